@@ -1,0 +1,1 @@
+//! Messages, and the reducer that keeps a chat history.
