@@ -1,1 +1,7 @@
+//! Checkpoints: what a thread remembers.
 
+mod error;
+mod snapshot;
+
+pub use error::CheckpointError;
+pub use snapshot::{Snapshot, Source};

@@ -1,0 +1,527 @@
+//! The builder: nodes, edges, and the compiled graph they make.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::plan::{ErasedRouter, Plan, Routes};
+use super::problem::{CompilationError, CompilationErrors, problems};
+use super::{
+    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, Edge, END, Join, Lint, NodeName,
+    START, Topology, lints,
+};
+use crate::node::{
+    ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeError, Resources,
+    RouterRun, Send, Target, Worker,
+};
+use crate::node::IntoTargets as _;
+use crate::state::State;
+
+/// A graph under construction: nodes over one state type, and the edges between them.
+///
+/// Nothing here fails or panics: mistakes are kept, and [`compile`](Self::compile) reports all of
+/// them at once. `graph!` writes these same calls.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph
+///     .add_node("double", |n: &i64| n * 2)
+///     .add_node("increment", |n: &i64| n + 1)
+///     .add_edge(START, "double")
+///     .add_edge("double", "increment")
+///     .add_edge("increment", END);
+///
+/// assert_eq!(graph.compile()?.invoke(20).await?, 41);
+/// # Ok(())
+/// # }
+/// ```
+pub struct StateGraph<S: State> {
+    pub(crate) initial: S,
+    pub(crate) topology: Topology,
+    /// By index of `topology.nodes`.
+    pub(crate) nodes: Vec<ConfiguredNode<S>>,
+    /// By index of `topology.branches`.
+    pub(crate) routers: Vec<Arc<dyn ErasedRouter<S>>>,
+    pub(crate) resources: Resources,
+    deny_lints: bool,
+}
+
+/// What an edge starts from: one node, or several that are all waited for.
+pub trait EdgeSources {
+    /// The sources; `Err` holds the several of a join.
+    #[doc(hidden)]
+    fn sources(self) -> Result<NodeName, Vec<NodeName>>;
+}
+
+impl EdgeSources for &str {
+    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
+        Ok(self.into())
+    }
+}
+
+impl EdgeSources for String {
+    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
+        Ok(self.into())
+    }
+}
+
+impl EdgeSources for NodeName {
+    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
+        Ok(self)
+    }
+}
+
+impl<T: Into<NodeName>, const N: usize> EdgeSources for [T; N] {
+    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
+        Err(self.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<NodeName>> EdgeSources for Vec<T> {
+    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
+        Err(self.into_iter().map(Into::into).collect())
+    }
+}
+
+/// One entry of a path map: a key and where it leads, or a node's name, which is its own key.
+pub trait PathMapEntry {
+    /// The key and the node.
+    #[doc(hidden)]
+    fn entry(self) -> (String, NodeName);
+}
+
+impl PathMapEntry for &str {
+    fn entry(self) -> (String, NodeName) {
+        (self.to_owned(), self.into())
+    }
+}
+
+impl PathMapEntry for String {
+    fn entry(self) -> (String, NodeName) {
+        (self.clone(), self.into())
+    }
+}
+
+impl<K: Into<String>, N: Into<NodeName>> PathMapEntry for (K, N) {
+    fn entry(self) -> (String, NodeName) {
+        (self.0.into(), self.1.into())
+    }
+}
+
+impl<S: State + Default> Default for StateGraph<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: State> StateGraph<S> {
+    /// An empty graph whose runs start from `S::default()`.
+    pub fn new() -> Self
+    where
+        S: Default,
+    {
+        Self::with_initial(S::default())
+    }
+
+    /// An empty graph whose runs start from `initial`.
+    pub fn with_initial(initial: S) -> Self {
+        Self {
+            initial,
+            topology: Topology { name: "LangGraph".to_owned(), ..Topology::default() },
+            nodes: Vec::new(),
+            routers: Vec::new(),
+            resources: Resources::new(),
+            deny_lints: false,
+        }
+    }
+
+    pub(crate) fn closed(mut self) -> Self {
+        self.topology.closed = true;
+        self
+    }
+
+    /// Names the graph, for drawings and traces.
+    pub fn set_name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.topology.name = name.into();
+        self
+    }
+
+    /// Adds a node: a `#[node]` function, any other function or closure over the state, an
+    /// [`Agent`](crate::Agent), a [`Node`](crate::Node), a compiled graph over the same state.
+    ///
+    /// A name that is taken or reserved is reported by [`compile`](Self::compile).
+    pub fn add_node<K>(&mut self, name: impl Into<NodeName>, node: impl IntoNode<S, K>) -> &mut Self {
+        self.push_node(name.into(), node.into_node());
+        self
+    }
+
+    /// Adds a worker: a node whose first argument is an item that a send gives it.
+    ///
+    /// The handle it returns knows the item's type; [`Send::to`] and [`add_map`](Self::add_map)
+    /// take it.
+    pub fn add_worker<T, K>(
+        &mut self,
+        name: impl Into<NodeName>,
+        worker: impl IntoWorker<S, T, K>,
+    ) -> Worker<T> {
+        let name = name.into();
+        self.push_node(Arc::clone(&name), worker.into_worker().node);
+        Worker::new(name)
+    }
+
+    pub(crate) fn push_node(&mut self, name: NodeName, mut node: ConfiguredNode<S>) {
+        node.info.name = name;
+        self.topology.nodes.push(node.info.clone());
+        self.nodes.push(node);
+    }
+
+    /// Adds an edge. From several nodes (`["a", "b"]`) it waits for all of them.
+    pub fn add_edge(&mut self, from: impl EdgeSources, to: impl Into<NodeName>) -> &mut Self {
+        let to = to.into();
+        match from.sources() {
+            Ok(from) => self.topology.edges.push(Edge { from, to }),
+            Err(sources) => self.topology.joins.push(Join { sources, target: to }),
+        }
+        self
+    }
+
+    /// Starts the graph at `node` as well: the edge from [`START`].
+    pub fn set_entry_point(&mut self, node: impl Into<NodeName>) -> &mut Self {
+        self.add_edge(START, node)
+    }
+
+    /// Ends the graph after `node`: the edge to [`END`].
+    pub fn set_finish_point(&mut self, node: impl Into<NodeName>) -> &mut Self {
+        self.add_edge(node.into(), END)
+    }
+
+    /// Connects nodes in a row, from [`START`] to [`END`]. No nodes, no edges.
+    pub fn add_sequence(&mut self, nodes: &[impl AsRef<str>]) -> &mut Self {
+        if let (Some(first), Some(last)) = (nodes.first(), nodes.last()) {
+            self.add_edge(START, first.as_ref());
+            self.add_chain(nodes);
+            self.add_edge(last.as_ref(), END);
+        }
+        self
+    }
+
+    /// Connects nodes in a row, without [`START`] and [`END`].
+    pub fn add_chain(&mut self, nodes: &[impl AsRef<str>]) -> &mut Self {
+        for pair in nodes.windows(2) {
+            if let [from, to] = pair {
+                self.add_edge(from.as_ref(), to.as_ref());
+            }
+        }
+        self
+    }
+
+    /// Asks `router` after `source` and follows its answer through a path map: pairs of a key and
+    /// a node, or nodes that are their own keys. [`END`] is a node here.
+    ///
+    /// A key that is not in the map is an error of the run, which names the node and the key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph
+    ///     .add_node("halve", |n: &i64| n / 2)
+    ///     .add_edge(START, "halve")
+    ///     .add_conditional_edges(
+    ///         "halve",
+    ///         |n: &i64| if *n > 1 { "again" } else { "done" },
+    ///         [("again", "halve"), ("done", END)],
+    ///     );
+    /// ```
+    pub fn add_conditional_edges<K>(
+        &mut self,
+        source: impl Into<NodeName>,
+        router: impl IntoRouter<S, K>,
+        paths: impl IntoIterator<Item = impl PathMapEntry>,
+    ) -> &mut Self
+    where
+        K: 'static,
+    {
+        let arms: Vec<Arm> = paths
+            .into_iter()
+            .map(PathMapEntry::entry)
+            .map(|(label, target)| Arm { label, targets: vec![target], map: false })
+            .collect();
+        let keys = arms.iter().map(|arm| arm.label.clone()).collect();
+        self.push_branch(source.into(), Some(arms), Arc::new(Mapped { router: Named::new(router), keys }))
+    }
+
+    /// Asks `router` after `source` and goes where it says: to nodes by name, to [`END`], to
+    /// [`Send`]s, to several of these, or nowhere.
+    ///
+    /// Its targets are not known beforehand, so they are not checked, and drawings show that.
+    pub fn add_router<K>(&mut self, source: impl Into<NodeName>, router: impl IntoRouter<S, K>) -> &mut Self
+    where
+        K: 'static,
+    {
+        self.push_branch(source.into(), None, Arc::new(Named::new(router)))
+    }
+
+    /// Runs `worker` once per item after `source`, side by side.
+    ///
+    /// What follows the worker waits for all of them.
+    pub fn add_map<T: Item, I>(
+        &mut self,
+        source: impl Into<NodeName>,
+        items: impl Fn(&S) -> I + std::marker::Send + Sync + 'static,
+        worker: &Worker<T>,
+    ) -> &mut Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let target = worker.clone();
+        self.add_each(source, target.name(), move |state, _| {
+            RouterRun::ready(Ok(items(state).into_iter().map(|item| Send::to(&target, item)).collect()))
+        })
+    }
+
+    /// The general form of [`add_map`](Self::add_map): the sends to `worker`, made by a router.
+    pub(crate) fn add_each(
+        &mut self,
+        source: impl Into<NodeName>,
+        worker: &str,
+        sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
+        + std::marker::Send
+        + Sync
+        + 'static,
+    ) -> &mut Self {
+        let arm = Arm { label: String::new(), targets: vec![worker.into()], map: true };
+        self.push_branch(source.into(), Some(vec![arm]), Arc::new(Each(sends)))
+    }
+
+    /// Asks `router` after `source`, whose answer picks one of `arms`.
+    pub(crate) fn add_switch(
+        &mut self,
+        source: impl Into<NodeName>,
+        arms: Vec<Arm>,
+        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
+        + std::marker::Send
+        + Sync
+        + 'static,
+    ) -> &mut Self {
+        self.push_branch(source.into(), Some(arms), Arc::new(Switch(router)))
+    }
+
+    fn push_branch(
+        &mut self,
+        source: NodeName,
+        arms: Option<Vec<Arm>>,
+        router: Arc<dyn ErasedRouter<S>>,
+    ) -> &mut Self {
+        self.topology.branches.push(Branch { source, arms });
+        self.routers.push(router);
+        self
+    }
+
+    /// Says where a node that decides for itself may go: what `planner => goto [a, END]` writes.
+    ///
+    /// Drawings and lints use it.
+    pub fn add_destinations(
+        &mut self,
+        source: impl Into<NodeName>,
+        targets: impl IntoIterator<Item = impl Into<NodeName>>,
+    ) -> &mut Self {
+        let targets = targets.into_iter().map(Into::into).collect();
+        self.topology.destinations.push(Destinations { source: source.into(), targets });
+        self
+    }
+
+    /// Pauses every run before these nodes.
+    pub fn interrupt_before(&mut self, nodes: impl Into<Breakpoints>) -> &mut Self {
+        self.topology.interrupt_before = nodes.into();
+        self
+    }
+
+    /// Pauses every run after these nodes.
+    pub fn interrupt_after(&mut self, nodes: impl Into<Breakpoints>) -> &mut Self {
+        self.topology.interrupt_after = nodes.into();
+        self
+    }
+
+    /// Gives every run of the graph a resource; see [`Context::resource`].
+    pub fn resource<T: ?Sized + std::marker::Send + Sync + 'static>(&mut self, value: Arc<T>) -> &mut Self {
+        self.resources.insert(value);
+        self
+    }
+
+    /// The graph as data.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// What looks wrong without being an error: nodes that no route reaches, dead ends, loops
+    /// without an exit, joins that can never fire.
+    pub fn lints(&self) -> Vec<Lint> {
+        lints(&self.topology)
+    }
+
+    /// Makes lints errors of [`compile`](Self::compile). They always are in `graph!`.
+    pub fn deny_lints(&mut self) -> &mut Self {
+        self.deny_lints = true;
+        self
+    }
+
+    /// The graph, ready to run.
+    ///
+    /// The builder stays as it is: it can be changed and compiled again.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake of the graph at once.
+    pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
+        let mut found = problems(&self.topology);
+        if found.is_empty() && (self.deny_lints || self.topology.closed) {
+            found.extend(self.lints().into_iter().map(CompilationError::Lint));
+        }
+        if found.is_empty() {
+            Ok(CompiledStateGraph::new(Plan::new(self)))
+        } else {
+            Err(CompilationErrors::new(found))
+        }
+    }
+}
+
+impl<S: State> Clone for StateGraph<S> {
+    fn clone(&self) -> Self {
+        Self {
+            initial: self.initial.clone(),
+            topology: self.topology.clone(),
+            nodes: self.nodes.clone(),
+            routers: self.routers.clone(),
+            resources: self.resources.clone(),
+            deny_lints: self.deny_lints,
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for StateGraph<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateGraph").field("topology", &self.topology).finish_non_exhaustive()
+    }
+}
+
+impl<T: Into<NodeName>, const N: usize> From<[T; N]> for Breakpoints {
+    fn from(nodes: [T; N]) -> Self {
+        nodes.into_iter().collect()
+    }
+}
+
+impl<T: Into<NodeName>> From<Vec<T>> for Breakpoints {
+    fn from(nodes: Vec<T>) -> Self {
+        nodes.into_iter().collect()
+    }
+}
+
+impl<T: Into<NodeName>> FromIterator<T> for Breakpoints {
+    fn from_iter<I: IntoIterator<Item = T>>(nodes: I) -> Self {
+        let nodes: Vec<NodeName> = nodes.into_iter().map(Into::into).collect();
+        if nodes.is_empty() { Self::None } else { Self::Nodes(nodes) }
+    }
+}
+
+/// What a `match` of `graph!` picks.
+pub struct Pick<S: State>(pub(crate) Routes<S>);
+
+impl<S: State> Pick<S> {
+    /// The arm at `index`.
+    pub const fn arm(index: usize) -> Self {
+        Self(Routes::Arm(index))
+    }
+
+    /// The sends of the map at `index`.
+    pub fn each(_index: usize, sends: impl IntoIterator<Item = Send<S>>) -> Self {
+        Self(Routes::Targets(sends.into_iter().map(Target::Send).collect()))
+    }
+}
+
+impl<S: State> fmt::Debug for Pick<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pick")
+    }
+}
+
+/// A router whose answers are names and sends.
+struct Named<R, K>(R, std::marker::PhantomData<fn() -> K>);
+
+impl<R, K> Named<R, K> {
+    fn new(router: R) -> Self {
+        Self(router, std::marker::PhantomData)
+    }
+}
+
+impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
+        self.0.route(state, cx).map(|answer| Ok(Routes::Targets(answer.into_targets())))
+    }
+}
+
+/// A router whose answers are keys of a path map.
+struct Mapped<R, K> {
+    router: Named<R, K>,
+    keys: Vec<String>,
+}
+
+impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K> {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
+        self.router.0.route(state, cx).map(|answer| {
+            let mut picked = Vec::new();
+            for target in answer.into_targets() {
+                match target {
+                    Target::Send(send) => picked.push(Routes::Targets(vec![Target::Send(send)])),
+                    Target::Node(key) => match self.keys.iter().position(|known| **known == *key) {
+                        Some(index) => picked.push(Routes::Arm(index)),
+                        None => return Err(NodeError::from(UnknownKey { key, known: self.keys.clone() })),
+                    },
+                }
+            }
+            Ok(match picked.len() {
+                1 => picked.pop().unwrap_or(Routes::Several(Vec::new())),
+                _ => Routes::Several(picked),
+            })
+        })
+    }
+}
+
+/// A router answered with a key that is not in its path map.
+#[derive(Debug, thiserror::Error)]
+#[error("the router answered `{key}`, which is not a key of its path map ({})", known.join(", "))]
+pub(crate) struct UnknownKey {
+    pub(crate) key: NodeName,
+    known: Vec<String>,
+}
+
+struct Each<F>(F);
+
+impl<S, F> ErasedRouter<S> for Each<F>
+where
+    S: State,
+    F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
+{
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
+        (self.0)(state, cx).map(|sends| Ok(Routes::Targets(sends.into_iter().map(Target::Send).collect())))
+    }
+}
+
+struct Switch<F>(F);
+
+impl<S, F> ErasedRouter<S> for Switch<F>
+where
+    S: State,
+    F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + std::marker::Send + Sync,
+{
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
+        (self.0)(state, cx).map(|pick| Ok(pick.0))
+    }
+}

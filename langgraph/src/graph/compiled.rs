@@ -1,0 +1,95 @@
+//! A graph that is ready to run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Topology;
+use super::plan::Plan;
+use crate::node::IntoOutput;
+use crate::run::Run;
+use crate::state::State;
+use crate::AgentError;
+
+/// A graph that is ready to run: immutable, cheap to clone, shared between threads.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+/// let graph = graph.compile()?;
+///
+/// let outcome = graph.run(4).limit(10).await?;
+/// assert_eq!(outcome.into_state(), 8);
+/// # Ok(())
+/// # }
+/// ```
+pub struct CompiledStateGraph<S: State> {
+    pub(crate) plan: Arc<Plan<S>>,
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    pub(crate) fn new(plan: Plan<S>) -> Self {
+        Self { plan: Arc::new(plan) }
+    }
+
+    /// Runs the graph on `input`: a state, an update, or a [`Command`](crate::Command).
+    ///
+    /// Await it for the [`Outcome`], or set options first: a thread, resources, limits.
+    pub fn run(&self, input: impl IntoOutput<S>) -> Run<S> {
+        Run::new(self.clone(), input)
+    }
+
+    /// Runs the graph on `input` and returns the state at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Interrupted`] when the run waits for an answer (it holds the state so far);
+    /// any other [`AgentError`] when it failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the nodes that run. Nothing goes on in the background.
+    pub async fn invoke(&self, input: impl IntoOutput<S>) -> Result<S, AgentError> {
+        self.run(input).await?.finished()
+    }
+
+    /// As [`invoke`](Self::invoke), for programs without an async runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke); and [`AgentError::InvalidInput`] when called from inside a
+    /// runtime, where it would block the thread that has to do the work.
+    pub fn invoke_blocking(&self, input: impl IntoOutput<S>) -> Result<S, AgentError> {
+        if tokio::runtime::Handle::try_current().is_ok() {
+            return Err(AgentError::InvalidInput(
+                "`invoke_blocking` was called inside an async runtime; await `invoke` there".to_owned(),
+            ));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| AgentError::InvalidInput(format!("no async runtime: {error}")))?;
+        runtime.block_on(self.invoke(input))
+    }
+
+    /// The graph as data.
+    pub fn topology(&self) -> &Topology {
+        &self.plan.topology
+    }
+
+}
+
+impl<S: State> Clone for CompiledStateGraph<S> {
+    fn clone(&self) -> Self {
+        Self { plan: Arc::clone(&self.plan) }
+    }
+}
+
+impl<S: State> fmt::Debug for CompiledStateGraph<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompiledStateGraph").field("topology", &self.plan.topology).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,252 @@
+//! The compiled form of a graph: indices instead of names.
+
+use std::sync::Arc;
+
+use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
+use crate::node::{Context, Resources, RouterRun, Step, Target};
+use crate::state::{FieldSet, State};
+
+/// What a router's answer means.
+pub(crate) enum Routes<S: State> {
+    /// The arm at that index of the branch.
+    Arm(usize),
+    /// These targets.
+    Targets(Vec<Target<S>>),
+    /// Several of these.
+    Several(Vec<Routes<S>>),
+}
+
+pub(crate) trait ErasedRouter<S: State>: Send + Sync {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>>;
+}
+
+/// A graph, ready to run.
+pub(crate) struct Plan<S: State> {
+    pub(crate) initial: S,
+    pub(crate) topology: Topology,
+    pub(crate) names: Arc<[NodeName]>,
+    /// Indices of `names`, sorted by name.
+    by_name: Box<[usize]>,
+    pub(crate) nodes: Box<[PlanNode<S>]>,
+    pub(crate) start: Outgoing<S>,
+    pub(crate) joins: Box<[PlanJoin]>,
+    pub(crate) resources: Resources,
+    pub(crate) fields: FieldKinds,
+    pub(crate) interrupt_before: Stops,
+    pub(crate) interrupt_after: Stops,
+}
+
+pub(crate) struct PlanNode<S: State> {
+    pub(crate) step: Arc<dyn Step<S>>,
+    pub(crate) out: Outgoing<S>,
+    pub(crate) defer: bool,
+    /// Where the node may jump, when that is checked.
+    pub(crate) destinations: Option<Box<[usize]>>,
+}
+
+/// What follows a node.
+pub(crate) struct Outgoing<S: State> {
+    /// Nodes; edges to END lead nowhere and are left out.
+    pub(crate) edges: Box<[usize]>,
+    pub(crate) joins: Box<[Arrival]>,
+    pub(crate) routers: Box<[PlanRouter<S>]>,
+}
+
+/// The place of a node among the sources of a join.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) join: usize,
+    pub(crate) source: usize,
+}
+
+pub(crate) struct PlanRouter<S: State> {
+    pub(crate) router: Arc<dyn ErasedRouter<S>>,
+    /// The nodes of each arm.
+    pub(crate) arms: Box<[Box<[usize]>]>,
+}
+
+pub(crate) struct PlanJoin {
+    pub(crate) target: usize,
+    pub(crate) sources: usize,
+}
+
+/// Which fields are of which kind.
+#[derive(Default)]
+pub(crate) struct FieldKinds {
+    pub(crate) reduced: FieldSet,
+    pub(crate) ephemeral: FieldSet,
+    pub(crate) untracked: FieldSet,
+    pub(crate) count: usize,
+}
+
+/// At which nodes a run pauses.
+#[derive(Clone, Default)]
+pub(crate) enum Stops {
+    #[default]
+    Never,
+    Always,
+    At(Box<[usize]>),
+}
+
+impl Stops {
+    pub(crate) fn contains(&self, node: usize) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::At(nodes) => nodes.contains(&node),
+        }
+    }
+
+    pub(crate) fn is_never(&self) -> bool {
+        matches!(self, Self::Never)
+    }
+}
+
+impl<S: State> Plan<S> {
+    /// The plan of a graph without problems.
+    pub(crate) fn new(graph: &StateGraph<S>) -> Self {
+        let topology = graph.topology.clone();
+        let names: Arc<[NodeName]> = topology.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
+        let mut by_name: Box<[usize]> = (0..names.len()).collect();
+        by_name.sort_by(|a, b| names.get(*a).cmp(&names.get(*b)));
+        let index = Index { names: &names, by_name: &by_name };
+
+        let mut outgoing: Vec<Builder<S>> = (0..=names.len()).map(|_| Builder::default()).collect();
+        let start = names.len();
+        let slot = |name: &NodeName| if &**name == START { Some(start) } else { index.of(name) };
+        for edge in &topology.edges {
+            if let (Some(from), Some(to)) = (slot(&edge.from), index.of(&edge.to)) {
+                if let Some(out) = outgoing.get_mut(from) {
+                    if !out.edges.contains(&to) {
+                        out.edges.push(to);
+                    }
+                }
+            }
+        }
+        let mut joins = Vec::new();
+        for join in &topology.joins {
+            // A join onto END releases nothing.
+            let Some(target) = index.of(&join.target) else { continue };
+            let mut sources: Vec<usize> = join.sources.iter().filter_map(|name| index.of(name)).collect();
+            sources.sort_unstable();
+            sources.dedup();
+            for (source, from) in sources.iter().enumerate() {
+                if let Some(out) = outgoing.get_mut(*from) {
+                    out.joins.push(Arrival { join: joins.len(), source });
+                }
+            }
+            joins.push(PlanJoin { target, sources: sources.len() });
+        }
+        for (branch, router) in topology.branches.iter().zip(&graph.routers) {
+            let arms = branch.arms.iter().flatten();
+            let arms = arms.map(|arm| arm.targets.iter().filter_map(|name| index.of(name)).collect());
+            if let Some(out) = slot(&branch.source).and_then(|from| outgoing.get_mut(from)) {
+                out.routers.push(PlanRouter { router: Arc::clone(router), arms: arms.collect() });
+            }
+        }
+        let start = outgoing.pop().unwrap_or_default().build();
+        let nodes = graph.nodes.iter().zip(outgoing).map(|(node, out)| PlanNode {
+            step: node.guarded(),
+            out: out.build(),
+            defer: node.info.defer,
+            destinations: topology.closed.then(|| {
+                let declared = topology.destinations.iter().filter(|d| d.source == node.info.name);
+                declared.flat_map(|d| &d.targets).filter_map(|name| index.of(name)).collect()
+            }),
+        });
+        let nodes = nodes.collect();
+        let stops = |breakpoints: &Breakpoints| match breakpoints {
+            Breakpoints::None => Stops::Never,
+            Breakpoints::All => Stops::Always,
+            Breakpoints::Nodes(names) => Stops::At(names.iter().filter_map(|name| index.of(name)).collect()),
+        };
+        let interrupt_before = stops(&topology.interrupt_before);
+        let interrupt_after = stops(&topology.interrupt_after);
+        Self {
+            fields: FieldKinds::of(&graph.initial),
+            initial: graph.initial.clone(),
+            nodes,
+            start,
+            joins: joins.into(),
+            resources: graph.resources.clone(),
+            interrupt_before,
+            interrupt_after,
+            topology,
+            by_name,
+            names,
+        }
+    }
+
+    /// The index of a node. A binary search: nothing is hashed.
+    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
+        Index { names: &self.names, by_name: &self.by_name }.of(name)
+    }
+
+    pub(crate) fn name(&self, node: usize) -> NodeName {
+        self.names.get(node).cloned().unwrap_or_else(|| END.into())
+    }
+
+    /// What follows `node`; START is the index behind the last node.
+    pub(crate) fn outgoing(&self, node: usize) -> &Outgoing<S> {
+        self.nodes.get(node).map_or(&self.start, |node| &node.out)
+    }
+
+    /// The breakpoints of one call, or the node that does not exist.
+    pub(crate) fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, NodeName> {
+        Ok(match breakpoints {
+            Breakpoints::None => Stops::Never,
+            Breakpoints::All => Stops::Always,
+            Breakpoints::Nodes(names) => {
+                let find = |name: &NodeName| self.index_of(name).ok_or_else(|| Arc::clone(name));
+                Stops::At(names.iter().map(find).collect::<Result<_, _>>()?)
+            }
+        })
+    }
+}
+
+impl FieldKinds {
+    fn of<S: State>(state: &S) -> Self {
+        let fields = state.fields();
+        let those = |is: fn(&crate::state::Field) -> bool| {
+            fields.iter().enumerate().filter(|(_, field)| is(field)).map(|(index, _)| index).collect()
+        };
+        Self {
+            reduced: those(crate::state::Field::is_reduced),
+            ephemeral: those(crate::state::Field::is_ephemeral),
+            untracked: those(crate::state::Field::is_untracked),
+            count: fields.len(),
+        }
+    }
+}
+
+struct Index<'a> {
+    names: &'a [NodeName],
+    by_name: &'a [usize],
+}
+
+impl Index<'_> {
+    fn of(&self, name: &str) -> Option<usize> {
+        let at = self.by_name.binary_search_by(|index| {
+            self.names.get(*index).map_or(std::cmp::Ordering::Greater, |known| (**known).cmp(name))
+        });
+        self.by_name.get(at.ok()?).copied()
+    }
+}
+
+struct Builder<S: State> {
+    edges: Vec<usize>,
+    joins: Vec<Arrival>,
+    routers: Vec<PlanRouter<S>>,
+}
+
+impl<S: State> Default for Builder<S> {
+    fn default() -> Self {
+        Self { edges: Vec::new(), joins: Vec::new(), routers: Vec::new() }
+    }
+}
+
+impl<S: State> Builder<S> {
+    fn build(self) -> Outgoing<S> {
+        Outgoing { edges: self.edges.into(), joins: self.joins.into(), routers: self.routers.into() }
+    }
+}

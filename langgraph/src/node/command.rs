@@ -1,0 +1,323 @@
+//! Where to go next: `Next`, `Command`, and their targets.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use super::output::{Write, Writes};
+use super::{Output, Send};
+use crate::graph::{END, NodeName};
+use crate::state::State;
+
+/// A node's own word on where to go, beside its update.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Next {
+    /// Follow the node's edges.
+    #[default]
+    Continue,
+    /// Go to that node instead of along the edges.
+    Node(String),
+    /// End this branch, whatever edges there are.
+    End,
+}
+
+impl Next {
+    /// Go to the node of that name.
+    pub fn node(name: impl Into<String>) -> Self {
+        Self::Node(name.into())
+    }
+
+    pub(crate) fn into_jump<S: State>(self) -> Jump<S> {
+        match self {
+            Self::Continue => Jump::Edges,
+            Self::Node(name) => Jump::to(vec![Target::Node(name.into())]),
+            Self::End => Jump::End,
+        }
+    }
+}
+
+/// One place to go.
+pub enum Target<S: State> {
+    /// A node, or [`END`].
+    Node(NodeName),
+    /// A task of its own.
+    Send(Send<S>),
+}
+
+impl<S: State> Clone for Target<S> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Node(name) => Self::Node(Arc::clone(name)),
+            Self::Send(send) => Self::Send(send.clone()),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Target<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(name) => write!(f, "{name}"),
+            Self::Send(send) => fmt::Debug::fmt(send, f),
+        }
+    }
+}
+
+/// What a router or a `goto` may answer: a node's name, [`END`], a [`Send`], or a list of these.
+///
+/// An empty list goes nowhere.
+#[diagnostic::on_unimplemented(
+    message = "this does not say where to go",
+    label = "expected a node's name, `END`, a `Send`, or a list of these"
+)]
+pub trait IntoTargets<S: State> {
+    /// The targets in order.
+    fn into_targets(self) -> Vec<Target<S>>;
+}
+
+macro_rules! names {
+    ($($ty:ty)*) => {$(
+        impl<S: State> IntoTargets<S> for $ty {
+            fn into_targets(self) -> Vec<Target<S>> {
+                vec![Target::Node(self.into())]
+            }
+        }
+    )*};
+}
+
+names!(&str String NodeName);
+
+impl<S: State> IntoTargets<S> for Target<S> {
+    fn into_targets(self) -> Vec<Target<S>> {
+        vec![self]
+    }
+}
+
+impl<S: State> IntoTargets<S> for Send<S> {
+    fn into_targets(self) -> Vec<Target<S>> {
+        vec![Target::Send(self)]
+    }
+}
+
+impl<S: State, T: IntoTargets<S>> IntoTargets<S> for Vec<T> {
+    fn into_targets(self) -> Vec<Target<S>> {
+        self.into_iter().flat_map(IntoTargets::into_targets).collect()
+    }
+}
+
+impl<S: State, T: IntoTargets<S>> IntoTargets<S> for Option<T> {
+    fn into_targets(self) -> Vec<Target<S>> {
+        self.map_or_else(Vec::new, IntoTargets::into_targets)
+    }
+}
+
+impl<S: State, T: IntoTargets<S>, const N: usize> IntoTargets<S> for [T; N] {
+    fn into_targets(self) -> Vec<Target<S>> {
+        self.into_iter().flat_map(IntoTargets::into_targets).collect()
+    }
+}
+
+/// Writes and directions in one answer.
+///
+/// `goto` replaces the node's edges; [`and_edges`](Command::and_edges) does both.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::node::Command;
+/// use langgraph::state::PlainUpdate;
+///
+/// let command: Command<u32> = Command::update(PlainUpdate(Some(1))).and_goto(["a", "b"]);
+/// # let _ = command;
+/// ```
+pub struct Command<S: State> {
+    writes: Writes<S>,
+    overwrites: Option<S::Update>,
+    goto: Option<Vec<Target<S>>>,
+    edges: bool,
+    parent: Option<ParentCommand>,
+}
+
+impl<S: State> Default for Command<S> {
+    fn default() -> Self {
+        Self { writes: Writes::None, overwrites: None, goto: None, edges: false, parent: None }
+    }
+}
+
+impl<S: State> Command<S> {
+    /// Merges `update`; the node's edges are followed.
+    pub fn update(update: S::Update) -> Self {
+        Self::default().and_update(update)
+    }
+
+    /// Sets the fields of `update`, without their reducers.
+    pub fn overwrite(update: S::Update) -> Self {
+        Self::default().and_overwrite(update)
+    }
+
+    /// Goes to `targets` instead of along the node's edges.
+    pub fn goto(targets: impl IntoTargets<S>) -> Self {
+        Self::default().and_goto(targets)
+    }
+
+    /// Ends the run of this subgraph at once and hands `command` to the graph around it, where it
+    /// counts as the answer of the node that is this subgraph.
+    ///
+    /// What the subgraph has changed until then is handed over as well. At the root there is no
+    /// graph around: the run fails with an error that says so.
+    pub fn parent<P: State>(command: Command<P>) -> Self {
+        Self { parent: Some(ParentCommand::new(command)), ..Self::default() }
+    }
+
+    /// Merges `update` as well.
+    #[must_use]
+    pub fn and_update(mut self, update: S::Update) -> Self {
+        self.writes.push(Write::Update(update));
+        self
+    }
+
+    /// Sets the fields of `update` as well, without their reducers.
+    #[must_use]
+    pub fn and_overwrite(mut self, update: S::Update) -> Self {
+        self.overwrites = Some(update);
+        self
+    }
+
+    /// Goes to `targets` as well.
+    #[must_use]
+    pub fn and_goto(mut self, targets: impl IntoTargets<S>) -> Self {
+        self.goto.get_or_insert_default().extend(targets.into_targets());
+        self
+    }
+
+    /// Follows the node's edges too, beside the targets of `goto`.
+    #[must_use]
+    pub fn and_edges(mut self) -> Self {
+        self.edges = true;
+        self
+    }
+
+    pub(crate) fn into_parts(self) -> Output<S> {
+        let mut writes = self.writes;
+        if let Some(update) = self.overwrites {
+            // Last, so that it beats this command's own update.
+            writes.push(Write::Overwrite(update));
+        }
+        let jump = match (self.parent, self.goto) {
+            (Some(parent), _) => Jump::Parent(Box::new(parent)),
+            (None, None) => Jump::Edges,
+            (None, Some(targets)) => Jump::To(Box::new(JumpTo { targets, edges: self.edges })),
+        };
+        Output { writes, jump }
+    }
+}
+
+impl<S: State> Clone for Command<S> {
+    fn clone(&self) -> Self {
+        Self {
+            writes: self.writes.clone(),
+            overwrites: self.overwrites.clone(),
+            goto: self.goto.clone(),
+            edges: self.edges,
+            parent: self.parent.clone(),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Command<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("updates", &self.writes.as_slice().len())
+            .field("overwrites", &self.overwrites.is_some())
+            .field("goto", &self.goto)
+            .field("edges", &self.edges)
+            .field("parent", &self.parent)
+            .finish()
+    }
+}
+
+/// A command for the graph around, whatever its state type is.
+#[derive(Clone)]
+pub(crate) struct ParentCommand {
+    command: Arc<dyn Any + std::marker::Send + Sync>,
+    state: &'static str,
+}
+
+impl ParentCommand {
+    fn new<P: State>(command: Command<P>) -> Self {
+        Self { command: Arc::new(command), state: std::any::type_name::<P>() }
+    }
+
+    /// The command, if the graph around is one over `P`; else the name of the state it is for.
+    pub(crate) fn into_command<P: State>(self) -> Result<Command<P>, &'static str> {
+        self.command.downcast::<Command<P>>().map(Arc::unwrap_or_clone).map_err(|_| self.state)
+    }
+}
+
+impl fmt::Debug for ParentCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Command<{}>", self.state)
+    }
+}
+
+/// Where an answer leads.
+pub(crate) enum Jump<S: State> {
+    /// Along the node's edges.
+    Edges,
+    /// Nowhere.
+    End,
+    /// To these targets.
+    To(Box<JumpTo<S>>),
+    /// Out of this graph.
+    Parent(Box<ParentCommand>),
+}
+
+pub(crate) struct JumpTo<S: State> {
+    pub(crate) targets: Vec<Target<S>>,
+    pub(crate) edges: bool,
+}
+
+impl<S: State> Jump<S> {
+    pub(crate) fn to(targets: Vec<Target<S>>) -> Self {
+        Self::To(Box::new(JumpTo { targets, edges: false }))
+    }
+
+    /// This direction and then `other`; an explicit one beats "along the edges".
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Parent(parent), _) | (_, Self::Parent(parent)) => Self::Parent(parent),
+            (Self::Edges, jump) | (jump, Self::Edges) => jump,
+            (Self::End, jump) | (jump, Self::End) => jump,
+            (Self::To(mut first), Self::To(second)) => {
+                first.targets.extend(second.targets);
+                first.edges |= second.edges;
+                Self::To(first)
+            }
+        }
+    }
+}
+
+impl<S: State> Clone for Jump<S> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Edges => Self::Edges,
+            Self::End => Self::End,
+            Self::To(to) => Self::To(Box::new(JumpTo { targets: to.targets.clone(), edges: to.edges })),
+            Self::Parent(parent) => Self::Parent(parent.clone()),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Jump<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edges => f.write_str("along the edges"),
+            Self::End => f.write_str(END),
+            Self::To(to) => {
+                fmt::Debug::fmt(&to.targets, f)?;
+                f.write_str(if to.edges { " and along the edges" } else { "" })
+            }
+            Self::Parent(parent) => write!(f, "parent: {parent:?}"),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! What a node is told of the run it is part of.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::interrupt::{Answer, Interrupted, Question};
+use super::scope::Scope;
+use super::{MissingResource, NodeError};
+use crate::message::MessageChunk;
+use crate::stream::{Mode, Payload};
+
+/// What a node is told of the run it is part of, and how it reaches out of it.
+///
+/// A node takes it as `cx: &Context` after the state.
+pub struct Context {
+    scope: Arc<Scope>,
+    /// The superstep, counted over the life of the thread.
+    step: usize,
+    /// The superstep, counted in this run; the limit counts these.
+    taken: usize,
+    node: usize,
+    attempt: AtomicU32,
+    /// Made when first used: most nodes never ask nor wait.
+    memory: OnceLock<Box<Memory>>,
+}
+
+/// What one task remembers across its attempts.
+#[derive(Default)]
+struct Memory {
+    answers: Vec<Answer>,
+    asking: Mutex<Asking>,
+}
+
+#[derive(Default)]
+struct Asking {
+    /// How many questions without a key this attempt has asked.
+    unnamed: usize,
+    open: Option<Question>,
+}
+
+impl Context {
+    pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: usize) -> Self {
+        Self { scope, step, taken, node, attempt: AtomicU32::new(1), memory: OnceLock::new() }
+    }
+
+    /// The same context for another task: nothing is allocated.
+    pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: usize) {
+        self.step = step;
+        self.taken = taken;
+        self.node = node;
+        *self.attempt.get_mut() = 1;
+        if self.memory.get().is_some() {
+            self.memory = OnceLock::new();
+        }
+    }
+
+    /// Hands the task the answers to what it asked before.
+    pub(crate) fn answer(&mut self, answers: Vec<Answer>) {
+        self.memory = OnceLock::from(Box::new(Memory { answers, asking: Mutex::default() }));
+    }
+
+    pub(crate) fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
+    pub(crate) fn node_index(&self) -> usize {
+        self.node
+    }
+
+    /// The name of the node that runs.
+    pub fn node(&self) -> &str {
+        self.scope.names.get(self.node).map_or(crate::START, |name| name)
+    }
+
+    /// The current superstep. The first nodes of a thread run in step 1.
+    pub fn step(&self) -> usize {
+        self.step
+    }
+
+    /// How many supersteps this run may still take after the current one.
+    pub fn remaining_steps(&self) -> usize {
+        self.scope.limit.saturating_sub(self.taken)
+    }
+
+    /// True when no superstep may follow the current one.
+    pub fn is_last_step(&self) -> bool {
+        self.remaining_steps() == 0
+    }
+
+    /// Which attempt this is; 1 unless the node is being retried.
+    pub fn attempt(&self) -> u32 {
+        self.attempt.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin_attempt(&self, attempt: u32) {
+        self.attempt.store(attempt, Ordering::Relaxed);
+        if let Some(memory) = self.memory.get() {
+            *memory.asking() = Asking::default();
+        }
+    }
+
+    /// The thread this run belongs to, if it has one.
+    pub fn thread_id(&self) -> Option<&str> {
+        self.scope.shared.thread.as_deref()
+    }
+
+    /// The id of this run, the same in its subgraphs.
+    pub fn run_id(&self) -> &str {
+        self.scope.shared.run_id()
+    }
+
+    /// What the caller noted about this run under `key`.
+    pub fn metadata(&self, key: &str) -> Option<&Value> {
+        self.scope.shared.metadata.get(key)
+    }
+
+    /// The nodes around this graph, outermost first; empty at the root.
+    pub fn namespace(&self) -> &[crate::graph::NodeName] {
+        &self.scope.namespace
+    }
+
+    /// A value that the graph or the run was given, by its type. Trait objects work too:
+    /// `cx.resource::<dyn ChatModel>()`.
+    ///
+    /// # Errors
+    ///
+    /// [`MissingResource`], which says what type was asked for and which ones there are.
+    pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Result<&T, MissingResource> {
+        self.scope.resources.get().ok_or_else(|| self.scope.resources.missing::<T>())
+    }
+
+    /// The same as [`resource`](Self::resource), to keep or to move into a task.
+    ///
+    /// # Errors
+    ///
+    /// As [`resource`](Self::resource).
+    pub fn resource_arc<T: ?Sized + Send + Sync + 'static>(&self) -> Result<Arc<T>, MissingResource> {
+        self.scope.resources.get_arc().ok_or_else(|| self.scope.resources.missing::<T>())
+    }
+
+    /// True once the caller has cancelled the run.
+    ///
+    /// A run that is cancelled drops its nodes at their next `.await`; only a node that computes
+    /// for long without one needs to look.
+    pub fn is_cancelled(&self) -> bool {
+        self.scope.shared.cancel.as_ref().is_some_and(crate::run::CancelToken::is_cancelled)
+    }
+
+    /// Waits until the caller cancels the run; forever if it cannot be cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn cancelled(&self) {
+        match &self.scope.shared.cancel {
+            Some(token) => token.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// True when somebody reads that part of the event stream.
+    pub fn wants(&self, mode: Mode) -> bool {
+        self.scope.emitter.as_ref().is_some_and(|emitter| emitter.wants(mode))
+    }
+
+    /// Puts a value of the node's own into the event stream. Waits while the reader is behind;
+    /// does nothing when nobody reads custom events.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be written as JSON.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the event is not sent.
+    pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
+        if let Some(emitter) = self.emitter(Mode::Custom) {
+            let value = serde_json::to_value(value)?;
+            emitter.send(self.step, Payload::Custom { node: self.name(), value }).await;
+        }
+        Ok(())
+    }
+
+    /// Puts a piece of a message into the event stream, as a model streams it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the event is not sent.
+    pub async fn emit_chunk(&self, chunk: MessageChunk) {
+        if let Some(emitter) = self.emitter(Mode::Messages) {
+            if let Some(id) = &chunk.id {
+                emitter.note(id);
+            }
+            emitter.send(self.step, Payload::Chunk { node: self.name(), chunk }).await;
+        }
+    }
+
+    fn emitter(&self, mode: Mode) -> Option<&crate::stream::Emitter> {
+        self.scope.emitter.as_ref().filter(|emitter| emitter.wants(mode))
+    }
+
+    pub(crate) fn name(&self) -> crate::graph::NodeName {
+        self.scope.names.get(self.node).cloned().unwrap_or_else(|| crate::START.into())
+    }
+
+    /// Asks a person (or whoever resumes the thread) and ends this task until there is an answer.
+    ///
+    /// The first time, the call returns [`Interrupted`]: pass it on with `?`. When the run is
+    /// resumed with an answer under `key`, the node starts again and the call returns it. The keys
+    /// of one task must differ.
+    ///
+    /// # Errors
+    ///
+    /// [`Interrupted`] while there is no answer, and when the answer is not an `A`.
+    pub fn interrupt<A: DeserializeOwned>(
+        &self,
+        key: &str,
+        question: &(impl Serialize + ?Sized),
+    ) -> Result<A, Interrupted> {
+        let memory = self.memory.get_or_init(Box::default);
+        if let Some(answer) = memory.answers.iter().find(|answer| answer.key == key) {
+            return serde_json::from_value(answer.value.clone())
+                .map_err(|error| Interrupted::bad_answer(key, &error));
+        }
+        let payload = serde_json::to_value(question)
+            .map_err(|error| Interrupted::bad_question(key, &error))?;
+        memory.asking().open.get_or_insert(Question { key: key.to_owned(), payload });
+        Err(Interrupted::waiting(key))
+    }
+
+    /// As [`interrupt`](Self::interrupt), with the order of the calls as the key: the first call
+    /// without a key is `"0"`, the next `"1"`, and so on.
+    ///
+    /// # Errors
+    ///
+    /// As [`interrupt`](Self::interrupt).
+    pub fn interrupt_next<A: DeserializeOwned>(
+        &self,
+        question: &(impl Serialize + ?Sized),
+    ) -> Result<A, Interrupted> {
+        let memory = self.memory.get_or_init(Box::default);
+        let key = {
+            let mut asking = memory.asking();
+            asking.unnamed += 1;
+            (asking.unnamed - 1).to_string()
+        };
+        self.interrupt(&key, question)
+    }
+
+    pub(crate) fn has_open_question(&self) -> bool {
+        self.memory.get().is_some_and(|memory| memory.asking().open.is_some())
+    }
+
+    /// Waits for what a graph inside this task has asked.
+    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>) {
+        let memory = self.memory.get_or_init(Box::default);
+        let mut asking = memory.asking();
+        asking.inner.extend(interrupts);
+        asking.waiting = true;
+    }
+
+    pub(crate) fn take_question(&self) -> Option<Question> {
+        self.memory.get()?.asking().open.take()
+    }
+}
+
+impl Memory {
+    fn asking(&self) -> std::sync::MutexGuard<'_, Asking> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("node", &self.node())
+            .field("step", &self.step)
+            .field("remaining_steps", &self.remaining_steps())
+            .field("attempt", &self.attempt())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,101 @@
+//! What a node fails with.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::AgentError;
+
+/// Any error a node returns.
+///
+/// Like `anyhow::Error` it takes every error by `?`, which is why it is not an
+/// [`Error`](std::error::Error) itself; [`source`](NodeError::source) and
+/// [`downcast_ref`](NodeError::downcast_ref) give the original back.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::node::NodeError;
+///
+/// fn parse(text: &str) -> Result<i32, NodeError> {
+///     if text.is_empty() {
+///         return Err(NodeError::msg("nothing to parse"));
+///     }
+///     Ok(text.parse()?)
+/// }
+///
+/// assert_eq!(parse("").unwrap_err().to_string(), "nothing to parse");
+/// assert!(parse("x").unwrap_err().downcast_ref::<std::num::ParseIntError>().is_some());
+/// ```
+pub struct NodeError(Box<dyn Error + Send + Sync + 'static>);
+
+impl NodeError {
+    /// An error that is only a message.
+    pub fn msg(message: impl Into<String>) -> Self {
+        Self(Box::new(Text(message.into())))
+    }
+
+    /// The error itself.
+    pub fn source(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self.0.as_ref()
+    }
+
+    /// The error itself, as a box that can be kept.
+    pub fn into_source(self) -> Box<dyn Error + Send + Sync + 'static> {
+        self.0
+    }
+
+    /// The first error of type `E` in the chain that starts with this one.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        let mut error: &(dyn Error + 'static) = self.0.as_ref();
+        loop {
+            if let Some(found) = error.downcast_ref::<E>() {
+                return Some(found);
+            }
+            error = error.source()?;
+        }
+    }
+
+    /// The error of a graph that ran inside the node.
+    pub(crate) fn into_agent(self) -> Result<AgentError, Self> {
+        match self.0.downcast::<Inner>() {
+            Ok(inner) => Ok(*inner.0),
+            Err(other) => Err(Self(other)),
+        }
+    }
+
+    /// The error of a graph that ran inside the node; it keeps the path to what failed.
+    pub(crate) fn from_agent(error: AgentError) -> Self {
+        Self(Box::new(Inner(Box::new(error))))
+    }
+
+    /// True when an error of type `E` is in the chain.
+    pub fn is<E: Error + 'static>(&self) -> bool {
+        self.downcast_ref::<E>().is_some()
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for NodeError {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl fmt::Debug for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Inner(Box<AgentError>);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Text(String);

@@ -1,0 +1,181 @@
+//! The futures that node functions return, and how one box serves both the user and the runtime.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+
+use super::{IntoOutput, NodeError, Output};
+use crate::state::State;
+
+/// What `#[node]` knows of a function, reachable from the function's type.
+pub trait NodeMeta: Send + Sync + 'static {
+    /// The function's name.
+    const NAME: &'static str;
+    /// The function's doc comment.
+    const DOCS: Option<&'static str> = None;
+    /// The fields it says it writes.
+    const WRITES: Option<&'static [&'static str]> = None;
+    /// Names the node had before; threads that wait for one of these go on with this node.
+    const ALIASES: &'static [&'static str] = &[];
+}
+
+/// A boxed node body that polls to the runtime's form of its answer.
+pub(crate) trait ErasedTask<S: State> {
+    fn poll_output(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Result<Output<S>, NodeError>>;
+}
+
+/// The same body, polled to the answer itself: what a direct call of the function awaits.
+pub(crate) trait Task<S: State, O>: ErasedTask<S> {
+    fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O>;
+}
+
+impl<S: State, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
+    fn poll_output(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Result<Output<S>, NodeError>> {
+        self.poll(cx).map(IntoOutput::into_output)
+    }
+}
+
+impl<S: State, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
+    fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
+        self.poll(cx)
+    }
+}
+
+/// What a `#[node]` function over `&S` returns.
+///
+/// Await it to call the function like any other, in a unit test say. It is not a `Future` itself,
+/// so that a `#[node]` function and a plain async function stay different things to
+/// [`IntoNode`](super::IntoNode).
+#[must_use = "a node does nothing until it is awaited"]
+pub struct NodeFuture<'a, S: State, O, M> {
+    pub(crate) task: Pin<Box<dyn Task<S, O> + Send + 'a>>,
+    meta: PhantomData<fn() -> M>,
+}
+
+impl<'a, S: State, O, M> NodeFuture<'a, S, O, M> {
+    /// Boxes the body of a node.
+    pub fn new(body: impl Future<Output = O> + Send + 'a) -> Self
+    where
+        O: IntoOutput<S>,
+    {
+        Self { task: Box::pin(body), meta: PhantomData }
+    }
+}
+
+impl<S: State, O, M> fmt::Debug for NodeFuture<'_, S, O, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NodeFuture")
+    }
+}
+
+/// The future of a direct call of a `#[node]` function.
+#[doc(hidden)]
+#[must_use = "a node does nothing until it is awaited"]
+pub struct DirectCall<'a, S: State, O>(Pin<Box<dyn Task<S, O> + Send + 'a>>);
+
+impl<S: State, O> fmt::Debug for DirectCall<'_, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DirectCall")
+    }
+}
+
+impl<S: State, O> Future for DirectCall<'_, S, O> {
+    type Output = O;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O> {
+        self.0.as_mut().poll_direct(cx)
+    }
+}
+
+impl<'a, S: State, O, M> IntoFuture for NodeFuture<'a, S, O, M> {
+    type Output = O;
+    type IntoFuture = DirectCall<'a, S, O>;
+
+    fn into_future(self) -> DirectCall<'a, S, O> {
+        DirectCall(self.task)
+    }
+}
+
+/// What a `#[node]` function returns whose first argument is taken by value: the state, or the
+/// item of a worker.
+///
+/// Await it to call the function like any other.
+#[must_use = "a node does nothing until it is awaited"]
+pub struct OwnedFuture<'a, O, M> {
+    pub(crate) body: Pin<Box<dyn Future<Output = O> + Send + 'a>>,
+    meta: PhantomData<fn() -> M>,
+}
+
+impl<'a, O, M> OwnedFuture<'a, O, M> {
+    /// Boxes the body of a node.
+    pub fn new(body: impl Future<Output = O> + Send + 'a) -> Self {
+        Self { body: Box::pin(body), meta: PhantomData }
+    }
+}
+
+impl<O, M> fmt::Debug for OwnedFuture<'_, O, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnedFuture")
+    }
+}
+
+impl<'a, O, M> IntoFuture for OwnedFuture<'a, O, M> {
+    type Output = O;
+    type IntoFuture = Pin<Box<dyn Future<Output = O> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.body
+    }
+}
+
+/// One run of a node, as the runtime awaits it.
+///
+/// A synchronous node has its answer at once and needs no box.
+#[must_use = "a node does nothing until it is awaited"]
+pub struct NodeRun<'a, S: State>(Inner<'a, S>);
+
+enum Inner<'a, S: State> {
+    Ready(Option<Result<Output<S>, NodeError>>),
+    Task(Pin<Box<dyn ErasedTask<S> + Send + 'a>>),
+}
+
+impl<'a, S: State> NodeRun<'a, S> {
+    /// A run that has ended already.
+    pub fn ready(answer: impl IntoOutput<S>) -> Self {
+        Self(Inner::Ready(Some(answer.into_output())))
+    }
+
+    /// A run that goes on.
+    pub fn future(body: impl Future<Output: IntoOutput<S>> + Send + 'a) -> Self {
+        Self(Inner::Task(Box::pin(body)))
+    }
+
+    pub(crate) fn task(task: Pin<Box<dyn ErasedTask<S> + Send + 'a>>) -> Self {
+        Self(Inner::Task(task))
+    }
+}
+
+// Nothing inside is pinned in place: the task has a box of its own.
+impl<S: State> Unpin for NodeRun<'_, S> {}
+
+impl<S: State> Future for NodeRun<'_, S> {
+    type Output = Result<Output<S>, NodeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Inner::Ready(answer) => match answer.take() {
+                Some(answer) => Poll::Ready(answer),
+                None => Poll::Pending,
+            },
+            Inner::Task(task) => task.as_mut().poll_output(cx),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for NodeRun<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NodeRun")
+    }
+}

@@ -1,0 +1,72 @@
+//! Questions that a node asks, and their answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::graph::NodeName;
+
+/// A question that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Interrupt {
+    /// Names this question among all that wait; an answer may be given by it.
+    pub id: String,
+    /// The key under which the node asked.
+    pub key: String,
+    /// The node that asked.
+    pub node: NodeName,
+    /// The nodes around the graph that asked, outermost first; empty at the root.
+    pub namespace: Vec<NodeName>,
+    /// What was asked.
+    pub payload: Value,
+}
+
+impl Interrupt {
+    pub(crate) fn new(id: String, node: NodeName, namespace: Vec<NodeName>, question: Question) -> Self {
+        Self { id, key: question.key, node, namespace, payload: question.payload }
+    }
+}
+
+/// A question as the task left it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) key: String,
+    pub(crate) payload: Value,
+}
+
+/// An answer to a question of a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) key: String,
+    pub(crate) value: Value,
+}
+
+/// The task ends here until its question is answered.
+///
+/// Pass it on with `?`; an error type of your own takes it with `#[from]`. The runtime recognises
+/// the pause by the open question, not by this value, so wrapping it is harmless.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Interrupted {
+    key: String,
+    text: String,
+}
+
+impl Interrupted {
+    pub(crate) fn waiting(key: &str) -> Self {
+        Self { key: key.to_owned(), text: format!("waiting for the answer to `{key}`") }
+    }
+
+    pub(crate) fn bad_answer(key: &str, error: &serde_json::Error) -> Self {
+        Self { key: key.to_owned(), text: format!("the answer to `{key}` has the wrong form: {error}") }
+    }
+
+    pub(crate) fn bad_question(key: &str, error: &serde_json::Error) -> Self {
+        Self { key: key.to_owned(), text: format!("the question `{key}` cannot be written as JSON: {error}") }
+    }
+
+    /// The key of the question.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}

@@ -1,0 +1,121 @@
+//! What nodes are handed besides the state: models, databases, settings.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::Arc;
+
+/// Values by their type, trait objects included.
+///
+/// # Examples
+///
+/// ```
+/// use std::fmt::Display;
+/// use std::sync::Arc;
+/// use langgraph::node::Resources;
+///
+/// let mut resources = Resources::new();
+/// resources.insert(Arc::new(7_u32));
+/// resources.insert::<dyn Display + Send + Sync>(Arc::new("shown"));
+///
+/// assert_eq!(resources.get::<u32>(), Some(&7));
+/// assert_eq!(resources.get::<dyn Display + Send + Sync>().unwrap().to_string(), "shown");
+/// assert!(resources.get::<String>().is_none());
+/// ```
+#[derive(Clone, Default)]
+pub struct Resources {
+    // A handful of entries: a scan beats hashing.
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    key: TypeId,
+    name: &'static str,
+    /// An `Arc<T>`.
+    value: Arc<dyn Any + Send + Sync>,
+}
+
+impl Resources {
+    /// No resources.
+    pub const fn new() -> Self {
+        Self { entries: Vec::new() }
+    }
+
+    /// Adds a value, in place of one of the same type.
+    pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        let entry =
+            Entry { key: TypeId::of::<T>(), name: std::any::type_name::<T>(), value: Arc::new(value) };
+        match self.entries.iter_mut().find(|old| old.key == entry.key) {
+            Some(old) => *old = entry,
+            None => self.entries.push(entry),
+        }
+    }
+
+    /// The value of that type.
+    pub fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.shared().map(|value| &**value)
+    }
+
+    /// The value of that type, to keep.
+    pub fn get_arc<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.shared().cloned()
+    }
+
+    fn shared<T: ?Sized + Send + Sync + 'static>(&self) -> Option<&Arc<T>> {
+        let key = TypeId::of::<T>();
+        self.entries.iter().find(|entry| entry.key == key)?.value.downcast_ref()
+    }
+
+    /// These resources, with those of `over` in front.
+    #[must_use]
+    pub(crate) fn layered(&self, over: &Self) -> Self {
+        if over.is_empty() {
+            return self.clone();
+        }
+        let mut all = over.clone();
+        for entry in &self.entries {
+            if !all.entries.iter().any(|other| other.key == entry.key) {
+                all.entries.push(entry.clone());
+            }
+        }
+        all
+    }
+
+    /// These resources, with what only `under` has behind them.
+    #[must_use]
+    pub(crate) fn layered_under(&self, under: &Self) -> Self {
+        under.layered(self)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn missing<T: ?Sized>(&self) -> MissingResource {
+        MissingResource {
+            wanted: std::any::type_name::<T>(),
+            given: self.entries.iter().map(|entry| entry.name).collect(),
+        }
+    }
+}
+
+impl fmt::Debug for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.entries.iter().map(|entry| entry.name)).finish()
+    }
+}
+
+/// A node asked for a resource that neither the graph nor the run was given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no resource of type `{wanted}`; give it to the graph or to the run with `.resource(Arc<{wanted}>)` (given: {})",
+    list(given)
+)]
+pub struct MissingResource {
+    wanted: &'static str,
+    given: Vec<&'static str>,
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,172 @@
+//! Routers: functions that answer where to go after a node.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+
+use super::{Context, IntoTargets, NodeError};
+use crate::state::State;
+
+/// One call of a router, as the runtime awaits it.
+#[must_use = "a router does nothing until it is awaited"]
+pub struct RouterRun<'a, T>(Inner<'a, T>);
+
+enum Inner<'a, T> {
+    Ready(Option<Result<T, NodeError>>),
+    Future(Pin<Box<dyn Future<Output = Result<T, NodeError>> + Send + 'a>>),
+}
+
+impl<'a, T> RouterRun<'a, T> {
+    /// An answer that is there already.
+    pub const fn ready(answer: Result<T, NodeError>) -> Self {
+        Self(Inner::Ready(Some(answer)))
+    }
+
+    /// An answer that is waited for.
+    pub fn future(answer: impl Future<Output = Result<T, NodeError>> + Send + 'a) -> Self {
+        Self(Inner::Future(Box::pin(answer)))
+    }
+
+    /// The same run with its answer turned into another.
+    pub fn map<U: Send + 'a>(self, change: impl FnOnce(T) -> Result<U, NodeError> + Send + 'a) -> RouterRun<'a, U>
+    where
+        T: Send + 'a,
+    {
+        match self.0 {
+            Inner::Ready(answer) => RouterRun(Inner::Ready(answer.map(|answer| answer.and_then(change)))),
+            Inner::Future(answer) => RouterRun::future(async move { change(answer.await?) }),
+        }
+    }
+}
+
+impl<T> Unpin for RouterRun<'_, T> {}
+
+impl<T> Future for RouterRun<'_, T> {
+    type Output = Result<T, NodeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Inner::Ready(answer) => match answer.take() {
+                Some(answer) => Poll::Ready(answer),
+                None => Poll::Pending,
+            },
+            Inner::Future(answer) => answer.as_mut().poll(cx),
+        }
+    }
+}
+
+impl<T> fmt::Debug for RouterRun<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RouterRun")
+    }
+}
+
+/// What [`add_conditional_edges`](crate::StateGraph::add_conditional_edges) takes: a function over
+/// `&S` and an optional `&Context`, sync or async, that answers where to go, plain or in a
+/// `Result`.
+#[diagnostic::on_unimplemented(
+    message = "this is not a router of a graph over `{S}`",
+    label = "not a router over `{S}`",
+    note = "a router is a function from `&{S}` (and an optional `&Context`) to a node's name, `END`, a `Send`, or a list of these"
+)]
+pub trait IntoRouter<S: State, K>: Send + Sync + 'static {
+    /// The router's answer.
+    type Answer: IntoTargets<S> + Send;
+
+    /// Asks the router.
+    fn route<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Self::Answer>;
+}
+
+macro_rules! shapes {
+    ($($name:ident)*) => {$(
+        #[doc(hidden)]
+        #[derive(Debug)]
+        pub enum $name {}
+    )*};
+}
+
+shapes!(Sync1 Sync2 TrySync1 TrySync2 Async1 Async2 TryAsync1 TryAsync2);
+
+macro_rules! sync {
+    ($shape:ident, ($($arg:ident: $ty:ty),*), $answer:ty, [$($error:ident)?], |$value:ident| $wrap:expr) => {
+        impl<S: State, F, T $(, $error)?> IntoRouter<S, ($shape, T $(, $error)?)> for F
+        where
+            F: Fn($($ty),*) -> $answer + Send + Sync + 'static,
+            T: IntoTargets<S> + Send,
+            $($error: Into<NodeError>)?
+        {
+            type Answer = T;
+
+            #[allow(unused_variables)]
+            fn route<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, T> {
+                let $value = self($($arg),*);
+                RouterRun::ready($wrap)
+            }
+        }
+    };
+}
+
+sync!(Sync1, (state: &S), T, [], |answer| Ok(answer));
+sync!(Sync2, (state: &S, cx: &Context), T, [], |answer| Ok(answer));
+sync!(TrySync1, (state: &S), Result<T, E>, [E], |answer| answer.map_err(Into::into));
+sync!(TrySync2, (state: &S, cx: &Context), Result<T, E>, [E], |answer| answer.map_err(Into::into));
+
+/// An async router: its future borrows the state.
+#[doc(hidden)]
+pub trait BorrowingRouter<'a, S: State, A, K>: Send + Sync + 'static {
+    type Answer: IntoTargets<S> + Send;
+    fn start(&'a self, argument: A) -> impl Future<Output = Result<Self::Answer, NodeError>> + Send + 'a;
+}
+
+macro_rules! borrowing {
+    ($shape:ident, $argument:ty, ($($arg:ident: $ty:ty),*), $output:ty, [$($error:ident)?], |$value:ident| $wrap:expr) => {
+        #[allow(unused_parens)]
+        impl<'a, S, F, Fut, T $(, $error)?> BorrowingRouter<'a, S, $argument, ($shape $(, $error)?)> for F
+        where
+            S: State,
+            F: Fn($($ty),*) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = $output> + Send + 'a,
+            T: IntoTargets<S> + Send + 'a,
+            $($error: Into<NodeError> + 'a)?
+        {
+            type Answer = T;
+
+            fn start(&'a self, ($($arg),*): $argument) -> impl Future<Output = Result<T, NodeError>> + Send + 'a {
+                let answer = self($($arg),*);
+                async move {
+                    let $value = answer.await;
+                    $wrap
+                }
+            }
+        }
+    };
+}
+
+borrowing!(Async1, &'a S, (state: &'a S), T, [], |answer| Ok(answer));
+borrowing!(Async2, (&'a S, &'a Context), (state: &'a S, cx: &'a Context), T, [], |answer| Ok(answer));
+borrowing!(TryAsync1, &'a S, (state: &'a S), Result<T, E>, [E], |answer| answer.map_err(Into::into));
+borrowing!(TryAsync2, (&'a S, &'a Context), (state: &'a S, cx: &'a Context), Result<T, E>, [E], |answer| answer.map_err(Into::into));
+
+macro_rules! asynchronous {
+    ($shape:ident, [$($error:ident)?], $argument:ty, |$state:ident, $cx:ident| $tuple:expr) => {
+        #[allow(unused_parens)]
+        impl<S: State, F, T $(, $error: 'static)?> IntoRouter<S, ($shape, T $(, $error)?)> for F
+        where
+            F: for<'x> BorrowingRouter<'x, S, $argument, ($shape $(, $error)?), Answer = T>,
+            T: IntoTargets<S> + Send + 'static,
+        {
+            type Answer = T;
+
+            #[allow(unused_variables)]
+            fn route<'a>(&'a self, $state: &'a S, $cx: &'a Context) -> RouterRun<'a, T> {
+                RouterRun::future(self.start($tuple))
+            }
+        }
+    };
+}
+
+asynchronous!(Async1, [], &'x S, |state, cx| state);
+asynchronous!(Async2, [], (&'x S, &'x Context), |state, cx| (state, cx));
+asynchronous!(TryAsync1, [E], &'x S, |state, cx| state);
+asynchronous!(TryAsync2, [E], (&'x S, &'x Context), |state, cx| (state, cx));

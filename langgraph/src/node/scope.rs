@@ -1,0 +1,43 @@
+//! What all tasks of a run share.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::Resources;
+use crate::graph::NodeName;
+use crate::run::CancelToken;
+use crate::stream::Emitter;
+
+/// What the tasks of one graph share during a run.
+pub(crate) struct Scope {
+    /// The graph's nodes, by index.
+    pub(crate) names: Arc<[NodeName]>,
+    /// How many supersteps the run may take.
+    pub(crate) limit: usize,
+    pub(crate) resources: Resources,
+    pub(crate) emitter: Option<Emitter>,
+    /// The nodes around this graph, outermost first.
+    pub(crate) namespace: Arc<[NodeName]>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What a run shares with the subgraphs inside it.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) run_id: OnceLock<String>,
+    pub(crate) thread: Option<String>,
+    pub(crate) metadata: BTreeMap<String, Value>,
+    pub(crate) cancel: Option<CancelToken>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) max_concurrency: Option<usize>,
+}
+
+impl Shared {
+    /// Made when first asked for: most runs never need it.
+    pub(crate) fn run_id(&self) -> &str {
+        self.run_id.get_or_init(|| uuid::Uuid::now_v7().to_string())
+    }
+}

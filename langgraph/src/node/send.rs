@@ -1,0 +1,183 @@
+//! Tasks with an argument of their own.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{NodeError, NodeMeta, OwnedFuture, Worker};
+use crate::graph::NodeName;
+use crate::state::State;
+
+/// What a worker takes: any value that can be cloned (for a retry) and stored (for a resume).
+pub trait Item: Clone + Serialize + DeserializeOwned + std::marker::Send + Sync + 'static {}
+
+impl<T: Clone + Serialize + DeserializeOwned + std::marker::Send + Sync + 'static> Item for T {}
+
+/// An item whose type is known again where it is used.
+pub(crate) trait ErasedItem: std::marker::Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn type_name(&self) -> &'static str;
+    fn to_json(&self) -> Result<serde_json::Value, serde_json::Error>;
+}
+
+impl<T: Item> ErasedItem for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn type_name(&self) -> &'static str {
+        std::any::type_name::<T>()
+    }
+
+    fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+/// What a task is started with instead of the snapshot alone.
+pub(crate) enum Argument<S> {
+    Item(Arc<dyn ErasedItem>),
+    State(Arc<S>),
+}
+
+impl<S> Clone for Argument<S> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Item(item) => Self::Item(Arc::clone(item)),
+            Self::State(state) => Self::State(Arc::clone(state)),
+        }
+    }
+}
+
+/// Starts a node as a task of its own in the next superstep.
+///
+/// Not in the prelude, because the name is also a marker trait's: write
+/// `langgraph::node::Send`.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::node::Send;
+///
+/// let sends: Vec<Send<u32>> = (0..3).map(|i| Send::to("square", i)).collect();
+/// assert_eq!(sends[0].node(), "square");
+/// ```
+pub struct Send<S> {
+    pub(crate) node: NodeName,
+    pub(crate) argument: Argument<S>,
+}
+
+impl<S: State> Send<S> {
+    /// Starts `worker` with `item`.
+    ///
+    /// A worker is a [`Worker`] handle, a `#[node]` function that takes an item, or a name; with
+    /// a name the type of the item is checked when the task starts.
+    pub fn to<T: Item, K>(worker: impl WorkerRef<T, K>, item: T) -> Self {
+        Self { node: worker.worker_name(), argument: Argument::Item(Arc::new(item)) }
+    }
+
+    /// Starts any node with `state` in place of the graph's.
+    pub fn state(node: impl Into<NodeName>, state: S) -> Self {
+        Self { node: node.into(), argument: Argument::State(Arc::new(state)) }
+    }
+
+    /// The name of the node that is started.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// The item as JSON, for display; `None` when the argument is a state.
+    pub fn item(&self) -> Option<serde_json::Value> {
+        match &self.argument {
+            Argument::Item(item) => item.to_json().ok(),
+            Argument::State(_) => None,
+        }
+    }
+}
+
+impl<S> Clone for Send<S> {
+    fn clone(&self) -> Self {
+        Self { node: Arc::clone(&self.node), argument: self.argument.clone() }
+    }
+}
+
+impl<S> fmt::Debug for Send<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let argument = match &self.argument {
+            Argument::Item(item) => item.type_name(),
+            Argument::State(_) => "state",
+        };
+        write!(f, "Send({}, {argument})", self.node)
+    }
+}
+
+/// What names a worker that takes a `T`.
+#[diagnostic::on_unimplemented(
+    message = "this does not name a worker that takes `{T}`",
+    label = "expected a worker over `{T}`",
+    note = "a worker is a `#[node]` function whose first argument is `{T}`, a handle that `add_worker` returned, or a node's name"
+)]
+pub trait WorkerRef<T, K> {
+    /// The name of the worker.
+    fn worker_name(&self) -> NodeName;
+}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByName {}
+
+impl<T> WorkerRef<T, ByName> for &str {
+    fn worker_name(&self) -> NodeName {
+        (*self).into()
+    }
+}
+
+impl<T> WorkerRef<T, ByName> for NodeName {
+    fn worker_name(&self) -> NodeName {
+        Arc::clone(self)
+    }
+}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByHandle {}
+
+impl<T> WorkerRef<T, ByHandle> for &Worker<T> {
+    fn worker_name(&self) -> NodeName {
+        self.name_handle()
+    }
+}
+
+impl<T, F, O, M> WorkerRef<T, fn(T) -> (O, M)> for F
+where
+    F: Fn(T) -> OwnedFuture<'static, O, M>,
+    M: NodeMeta,
+{
+    fn worker_name(&self) -> NodeName {
+        M::NAME.into()
+    }
+}
+
+impl<T, S, F, O, M> WorkerRef<T, fn(T, S) -> (O, M)> for F
+where
+    F: for<'a> Fn(T, &'a S) -> OwnedFuture<'a, O, M>,
+    M: NodeMeta,
+{
+    fn worker_name(&self) -> NodeName {
+        M::NAME.into()
+    }
+}
+
+/// The item as the type that the worker takes.
+pub(crate) fn item<T: Item>(item: &dyn ErasedItem, node: &str) -> Result<T, NodeError> {
+    item.as_any().downcast_ref::<T>().cloned().ok_or_else(|| {
+        NodeError::msg(format!(
+            "worker `{node}` takes `{}`, but it was sent `{}`",
+            std::any::type_name::<T>(),
+            item.type_name()
+        ))
+    })
+}

@@ -1,0 +1,53 @@
+//! Cancelling a run from outside.
+
+use tokio_util::sync::CancellationToken;
+
+/// Cancels a run from outside: keep a clone, hand one to the run.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::run::CancelToken;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("wait", |_: i64| std::future::pending::<i64>()).add_sequence(&["wait"]);
+/// let graph = graph.compile()?;
+///
+/// let token = CancelToken::new();
+/// let run = graph.run(0).cancel(token.clone());
+/// token.cancel();
+/// assert!(matches!(run.await, Err(AgentError::Cancelled)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(CancellationToken);
+
+impl CancelToken {
+    /// A token that is not cancelled yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels every run that was given this token or a clone of it.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// True once [`cancel`](Self::cancel) was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    /// Waits for [`cancel`](Self::cancel).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn cancelled(&self) {
+        self.0.cancelled().await;
+    }
+}

@@ -1,0 +1,145 @@
+//! Applying what the tasks of a superstep wrote.
+//!
+//! Conflicts are found before anything is merged, from the sets of written fields; then the writes
+//! are applied in task order.
+
+use std::sync::Arc;
+
+use super::execute::Done;
+use super::machine::Machine;
+use crate::error::InvalidUpdate;
+use crate::graph::NodeName;
+use crate::node::{Write, Writes};
+use crate::state::{FieldSet, State};
+
+impl<S: State> Machine<S> {
+    /// Applies the writes of the only task of a superstep. True when there were any.
+    pub(super) fn commit_one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
+        self.clear_ephemeral();
+        match writes {
+            Writes::None => Ok(false),
+            Writes::One(write) => self.apply(node, write),
+            Writes::Many(writes) => {
+                let mut wrote = false;
+                for write in writes {
+                    wrote |= self.apply(node, write)?;
+                }
+                Ok(wrote)
+            }
+        }
+    }
+
+    /// Applies the writes of several tasks in their order. True when there were any.
+    pub(super) fn commit(&mut self, done: &mut [(usize, Done<S>)]) -> Result<bool, InvalidUpdate> {
+        let footprints: Vec<_> =
+            done.iter().map(|(node, done)| self.footprint(*node, &done.output.writes)).collect();
+        let overwritten = self.check(&footprints)?;
+        self.clear_ephemeral();
+        let mut wrote = false;
+        for ((node, done), footprint) in done.iter_mut().zip(&footprints) {
+            // What another task overwrites, this one has not written.
+            let mut lost = overwritten.clone();
+            lost.remove_all(&footprint.overwritten);
+            for mut write in std::mem::replace(&mut done.output.writes, Writes::None).into_vec() {
+                if let (false, Write::Update(update)) = (lost.is_empty(), &mut write) {
+                    self.state.discard(update, &lost);
+                }
+                wrote |= self.apply(*node, write)?;
+            }
+        }
+        Ok(wrote)
+    }
+
+    fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
+        let record = self.changes.is_some() || self.scope.emitter.is_some();
+        let wrote = !record || write.update().is_none_or(|update| !self.state.written(update).is_empty());
+        if let Some(changes) = &mut self.changes {
+            changes.push(write.clone());
+        }
+        // Unique behind the barrier; a reader of the event stream may still hold the last state.
+        let state = Arc::make_mut(&mut self.state);
+        match write {
+            Write::Update(update) => state.try_merge(update).map_err(|source| InvalidUpdate::Reducer {
+                node: self.plan.name(node),
+                source,
+            })?,
+            Write::Overwrite(update) => state.overwrite(update),
+            Write::State(whole) => *state = *whole,
+        }
+        Ok(wrote)
+    }
+
+    /// Ephemeral fields live for one superstep: whoever writes them now writes them anew.
+    fn clear_ephemeral(&mut self) {
+        if !self.plan.fields.ephemeral.is_empty() {
+            Arc::make_mut(&mut self.state).reset(&self.plan.fields.ephemeral);
+        }
+    }
+
+    fn footprint(&self, node: usize, writes: &Writes<S>) -> Footprint {
+        let mut footprint = Footprint { node, ..Footprint::default() };
+        for write in writes.as_slice() {
+            match write {
+                Write::Update(update) => footprint.updated.union_with(&self.state.written(update)),
+                Write::Overwrite(update) => footprint.overwritten.union_with(&self.state.written(update)),
+                Write::State(_) => footprint.whole = true,
+            }
+        }
+        footprint
+    }
+
+    /// The first conflict, in the order of fields and tasks; else the fields that are overwritten.
+    fn check(&self, footprints: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
+        let name = |footprint: &Footprint| self.plan.name(footprint.node);
+        if let Some(whole) = footprints.iter().find(|footprint| footprint.whole) {
+            let others: Vec<NodeName> = footprints
+                .iter()
+                .filter(|other| !std::ptr::eq(*other, whole) && other.wrote())
+                .map(name)
+                .collect();
+            if !others.is_empty() {
+                return Err(InvalidUpdate::WholeState { node: name(whole), others });
+            }
+        }
+        let mut overwritten = FieldSet::new();
+        let mut clash = FieldSet::new();
+        let mut written = FieldSet::new();
+        for footprint in footprints {
+            clash.union_with(&overwritten.intersection(&footprint.overwritten));
+            overwritten.union_with(&footprint.overwritten);
+        }
+        let field = |index: usize| {
+            self.state.fields().get(index).map_or_else(|| index.to_string(), |field| field.name().to_owned())
+        };
+        if let Some(index) = clash.iter().next() {
+            let nodes = footprints.iter().filter(|f| f.overwritten.contains(index)).map(name).collect();
+            return Err(InvalidUpdate::Overwrites { field: field(index), nodes });
+        }
+        for footprint in footprints {
+            clash.union_with(&written.intersection(&footprint.updated));
+            written.union_with(&footprint.updated);
+        }
+        clash.remove_all(&self.plan.fields.reduced);
+        clash.remove_all(&overwritten);
+        if let Some(index) = clash.iter().next() {
+            let nodes = footprints.iter().filter(|f| f.updated.contains(index)).map(name).collect();
+            return Err(InvalidUpdate::Conflict { field: field(index), nodes });
+        }
+        Ok(overwritten)
+    }
+}
+
+/// Which fields a task wrote.
+#[derive(Default)]
+struct Footprint {
+    node: usize,
+    updated: FieldSet,
+    overwritten: FieldSet,
+    whole: bool,
+}
+
+impl Footprint {
+    fn wrote(&self) -> bool {
+        self.whole || !self.updated.is_empty() || !self.overwritten.is_empty()
+    }
+}

@@ -1,0 +1,157 @@
+//! Running the tasks of a superstep.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use super::machine::{Machine, Task};
+use super::panic::{Panicked, catch};
+use crate::graph::plan::{Plan, Routes};
+use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Question, Write, Writes};
+use crate::state::State;
+
+/// How a task ended.
+pub(super) enum Ended<S: State> {
+    Finished(Done<S>),
+    /// It waits for an answer.
+    Asked(Question),
+    Failed(NodeError),
+}
+
+/// What a task did.
+pub(super) struct Done<S: State> {
+    pub(super) output: Output<S>,
+    /// What its routers answered, when they were asked before the commit.
+    pub(super) routes: Vec<Routes<S>>,
+}
+
+/// Runs one task to its output. Its routers are not asked yet.
+pub(super) async fn run_task<S: State>(
+    plan: &Plan<S>,
+    state: &S,
+    cx: &Context,
+    task: &Task<S>,
+) -> Ended<S> {
+    let Some(node) = plan.nodes.get(task.node) else {
+        return Ended::Failed(NodeError::msg("there is no such node"));
+    };
+    let call = match &task.argument {
+        None => Call { state, item: None, cx },
+        Some(Argument::Item(item)) => Call { state, item: Some(&**item), cx },
+        Some(Argument::State(state)) => Call { state, item: None, cx },
+    };
+    let result = catch(|| node.step.call(call)).await;
+    match (result, cx.take_question()) {
+        (Ok(mut output), None) => {
+            for write in output.writes.as_mut_slice() {
+                if let Write::Update(update) | Write::Overwrite(update) = write {
+                    state.prepare(update);
+                }
+            }
+            Ended::Finished(Done { output, routes: Vec::new() })
+        }
+        (Ok(_), Some(question)) => Ended::Failed(NodeError::msg(format!(
+            "asked `{}` and went on without the answer; pass the error of `interrupt` on with `?`",
+            question.key
+        ))),
+        (Err(_), Some(question)) => Ended::Asked(question),
+        (Err(error), None) => Ended::Failed(error),
+    }
+}
+
+/// Runs one of several tasks, and asks its routers: they see the snapshot and this task's own
+/// writes, not its siblings'.
+async fn run_with_routers<S: State>(
+    plan: &Plan<S>,
+    state: &S,
+    cx: &Context,
+    task: &Task<S>,
+) -> Ended<S> {
+    let mut ended = run_task(plan, state, cx, task).await;
+    let routers = &plan.outgoing(task.node).routers;
+    if let Ended::Finished(done) = &mut ended {
+        if !routers.is_empty() && follows_edges(&done.output.jump) {
+            let view = match preview(state, &done.output.writes) {
+                Ok(view) => view,
+                Err(error) => return Ended::Failed(error),
+            };
+            for router in routers {
+                match catch(|| router.router.ask(&view, cx)).await {
+                    Ok(routes) => done.routes.push(routes),
+                    Err(error) => return Ended::Failed(error),
+                }
+            }
+        }
+    }
+    ended
+}
+
+pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
+    match jump {
+        Jump::Edges => true,
+        Jump::To(to) => to.edges,
+        Jump::End | Jump::Parent(_) => false,
+    }
+}
+
+fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
+    let mut view = state.clone();
+    for write in writes.as_slice() {
+        match write {
+            Write::Update(update) => view.try_merge(update.clone())?,
+            Write::Overwrite(update) => view.overwrite(update.clone()),
+            Write::State(state) => view.clone_from(state),
+        }
+    }
+    Ok(view)
+}
+
+impl<S: State> Machine<S> {
+    /// Runs `tasks` side by side and returns how each ended, in task order.
+    pub(super) async fn execute(&mut self, tasks: &mut Vec<Task<S>>) -> Vec<Ended<S>> {
+        let mut ended: Vec<Option<Ended<S>>> =
+            tasks.iter_mut().map(|task| task.prior.take().map(|ended| *ended)).collect();
+        let mut waiting: Vec<(usize, Task<S>)> = Vec::new();
+        for (index, (task, ended)) in tasks.iter().zip(&ended).enumerate() {
+            if ended.is_none() {
+                let mut copy = Task::by_edge(task.node);
+                copy.argument.clone_from(&task.argument);
+                copy.answers.clone_from(&task.answers);
+                waiting.push((index, copy));
+                self.tell_started(task).await;
+            }
+        }
+        let at_once = self.scope.shared.max_concurrency.unwrap_or(usize::MAX).max(1);
+        let mut waiting = waiting.into_iter();
+        let mut running = JoinSet::new();
+        for (index, task) in waiting.by_ref().take(at_once) {
+            running.spawn(self.task(index, task));
+        }
+        while let Some(joined) = running.join_next().await {
+            // A task catches its own panics and is never aborted, so joining does not fail.
+            if let Ok((index, result)) = joined {
+                if let Some(task) = tasks.get(index) {
+                    self.tell_ended(task, index, &result).await;
+                }
+                if let Some(slot) = ended.get_mut(index) {
+                    *slot = Some(result);
+                }
+            }
+            if let Some((index, task)) = waiting.next() {
+                running.spawn(self.task(index, task));
+            }
+        }
+        let lost = || Ended::Failed(Panicked::lost().into());
+        ended.into_iter().map(|ended| ended.unwrap_or_else(lost)).collect()
+    }
+
+    fn task(&self, index: usize, task: Task<S>) -> impl Future<Output = (usize, Ended<S>)> + Send + 'static {
+        let plan = Arc::clone(&self.plan);
+        let state = Arc::clone(&self.state);
+        let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, task.node);
+        if !task.answers.is_empty() {
+            cx.answer(task.answers.clone());
+        }
+        async move { (index, run_with_routers(&plan, &state, &cx, &task).await) }
+    }
+}

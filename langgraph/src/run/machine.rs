@@ -1,0 +1,277 @@
+//! The superstep loop: plan, execute, commit, route, repeat.
+
+use std::sync::Arc;
+
+use super::execute::{Ended, run_task};
+use crate::AgentError;
+use crate::error::{Failure, InvalidUpdate};
+use crate::graph::NodeName;
+use crate::graph::plan::{Plan, Stops};
+use crate::node::{
+    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Question, Scope, Write,
+};
+use crate::state::State;
+
+/// How many supersteps pass before the loop makes sure that others get their turn.
+const TURN: usize = 128;
+
+/// A task of the next superstep.
+pub(super) struct Task<S: State> {
+    pub(super) node: usize,
+    /// What a send gave it; tasks started by edges have none.
+    pub(super) argument: Option<Argument<S>>,
+    /// Answers to what it asked before.
+    pub(super) answers: Vec<Answer>,
+    /// How it ended in an earlier run; it does not run again.
+    pub(super) prior: Option<Box<Ended<S>>>,
+}
+
+impl<S: State> Task<S> {
+    pub(super) const fn by_edge(node: usize) -> Self {
+        Self { node, argument: None, answers: Vec::new(), prior: None }
+    }
+
+    pub(super) const fn sent(node: usize, argument: Argument<S>) -> Self {
+        Self { node, argument: Some(argument), answers: Vec::new(), prior: None }
+    }
+}
+
+/// How a graph came to its end.
+pub(super) enum End {
+    /// Nothing is left to do.
+    Done,
+    /// Tasks asked questions, or a breakpoint was reached.
+    Paused(Vec<Interrupt>),
+    /// A command ended this graph and goes on in the one around it.
+    Parent(Box<ParentCommand>),
+}
+
+/// A graph that runs.
+pub(super) struct Machine<S: State> {
+    pub(super) plan: Arc<Plan<S>>,
+    pub(super) scope: Arc<Scope>,
+    /// Shared only while several tasks read it; unique again behind the barrier.
+    pub(super) state: Arc<S>,
+    /// The tasks of the next superstep: nodes in the graph's order, then sends in theirs.
+    pub(super) frontier: Vec<Task<S>>,
+    /// Sends that routing has found so far; they follow the nodes.
+    pub(super) sends: Vec<Task<S>>,
+    /// Deferred nodes that have been reached.
+    pub(super) deferred: Vec<usize>,
+    /// What each join has seen.
+    pub(super) joins: Vec<Seen>,
+    /// The superstep in which each node was last put on the frontier.
+    pub(super) marks: Vec<usize>,
+    /// The superstep, counted over the life of the thread.
+    pub(super) step: usize,
+    /// The supersteps of this run.
+    pub(super) taken: usize,
+    pub(super) before: Stops,
+    pub(super) after: Stops,
+    /// True when the breakpoint before the frontier has been passed already.
+    pub(super) passed: bool,
+    /// Everything written, for the graph around this one.
+    pub(super) changes: Option<Vec<Write<S>>>,
+}
+
+/// What a join has seen of its sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) sources: crate::state::FieldSet,
+    pub(super) count: usize,
+}
+
+impl<S: State> Machine<S> {
+    pub(super) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: S) -> Self {
+        Self {
+            marks: vec![0; plan.nodes.len()],
+            joins: vec![Seen::default(); plan.joins.len()],
+            before: plan.interrupt_before.clone(),
+            after: plan.interrupt_after.clone(),
+            state: Arc::new(state),
+            frontier: Vec::new(),
+            sends: Vec::new(),
+            deferred: Vec::new(),
+            step: 0,
+            taken: 0,
+            passed: false,
+            changes: None,
+            plan,
+            scope,
+        }
+    }
+
+    /// Takes the input: merges it and follows START's edges.
+    pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
+        let start = self.plan.nodes.len();
+        let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, start);
+        self.commit_and_route(start, input, &mut cx).await.map_err(|error| match error {
+            AgentError::InvalidUpdate(InvalidUpdate::Reducer { source, .. }) => {
+                AgentError::InvalidInput(format!("input: {source}"))
+            }
+            other => other,
+        })?;
+        Ok(())
+    }
+
+    /// Runs until nothing is left to do, or something stops it.
+    pub(super) async fn run(&mut self) -> Result<End, AgentError> {
+        // One context serves every superstep of a single task.
+        let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, 0);
+        loop {
+            self.release_deferred();
+            if self.frontier.is_empty() {
+                return Ok(End::Done);
+            }
+            if !self.before.is_never() && !std::mem::take(&mut self.passed) {
+                if self.frontier.iter().any(|task| self.before.contains(task.node)) {
+                    self.tell_breakpoint().await;
+                    return Ok(End::Paused(Vec::new()));
+                }
+            }
+            if self.taken >= self.scope.limit {
+                return Err(AgentError::StepLimit { limit: self.scope.limit, next: self.next() });
+            }
+            self.taken += 1;
+            self.step += 1;
+            if self.taken.is_multiple_of(TURN) {
+                tokio::task::coop::consume_budget().await;
+            }
+            let tasks = std::mem::take(&mut self.frontier);
+            let stops_after =
+                !self.after.is_never() && tasks.iter().any(|task| self.after.contains(task.node));
+            let end = match tasks.as_slice() {
+                [_] => self.one(tasks, &mut cx).await?,
+                _ => self.several(tasks).await?,
+            };
+            if let Some(end) = end {
+                return Ok(end);
+            }
+            if stops_after {
+                self.release_deferred();
+                self.tell_breakpoint().await;
+                self.passed = true;
+                return Ok(End::Paused(Vec::new()));
+            }
+        }
+    }
+
+    /// The state at the end.
+    pub(super) fn into_state(self) -> S {
+        Arc::unwrap_or_clone(self.state)
+    }
+
+    /// The nodes that run next.
+    pub(super) fn next(&self) -> Vec<NodeName> {
+        self.frontier.iter().map(|task| self.plan.name(task.node)).collect()
+    }
+
+    /// A superstep of one task: inline, on this task, without a clone of the state.
+    async fn one(&mut self, mut tasks: Vec<Task<S>>, cx: &mut Context) -> Result<Option<End>, AgentError> {
+        let Some(mut task) = tasks.pop() else { return Ok(None) };
+        // The frontier keeps its memory.
+        self.frontier = tasks;
+        let ended = match task.prior.take() {
+            Some(ended) => *ended,
+            None => {
+                cx.reuse(self.step, self.taken, task.node);
+                if !task.answers.is_empty() {
+                    cx.answer(task.answers.clone());
+                }
+                self.tell_started(&task).await;
+                let ended = run_task(&self.plan, &self.state, cx, &task).await;
+                self.tell_ended(&task, 0, &ended).await;
+                ended
+            }
+        };
+        match ended {
+            Ended::Finished(done) => self.commit_and_route(task.node, done.output, cx).await,
+            Ended::Asked(question) => {
+                let interrupt = self.interrupt(&task, 0, question);
+                self.frontier.push(task);
+                Ok(Some(End::Paused(vec![interrupt])))
+            }
+            Ended::Failed(error) => Err(self.failure(task.node, error)),
+        }
+    }
+
+    /// Ends a superstep of one task: its writes are merged in place, then its routers look.
+    async fn commit_and_route(
+        &mut self,
+        node: usize,
+        output: Output<S>,
+        cx: &mut Context,
+    ) -> Result<Option<End>, AgentError> {
+        let wrote = self.commit_one(node, output.writes)?;
+        match output.jump {
+            Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
+            jump => self.route_one(node, jump, cx).await?,
+        }
+        self.settle();
+        if wrote {
+            self.tell_values().await;
+        }
+        Ok(None)
+    }
+
+    /// A superstep of several tasks: side by side on one snapshot, committed in task order.
+    async fn several(&mut self, mut tasks: Vec<Task<S>>) -> Result<Option<End>, AgentError> {
+        let ended = self.execute(&mut tasks).await;
+        let mut interrupts = Vec::new();
+        let mut done = Vec::with_capacity(tasks.len());
+        let mut failed = None;
+        for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
+            match ended {
+                Ended::Finished(result) => done.push((task.node, result)),
+                Ended::Asked(question) => interrupts.push(self.interrupt(task, index, question)),
+                Ended::Failed(error) => {
+                    failed.get_or_insert((task.node, error));
+                }
+            }
+        }
+        if let Some((node, error)) = failed {
+            self.frontier = tasks;
+            return Err(self.failure(node, error));
+        }
+        let wrote = self.commit(&mut done)?;
+        if !interrupts.is_empty() {
+            // The superstep is not over: what has finished is shown, and waits for the others.
+            self.frontier = tasks;
+            if wrote {
+                self.tell_values().await;
+            }
+            return Ok(Some(End::Paused(interrupts)));
+        }
+        for (node, result) in done {
+            match result.output.jump {
+                Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
+                jump => self.follow(node, jump, result.routes)?,
+            }
+        }
+        self.settle();
+        if wrote {
+            self.tell_values().await;
+        }
+        Ok(None)
+    }
+
+    pub(super) fn interrupt(&self, task: &Task<S>, index: usize, question: Question) -> Interrupt {
+        let node = self.plan.name(task.node);
+        let path = self.scope.namespace.iter().map(|name| &**name).chain([&*node]).collect::<Vec<_>>().join("/");
+        let id = format!("{}:{}:{index}:{}", self.step, path, question.key);
+        Interrupt::new(id, node, self.scope.namespace.to_vec(), question)
+    }
+
+    /// The error of a node, with where it happened.
+    pub(super) fn failure(&self, node: usize, error: NodeError) -> AgentError {
+        // A graph inside has said already what failed where.
+        match error.into_agent() {
+            Ok(inner) => inner,
+            Err(error) => AgentError::Node {
+                node: self.plan.name(node),
+                namespace: self.scope.namespace.to_vec(),
+                source: Failure(error),
+            },
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Finding the tasks of the next superstep.
+
+use super::execute::follows_edges;
+use super::machine::{Machine, Task};
+use super::panic::catch;
+use crate::graph::plan::{Arrival, Routes};
+use crate::graph::{END, START};
+use crate::node::{Context, Jump, Send, Target};
+use crate::state::State;
+use crate::AgentError;
+
+impl<S: State> Machine<S> {
+    /// Follows the answer of the only task of a superstep; its routers look at the state behind
+    /// the commit, which is the snapshot and this task's writes.
+    pub(super) async fn route_one(
+        &mut self,
+        node: usize,
+        jump: Jump<S>,
+        cx: &mut Context,
+    ) -> Result<(), AgentError> {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let mut routes = Vec::new();
+        if follows_edges(&jump) {
+            for router in &plan.outgoing(node).routers {
+                let asked = catch(|| router.router.ask(&self.state, cx)).await;
+                routes.push(asked.map_err(|error| self.router_failure(node, error))?);
+            }
+        }
+        self.follow(node, jump, routes)
+    }
+
+    fn router_failure(&self, node: usize, error: crate::node::NodeError) -> AgentError {
+        match error.downcast_ref::<crate::graph::UnknownKey>() {
+            Some(unknown) => AgentError::Routing {
+                node: self.plan.name(node),
+                target: unknown.key.to_string(),
+                problem: unknown.to_string(),
+            },
+            None => self.failure(node, error),
+        }
+    }
+
+    /// Follows a task's answer: its edges and what its routers said, or where it jumps.
+    pub(super) fn follow(
+        &mut self,
+        node: usize,
+        jump: Jump<S>,
+        routes: Vec<Routes<S>>,
+    ) -> Result<(), AgentError> {
+        if follows_edges(&jump) {
+            let plan = std::sync::Arc::clone(&self.plan);
+            let out = plan.outgoing(node);
+            for next in &out.edges {
+                self.reach(*next);
+            }
+            for arrival in &out.joins {
+                self.arrive(*arrival);
+            }
+            for (router, routes) in out.routers.iter().zip(routes) {
+                self.take_routes(node, &router.arms, routes)?;
+            }
+        }
+        if let Jump::To(to) = jump {
+            let declared = self.plan.nodes.get(node).and_then(|node| node.destinations.clone());
+            for target in to.targets {
+                self.take_target(node, target, declared.as_deref())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_routes(
+        &mut self,
+        node: usize,
+        arms: &[Box<[usize]>],
+        routes: Routes<S>,
+    ) -> Result<(), AgentError> {
+        match routes {
+            Routes::Arm(arm) => {
+                for next in arms.get(arm).into_iter().flatten() {
+                    self.reach(*next);
+                }
+            }
+            Routes::Targets(targets) => {
+                for target in targets {
+                    self.take_target(node, target, None)?;
+                }
+            }
+            Routes::Several(several) => {
+                for routes in several {
+                    self.take_routes(node, arms, routes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_target(
+        &mut self,
+        from: usize,
+        target: Target<S>,
+        declared: Option<&[usize]>,
+    ) -> Result<(), AgentError> {
+        let problem = |machine: &Self, target: &str, problem: String| AgentError::Routing {
+            node: machine.plan.name(from),
+            target: target.to_owned(),
+            problem,
+        };
+        match target {
+            Target::Node(name) if &*name == END => Ok(()),
+            Target::Node(name) => {
+                let next = self.find(from, &name)?;
+                if declared.is_some_and(|declared| !declared.contains(&next)) {
+                    let text = format!("`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`");
+                    return Err(problem(self, &name, text));
+                }
+                self.reach(next);
+                Ok(())
+            }
+            Target::Send(Send { node: name, .. }) if &*name == END => {
+                Err(problem(self, &name, "a send needs a node; `END` runs nothing".to_owned()))
+            }
+            Target::Send(Send { node: name, argument }) => {
+                let node = self.find(from, &name)?;
+                self.sends.push(Task::sent(node, argument));
+                Ok(())
+            }
+        }
+    }
+
+    fn find(&self, from: usize, name: &str) -> Result<usize, AgentError> {
+        self.plan.index_of(name).ok_or_else(|| {
+            let problem = if name == START {
+                "`START` is no target: a run starts there once".to_owned()
+            } else {
+                let known: Vec<_> = self.plan.names.iter().map(|name| format!("`{name}`")).collect();
+                format!("there is no node `{name}` (nodes: {})", known.join(", "))
+            };
+            AgentError::Routing { node: self.plan.name(from), target: name.to_owned(), problem }
+        })
+    }
+
+    /// Puts a node on the next frontier, once.
+    fn reach(&mut self, node: usize) {
+        // The stamp is of the superstep that has just run; 0 means never.
+        let stamp = self.taken + 1;
+        match self.marks.get_mut(node) {
+            Some(mark) if *mark == stamp => return,
+            Some(mark) => *mark = stamp,
+            None => return,
+        }
+        if self.plan.nodes.get(node).is_some_and(|node| node.defer) {
+            if !self.deferred.contains(&node) {
+                self.deferred.push(node);
+            }
+        } else {
+            self.frontier.push(Task::by_edge(node));
+        }
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let (Some(seen), Some(join)) = (self.joins.get_mut(arrival.join), plan.joins.get(arrival.join)) else {
+            return;
+        };
+        if !seen.sources.contains(arrival.source) {
+            seen.sources.insert(arrival.source);
+            seen.count += 1;
+        }
+        if seen.count == join.sources {
+            *seen = super::machine::Seen::default();
+            self.reach(join.target);
+        }
+    }
+
+    /// Puts the next frontier in its order: nodes as the graph declares them, then sends.
+    pub(super) fn settle(&mut self) {
+        if self.frontier.len() > 1 {
+            self.frontier.sort_unstable_by_key(|task| task.node);
+        }
+        self.frontier.append(&mut self.sends);
+    }
+
+    /// Deferred nodes run when nothing else is pending.
+    pub(super) fn release_deferred(&mut self) {
+        if self.frontier.is_empty() && !self.deferred.is_empty() {
+            self.deferred.sort_unstable();
+            self.frontier.extend(self.deferred.drain(..).map(Task::by_edge));
+        }
+    }
+}

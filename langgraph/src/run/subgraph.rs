@@ -1,0 +1,222 @@
+//! Graphs inside graphs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::machine::{End, Machine};
+use super::options::as_update;
+use crate::graph::plan::Plan;
+use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
+use crate::node::{
+    Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Scope, Step,
+    Write,
+};
+use crate::state::State;
+use crate::AgentError;
+
+/// What a graph inside another ended with.
+struct Inner<S: State> {
+    machine: Machine<S>,
+    end: End,
+}
+
+/// Runs `graph` inside the task of `cx`.
+async fn run_inside<S: State>(
+    plan: &Arc<Plan<S>>,
+    state: S,
+    input: Output<S>,
+    cx: &Context,
+    collect: bool,
+) -> Result<Inner<S>, NodeError> {
+    let outer = cx.scope();
+    let namespace: Arc<[NodeName]> = outer.namespace.iter().cloned().chain([cx.name()]).collect();
+    let scope = Scope {
+        names: Arc::clone(&plan.names),
+        limit: outer.limit,
+        // What is nearer to the node wins: the run's, then this graph's, then those around it.
+        resources: outer.resources.layered_under(&plan.resources),
+        emitter: outer.emitter.as_ref().and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
+        namespace,
+        shared: Arc::clone(&outer.shared),
+    };
+    let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
+    machine.start(input).await.map_err(NodeError::from_agent)?;
+    // The input is the caller's, not a change of this graph.
+    machine.changes = collect.then(Vec::new);
+    let end = machine.run().await.map_err(NodeError::from_agent)?;
+    Ok(Inner { machine, end })
+}
+
+/// A compiled graph as a node of a graph over the same state.
+struct Shared<S: State>(CompiledStateGraph<S>);
+
+impl<S: State> Shared<S> {
+    async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
+        let inner = run_inside(&self.0.plan, call.state.clone(), Output::none(), call.cx, true).await?;
+        let Inner { mut machine, end } = inner;
+        let changes = machine.changes.take().unwrap_or_default();
+        finish(end, changes, call.cx)
+    }
+}
+
+/// The answer of the node that is a graph: what the graph changed, and where its command goes.
+fn finish<P: State>(end: End, changes: Vec<Write<P>>, cx: &Context) -> Result<Output<P>, NodeError> {
+    let mut output = Output { writes: changes.into(), ..Output::none() };
+    match end {
+        End::Done => {}
+        End::Parent(parent) => {
+            let command: Command<P> = parent.into_command().map_err(|state| {
+                NodeError::msg(format!(
+                    "a command for a parent graph over `{state}` reached one over `{}`",
+                    std::any::type_name::<P>()
+                ))
+            })?;
+            let command = command.into_parts();
+            output.writes.extend(command.writes);
+            output.jump = command.jump;
+        }
+        End::Paused(interrupts) => {
+            cx.pass_on(interrupts);
+            return Err(NodeError::msg("the graph inside waits"));
+        }
+    }
+    Ok(output)
+}
+
+impl<S: State> Step<S> for Shared<S> {
+    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+        NodeRun::future(self.run(call))
+    }
+}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByGraph {}
+
+impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
+    fn into_node(self) -> ConfiguredNode<S> {
+        let kind = NodeKind::Subgraph(Box::new(self.topology().clone()));
+        ConfiguredNode::new(Arc::new(Shared(self)), false).with_kind(kind)
+    }
+}
+
+/// A compiled graph as a node of a graph over another state; see
+/// [`CompiledStateGraph::mapped`].
+pub struct MappedGraph<S: State, P: State> {
+    graph: CompiledStateGraph<S>,
+    #[allow(clippy::type_complexity)]
+    into: Arc<dyn Fn(&P) -> Result<Output<S>, NodeError> + Send + Sync>,
+    #[allow(clippy::type_complexity)]
+    back: Arc<dyn Fn(S) -> Result<Output<P>, NodeError> + Send + Sync>,
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// This graph as a node of a graph over `P`: `into` makes its input of the outer state, `back`
+    /// makes the node's answer of its final state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut length = StateGraph::<i64>::new();
+    /// length.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+    /// let length = length.compile()?;
+    ///
+    /// let mut outer = StateGraph::<String>::new();
+    /// let node = length.mapped(|text: &String| text.len() as i64, |n| n.to_string());
+    /// outer.add_node("length", node).add_sequence(&["length"]);
+    /// assert_eq!(outer.compile()?.invoke("four".to_owned()).await?, "8");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn mapped<P, I, O>(
+        &self,
+        into: impl Fn(&P) -> I + Send + Sync + 'static,
+        back: impl Fn(S) -> O + Send + Sync + 'static,
+    ) -> MappedGraph<S, P>
+    where
+        P: State,
+        I: IntoOutput<S>,
+        O: IntoOutput<P>,
+    {
+        MappedGraph {
+            graph: self.clone(),
+            into: Arc::new(move |outer| into(outer).into_output()),
+            back: Arc::new(move |state| back(state).into_output()),
+        }
+    }
+}
+
+impl<S: State, P: State> MappedGraph<S, P> {
+    async fn run(&self, call: Call<'_, P>) -> Result<Output<P>, NodeError> {
+        let mut input = (self.into)(call.state)?;
+        as_update(&mut input);
+        let plan = &self.graph.plan;
+        let Inner { machine, end } = run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
+        let mut output = (self.back)(machine.into_state())?;
+        let command = finish(end, Vec::new(), call.cx)?;
+        output.writes.extend(command.writes);
+        output.jump = output.jump.and(command.jump);
+        Ok(output)
+    }
+}
+
+impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
+    fn call<'a>(&'a self, call: Call<'a, P>) -> NodeRun<'a, P> {
+        NodeRun::future(self.run(call))
+    }
+}
+
+impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
+    fn into_node(self) -> ConfiguredNode<P> {
+        let kind = NodeKind::Subgraph(Box::new(self.graph.topology().clone()));
+        ConfiguredNode::new(Arc::new(self), true).with_kind(kind)
+    }
+}
+
+impl<S: State, P: State> Clone for MappedGraph<S, P> {
+    fn clone(&self) -> Self {
+        Self { graph: self.graph.clone(), into: Arc::clone(&self.into), back: Arc::clone(&self.back) }
+    }
+}
+
+impl<S: State, P: State> fmt::Debug for MappedGraph<S, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MappedGraph").field("graph", &self.graph).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Runs another graph inside this node and returns its final state.
+    ///
+    /// The graph shares this run's resources, limits, cancellation and event stream. A pause in it
+    /// pauses this node: pass the error on with `?`.
+    ///
+    /// # Errors
+    ///
+    /// What the graph failed with; the run reports it with the path to the node inside.
+    pub async fn run<S: State>(
+        &self,
+        graph: &CompiledStateGraph<S>,
+        input: impl IntoOutput<S>,
+    ) -> Result<S, NodeError> {
+        let mut input = input.into_output()?;
+        as_update(&mut input);
+        let plan = &graph.plan;
+        let Inner { machine, end } = run_inside(plan, plan.initial.clone(), input, self, false).await?;
+        match end {
+            End::Done => Ok(machine.into_state()),
+            End::Paused(interrupts) => {
+                self.pass_on(interrupts);
+                Err(NodeError::msg("the graph inside waits"))
+            }
+            End::Parent(parent) => Err(NodeError::from_agent(AgentError::InvalidInput(format!(
+                "`Command::parent` ({parent:?}) in a graph that was called with `cx.run`; a command reaches \
+                 the graph around only from a graph that is a node"
+            )))),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the loop puts into the event stream. Nothing is built that nobody reads.
+
+use std::sync::Arc;
+
+use super::execute::Ended;
+use super::machine::{Machine, Task};
+use crate::node::{Argument, Write};
+use crate::state::State;
+use crate::stream::{Emitter, Mode, Payload};
+
+impl<S: State> Machine<S> {
+    fn emitter(&self, mode: Mode) -> Option<&Emitter> {
+        self.scope.emitter.as_ref().filter(|emitter| emitter.wants(mode))
+    }
+
+    pub(super) async fn tell_values(&self) {
+        if let Some(emitter) = self.emitter(Mode::Values) {
+            emitter.send(self.step, Payload::Values(Arc::new(S::clone(&self.state)))).await;
+        }
+    }
+
+    pub(super) async fn tell_breakpoint(&self) {
+        if let Some(emitter) = &self.scope.emitter {
+            emitter.send(self.step, Payload::Interrupt(Vec::new())).await;
+        }
+    }
+
+    pub(super) async fn tell_started(&self, task: &Task<S>) {
+        if let Some(emitter) = self.emitter(Mode::Tasks) {
+            let (input, item) = match &task.argument {
+                None => (Arc::new(S::clone(&self.state)), None),
+                Some(Argument::State(state)) => (Arc::clone(state), None),
+                Some(Argument::Item(item)) => (Arc::new(S::clone(&self.state)), item.to_json().ok()),
+            };
+            let node = self.plan.name(task.node);
+            emitter.send(self.step, Payload::TaskStarted { node, input, item }).await;
+        }
+    }
+
+    pub(super) async fn tell_ended(&self, task: &Task<S>, index: usize, ended: &Ended<S>) {
+        let Some(emitter) = &self.scope.emitter else { return };
+        let node = self.plan.name(task.node);
+        let mut writes: Arc<Vec<Write<S>>> = Arc::default();
+        let mut interrupts = Vec::new();
+        let mut error = None;
+        match ended {
+            Ended::Finished(done) => {
+                if emitter.wants(Mode::Messages) {
+                    for write in done.output.writes() {
+                        let mut messages = Vec::new();
+                        if let Some(update) = write.update() {
+                            S::messages(update, &mut |message| messages.push(message.clone()));
+                        }
+                        for message in messages {
+                            if emitter.first_sight(&message) {
+                                let node = Arc::clone(&node);
+                                emitter.send(self.step, Payload::Message { node, message }).await;
+                            }
+                        }
+                    }
+                }
+                if emitter.wants(Mode::Updates) || emitter.wants(Mode::Tasks) {
+                    writes = Arc::new(done.output.writes().to_vec());
+                }
+                if emitter.wants(Mode::Updates) {
+                    let writes: Arc<Vec<Write<S>>> = Arc::clone(&writes);
+                    let node = Arc::clone(&node);
+                    emitter.send(self.step, Payload::Update { node, writes, cached: false }).await;
+                }
+            }
+            Ended::Asked(question) => {
+                interrupts = vec![self.interrupt(task, index, question.clone())];
+                emitter.send(self.step, Payload::Interrupt(interrupts.clone())).await;
+            }
+            Ended::Failed(failure) => error = Some(failure.to_string()),
+        }
+        if emitter.wants(Mode::Tasks) {
+            emitter.send(self.step, Payload::TaskFinished { node, writes, error, interrupts }).await;
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The fields of a state, and sets of them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// One field of a state: its name, and how writes to it are treated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    name: Cow<'static, str>,
+    reduced: bool,
+    ephemeral: bool,
+    untracked: bool,
+}
+
+impl Field {
+    /// A field in which the last write replaces, and which one node per superstep may write.
+    pub const fn plain(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), reduced: false, ephemeral: false, untracked: false }
+    }
+
+    /// A plain field whose name is only known at run time.
+    pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), reduced: false, ephemeral: false, untracked: false }
+    }
+
+    /// Marks a field whose writes are merged by a reducer, so that several nodes may write it.
+    #[must_use]
+    pub const fn reduced(mut self) -> Self {
+        self.reduced = true;
+        self
+    }
+
+    /// Marks a field that is visible in the next superstep only and then at its default again.
+    #[must_use]
+    pub const fn ephemeral(mut self) -> Self {
+        self.ephemeral = true;
+        self
+    }
+
+    /// Marks a field that lives for the run and is never stored.
+    #[must_use]
+    pub const fn untracked(mut self) -> Self {
+        self.untracked = true;
+        self
+    }
+
+    /// The field's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True when a reducer merges the writes.
+    pub const fn is_reduced(&self) -> bool {
+        self.reduced
+    }
+
+    /// True when the field is at its default again after the next superstep.
+    pub const fn is_ephemeral(&self) -> bool {
+        self.ephemeral
+    }
+
+    /// True when the field is never stored.
+    pub const fn is_untracked(&self) -> bool {
+        self.untracked
+    }
+}
+
+/// A set of fields, by their position in [`State::fields`](crate::State::fields).
+///
+/// States of up to 64 fields need no allocation.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct FieldSet {
+    low: u64,
+    high: Vec<u64>,
+}
+
+impl FieldSet {
+    /// The empty set.
+    pub const fn new() -> Self {
+        Self { low: 0, high: Vec::new() }
+    }
+
+    /// The first `count` fields.
+    pub fn first(count: usize) -> Self {
+        (0..count).collect()
+    }
+
+    /// Adds the field at `index`.
+    pub fn insert(&mut self, index: usize) {
+        if index < 64 {
+            self.low |= 1 << index;
+            return;
+        }
+        let word = index / 64 - 1;
+        if self.high.len() <= word {
+            self.high.resize(word + 1, 0);
+        }
+        if let Some(bits) = self.high.get_mut(word) {
+            *bits |= 1 << (index % 64);
+        }
+    }
+
+    /// True when the field at `index` is in the set.
+    pub fn contains(&self, index: usize) -> bool {
+        let bits = if index < 64 { self.low } else { self.high.get(index / 64 - 1).copied().unwrap_or(0) };
+        bits >> (index % 64) & 1 == 1
+    }
+
+    /// True when no field is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.low == 0 && self.high.iter().all(|bits| *bits == 0)
+    }
+
+    /// Adds every field of `other`.
+    pub fn union_with(&mut self, other: &Self) {
+        self.low |= other.low;
+        if self.high.len() < other.high.len() {
+            self.high.resize(other.high.len(), 0);
+        }
+        for (mine, theirs) in self.high.iter_mut().zip(&other.high) {
+            *mine |= theirs;
+        }
+    }
+
+    /// Takes out every field of `other`.
+    pub fn remove_all(&mut self, other: &Self) {
+        self.low &= !other.low;
+        for (mine, theirs) in self.high.iter_mut().zip(&other.high) {
+            *mine &= !theirs;
+        }
+    }
+
+    /// The fields that are in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self {
+            low: self.low & other.low,
+            high: self.high.iter().zip(&other.high).map(|(mine, theirs)| mine & theirs).collect(),
+        }
+    }
+
+    /// The positions in the set, in order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..64 * (self.high.len() + 1)).filter(|index| self.contains(*index))
+    }
+}
+
+impl FromIterator<usize> for FieldSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(indices: I) -> Self {
+        let mut set = Self::new();
+        for index in indices {
+            set.insert(index);
+        }
+        set
+    }
+}
+
+impl fmt::Debug for FieldSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_beyond_64_fields_keep_their_members_apart() {
+        let mut set: FieldSet = [1, 63, 64, 200].into_iter().collect();
+        assert_eq!(set.iter().collect::<Vec<_>>(), [1, 63, 64, 200]);
+        assert!(!set.contains(65) && !set.contains(10_000));
+        set.remove_all(&[63, 200].into_iter().collect());
+        assert_eq!(set.iter().collect::<Vec<_>>(), [1, 64]);
+        let other: FieldSet = [64, 300].into_iter().collect();
+        assert_eq!(set.intersection(&other).iter().collect::<Vec<_>>(), [64]);
+        set.union_with(&other);
+        assert!(set.contains(300) && set.contains(1));
+    }
+}

@@ -1,0 +1,157 @@
+//! States that are one value, replaced whole.
+
+use std::ops::{Deref, DerefMut};
+
+use super::{Field, FieldSet, ReducerError, State};
+use crate::node::{IntoOutput, NodeError, Output};
+
+/// Any value as a state of one field, which the last write replaces.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<Plain<(u32, u32)>>::new();
+/// graph.add_node("swap", |state: &Plain<(u32, u32)>| Plain((state.1, state.0)));
+/// graph.add_sequence(&["swap"]);
+///
+/// let state = graph.compile()?.invoke(Plain((1, 2))).await?;
+/// assert_eq!(state.0, (2, 1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Plain<T>(pub T);
+
+impl<T> Deref for Plain<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Plain<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+/// The update of a state that is one value: the new value, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlainUpdate<T>(pub Option<T>);
+
+impl<T> Default for PlainUpdate<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> From<Plain<T>> for PlainUpdate<T> {
+    fn from(state: Plain<T>) -> Self {
+        Self(Some(state.0))
+    }
+}
+
+const VALUE: &[Field] = &[Field::plain("value")];
+
+fn only(present: bool) -> FieldSet {
+    FieldSet::first(usize::from(present))
+}
+
+impl<T: Clone + Default + Send + Sync + 'static> State for Plain<T> {
+    type Update = PlainUpdate<T>;
+
+    fn fields(&self) -> &[Field] {
+        VALUE
+    }
+
+    fn written(&self, update: &PlainUpdate<T>) -> FieldSet {
+        only(update.0.is_some())
+    }
+
+    fn try_merge(&mut self, update: PlainUpdate<T>) -> Result<(), ReducerError> {
+        self.overwrite(update);
+        Ok(())
+    }
+
+    fn overwrite(&mut self, update: PlainUpdate<T>) {
+        if let Some(value) = update.0 {
+            self.0 = value;
+        }
+    }
+
+    fn discard(&self, update: &mut PlainUpdate<T>, fields: &FieldSet) {
+        if fields.contains(0) {
+            update.0 = None;
+        }
+    }
+
+    fn reset(&mut self, fields: &FieldSet) {
+        if fields.contains(0) {
+            self.0 = T::default();
+        }
+    }
+}
+
+impl<T: Clone + Default + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
+    fn into_output(self) -> Result<Output<Plain<T>>, NodeError> {
+        Ok(Output::update(self))
+    }
+}
+
+macro_rules! whole {
+    ($($ty:ty)*) => {$(
+        impl State for $ty {
+            type Update = PlainUpdate<$ty>;
+
+            fn fields(&self) -> &[Field] {
+                VALUE
+            }
+
+            fn written(&self, update: &PlainUpdate<$ty>) -> FieldSet {
+                only(update.0.is_some())
+            }
+
+            fn try_merge(&mut self, update: PlainUpdate<$ty>) -> Result<(), ReducerError> {
+                self.overwrite(update);
+                Ok(())
+            }
+
+            fn overwrite(&mut self, update: PlainUpdate<$ty>) {
+                if let Some(value) = update.0 {
+                    *self = value;
+                }
+            }
+
+            fn discard(&self, update: &mut PlainUpdate<$ty>, fields: &FieldSet) {
+                if fields.contains(0) {
+                    update.0 = None;
+                }
+            }
+
+            fn reset(&mut self, fields: &FieldSet) {
+                if fields.contains(0) {
+                    *self = <$ty>::default();
+                }
+            }
+        }
+
+        impl From<$ty> for PlainUpdate<$ty> {
+            fn from(value: $ty) -> Self {
+                Self(Some(value))
+            }
+        }
+
+        impl IntoOutput<$ty> for PlainUpdate<$ty> {
+            fn into_output(self) -> Result<Output<$ty>, NodeError> {
+                Ok(Output::update(self))
+            }
+        }
+    )*};
+}
+
+whole!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char String serde_json::Value);

@@ -1,0 +1,85 @@
+//! The sending side of an event stream.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::{Mode, Modes};
+use crate::graph::NodeName;
+use crate::message::{Message, MessageChunk};
+use crate::node::Interrupt;
+
+/// A value whose type the reader knows.
+pub(crate) type Erased = Arc<dyn Any + Send + Sync>;
+
+/// What is sent. State types are erased, because a subgraph's may differ from the root's.
+#[derive(Clone)]
+pub(crate) enum Payload {
+    /// An `S`.
+    Values(Erased),
+    /// A `Vec<Write<S>>`.
+    Update { node: NodeName, writes: Erased, cached: bool },
+    Chunk { node: NodeName, chunk: MessageChunk },
+    Message { node: NodeName, message: Message },
+    Custom { node: NodeName, value: Value },
+    /// `input` is an `S`.
+    TaskStarted { node: NodeName, input: Erased, item: Option<Value> },
+    /// `writes` is a `Vec<Write<S>>`.
+    TaskFinished { node: NodeName, writes: Erased, error: Option<String>, interrupts: Vec<Interrupt> },
+    /// A `Snapshot<S>`.
+    Checkpoint(Erased),
+    Interrupt(Vec<Interrupt>),
+}
+
+pub(crate) struct RawEvent {
+    pub(crate) namespace: Arc<[NodeName]>,
+    pub(crate) step: usize,
+    pub(crate) payload: Payload,
+}
+
+/// Sends events of one graph of a run.
+#[derive(Clone)]
+pub(crate) struct Emitter {
+    sender: mpsc::Sender<RawEvent>,
+    modes: Modes,
+    subgraphs: bool,
+    namespace: Arc<[NodeName]>,
+    /// The ids of messages that the reader has seen.
+    seen: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Emitter {
+    pub(crate) fn new(sender: mpsc::Sender<RawEvent>, modes: Modes, subgraphs: bool) -> Self {
+        Self { sender, modes, subgraphs, namespace: Arc::from([]), seen: Arc::default() }
+    }
+
+    /// The emitter of a subgraph; none when nobody reads those.
+    pub(crate) fn nested(&self, namespace: Arc<[NodeName]>) -> Option<Self> {
+        self.subgraphs.then(|| Self { namespace, ..self.clone() })
+    }
+
+    pub(crate) fn wants(&self, mode: Mode) -> bool {
+        self.modes.contains(mode)
+    }
+
+    /// True when the reader has not seen that message, whole or in pieces.
+    pub(crate) fn first_sight(&self, message: &Message) -> bool {
+        message.id.as_deref().is_none_or(|id| self.note(id))
+    }
+
+    /// Notes that the reader has seen the message of that id; true when it had not.
+    pub(crate) fn note(&self, id: &str) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        !seen.contains(id) && seen.insert(id.to_owned())
+    }
+
+    /// Waits while the reader is behind. A reader that is gone is no error: the run is dropped
+    /// with its stream.
+    pub(crate) async fn send(&self, step: usize, payload: Payload) {
+        let event = RawEvent { namespace: Arc::clone(&self.namespace), step, payload };
+        let _ = self.sender.send(event).await;
+    }
+}

@@ -1,0 +1,231 @@
+//! What comes out of an event stream.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::emitter::{Erased, Payload, RawEvent};
+use crate::checkpoint::Snapshot;
+use crate::graph::NodeName;
+use crate::message::{Message, MessageChunk};
+use crate::node::{Interrupt, Write};
+use crate::state::State;
+
+/// One thing that happened in a run.
+#[non_exhaustive]
+pub struct Event<S: State> {
+    /// Counts the events of the stream from 0.
+    pub seq: u64,
+    /// The superstep of the graph in which it happened.
+    pub step: usize,
+    /// The nodes around that graph, outermost first; empty for the graph that was started.
+    pub namespace: Arc<[NodeName]>,
+    /// What happened.
+    pub kind: EventKind<S>,
+}
+
+/// What happened.
+#[non_exhaustive]
+pub enum EventKind<S: State> {
+    /// The state after a superstep that wrote something, and when a run starts.
+    Values(Arc<S>),
+    /// A node wrote this.
+    Update {
+        /// The node.
+        node: NodeName,
+        /// Its writes in order, before the reducers.
+        writes: Arc<Vec<Write<S>>>,
+        /// True when they come from the node's cache or from an earlier run.
+        cached: bool,
+    },
+    /// A model streamed a piece of a message.
+    MessageChunk {
+        /// The node in which the model ran.
+        node: NodeName,
+        /// The piece.
+        chunk: MessageChunk,
+    },
+    /// A node wrote a message that was not streamed before.
+    Message {
+        /// The node.
+        node: NodeName,
+        /// The message.
+        message: Message,
+    },
+    /// A node emitted this.
+    Custom {
+        /// The node.
+        node: NodeName,
+        /// The value.
+        value: Value,
+    },
+    /// A task starts.
+    TaskStarted(TaskStarted<S>),
+    /// A task has finished.
+    TaskFinished(TaskFinished<S>),
+    /// A checkpoint was saved.
+    Checkpoint(Arc<Snapshot<S>>),
+    /// A task asked these questions, or, when there are none, the run reached a breakpoint.
+    Interrupt(Vec<Interrupt>),
+    /// An event of a subgraph over another state type.
+    Inner(InnerEvent),
+}
+
+/// A task starts.
+#[non_exhaustive]
+pub struct TaskStarted<S: State> {
+    /// The node.
+    pub node: NodeName,
+    /// The state it is given.
+    pub input: Arc<S>,
+    /// The item it is given, if it is a worker.
+    pub item: Option<Value>,
+}
+
+/// A task has finished.
+#[non_exhaustive]
+pub struct TaskFinished<S: State> {
+    /// The node.
+    pub node: NodeName,
+    /// What it wrote.
+    pub writes: Arc<Vec<Write<S>>>,
+    /// What it failed with.
+    pub error: Option<String>,
+    /// What it asked.
+    pub interrupts: Vec<Interrupt>,
+}
+
+/// An event of a subgraph over another state type.
+pub struct InnerEvent(Payload);
+
+impl InnerEvent {
+    /// The same event, if the subgraph's state type is `T`.
+    pub fn typed<T: State>(&self) -> Option<EventKind<T>> {
+        match kind::<T>(self.0.clone()) {
+            EventKind::Inner(_) => None,
+            kind => Some(kind),
+        }
+    }
+}
+
+impl fmt::Debug for InnerEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InnerEvent")
+    }
+}
+
+impl<S: State> Event<S> {
+    pub(crate) fn new(seq: u64, raw: RawEvent) -> Self {
+        Self { seq, step: raw.step, namespace: raw.namespace, kind: kind(raw.payload) }
+    }
+
+    /// The node that the event is about, if it is about one.
+    pub fn node(&self) -> Option<&str> {
+        match &self.kind {
+            EventKind::Update { node, .. }
+            | EventKind::MessageChunk { node, .. }
+            | EventKind::Message { node, .. }
+            | EventKind::Custom { node, .. } => Some(node),
+            EventKind::TaskStarted(task) => Some(&task.node),
+            EventKind::TaskFinished(task) => Some(&task.node),
+            _ => None,
+        }
+    }
+
+    /// The state, if this is a [`Values`](EventKind::Values) event.
+    pub fn values(&self) -> Option<&S> {
+        match &self.kind {
+            EventKind::Values(state) => Some(state),
+            _ => None,
+        }
+    }
+
+    /// The update a node wrote, if it wrote exactly one.
+    pub fn update(&self) -> Option<&S::Update> {
+        match &self.kind {
+            EventKind::Update { writes, .. } => match writes.as_slice() {
+                [write] => write.update(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn kind<S: State>(payload: Payload) -> EventKind<S> {
+    fn typed<T: Send + Sync + 'static>(value: &Erased) -> Option<Arc<T>> {
+        Arc::clone(value).downcast().ok()
+    }
+    let typed = match &payload {
+        Payload::Values(state) => typed(state).map(EventKind::Values),
+        Payload::Update { node, writes, cached } => {
+            typed(writes).map(|writes| EventKind::Update { node: node.clone(), writes, cached: *cached })
+        }
+        Payload::Chunk { node, chunk } => {
+            Some(EventKind::MessageChunk { node: node.clone(), chunk: chunk.clone() })
+        }
+        Payload::Message { node, message } => {
+            Some(EventKind::Message { node: node.clone(), message: message.clone() })
+        }
+        Payload::Custom { node, value } => {
+            Some(EventKind::Custom { node: node.clone(), value: value.clone() })
+        }
+        Payload::TaskStarted { node, input, item } => typed(input).map(|input| {
+            EventKind::TaskStarted(TaskStarted { node: node.clone(), input, item: item.clone() })
+        }),
+        Payload::TaskFinished { node, writes, error, interrupts } => typed(writes).map(|writes| {
+            EventKind::TaskFinished(TaskFinished {
+                node: node.clone(),
+                writes,
+                error: error.clone(),
+                interrupts: interrupts.clone(),
+            })
+        }),
+        Payload::Checkpoint(snapshot) => typed(snapshot).map(EventKind::Checkpoint),
+        Payload::Interrupt(interrupts) => Some(EventKind::Interrupt(interrupts.clone())),
+    };
+    typed.unwrap_or(EventKind::Inner(InnerEvent(payload)))
+}
+
+impl<S: State> fmt::Debug for Event<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match &self.kind {
+            EventKind::Values(_) => "Values",
+            EventKind::Update { .. } => "Update",
+            EventKind::MessageChunk { .. } => "MessageChunk",
+            EventKind::Message { .. } => "Message",
+            EventKind::Custom { .. } => "Custom",
+            EventKind::TaskStarted(_) => "TaskStarted",
+            EventKind::TaskFinished(_) => "TaskFinished",
+            EventKind::Checkpoint(_) => "Checkpoint",
+            EventKind::Interrupt(_) => "Interrupt",
+            EventKind::Inner(_) => "Inner",
+        };
+        f.debug_struct("Event")
+            .field("seq", &self.seq)
+            .field("step", &self.step)
+            .field("namespace", &self.namespace)
+            .field("kind", &name)
+            .field("node", &self.node())
+            .finish()
+    }
+}
+
+impl<S: State> fmt::Debug for EventKind<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventKind")
+    }
+}
+
+impl<S: State> fmt::Debug for TaskStarted<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TaskStarted({})", self.node)
+    }
+}
+
+impl<S: State> fmt::Debug for TaskFinished<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TaskFinished({})", self.node)
+    }
+}
