@@ -121,7 +121,7 @@ pub(super) fn text_of(parts: &[ContentPart]) -> Cow<'_, str> {
 
 /// One part of a message.
 ///
-/// The wire form is that of LangChain's standard content blocks: `{"type": "text", "text": …}`,
+/// The wire form is that of the standard content blocks of Python's `langchain`: `{"type": "text", "text": …}`,
 /// `{"type": "image", "url": …}`, `{"type": "image", "base64": …, "mime_type": …}`,
 /// `{"type": "reasoning", "reasoning": …}`.
 ///

@@ -30,7 +30,7 @@ use super::{Content, ContentPart, ToolCall, ToolResult};
 /// ```
 ///
 /// Reading also takes the roles `human`, `ai` and `developer`, and skips keys that it does not
-/// know. Only formats that name their fields (JSON, MessagePack with names, CBOR) can hold it.
+/// know. Only formats that name their fields, as JSON does, can hold it.
 ///
 /// # Examples
 ///

@@ -366,7 +366,7 @@ mod tests {
 
     /// Both forms of a reducer give `expected`.
     #[track_caller]
-    fn gives<T, R>(reducer: R, current: T, update: T, expected: &T)
+    fn gives<T, R>(reducer: &R, current: T, update: T, expected: &T)
     where
         T: Clone + Debug + Default + PartialEq,
         R: Reducer<T>,
@@ -379,18 +379,18 @@ mod tests {
 
     #[test]
     fn c2_replace_takes_the_update() {
-        gives(Replace, vec![1, 2], vec![3], &vec![3]);
+        gives(&Replace, vec![1, 2], vec![3], &vec![3]);
     }
 
     #[test]
     fn c2_append_keeps_the_order() {
-        gives(Append, vec![1], vec![2, 3], &vec![1, 2, 3]);
-        gives(Append, vec![], vec![2], &vec![2]);
-        gives(Append, vec![1], vec![], &vec![1]);
-        gives(Append, VecDeque::from([1]), [2].into(), &[1, 2].into());
-        gives(Append, LinkedList::from([1]), [2].into(), &[1, 2].into());
-        gives(Append, "你".to_owned(), "好".into(), &"你好".into());
-        gives(Append, String::new(), "好".into(), &"好".into());
+        gives(&Append, vec![1], vec![2, 3], &vec![1, 2, 3]);
+        gives(&Append, vec![], vec![2], &vec![2]);
+        gives(&Append, vec![1], vec![], &vec![1]);
+        gives(&Append, VecDeque::from([1]), [2].into(), &[1, 2].into());
+        gives(&Append, LinkedList::from([1]), [2].into(), &[1, 2].into());
+        gives(&Append, "你".to_owned(), "好".into(), &"你好".into());
+        gives(&Append, String::new(), "好".into(), &"好".into());
     }
 
     #[test]
@@ -404,20 +404,20 @@ mod tests {
 
     #[test]
     fn add_sums() {
-        gives(Add, 2, 3, &5);
-        gives(Add, 0.5, 0.25, &0.75);
-        gives(Add, Saturating(250_u8), Saturating(9), &Saturating(255));
+        gives(&Add, 2, 3, &5);
+        gives(&Add, 0.5, 0.25, &0.75);
+        gives(&Add, Saturating(250_u8), Saturating(9), &Saturating(255));
     }
 
     #[test]
     fn max_and_min_keep_one() {
-        gives(Max, 2, 3, &3);
-        gives(Max, 3, 2, &3);
-        gives(Max, None, Some(-5), &Some(-5));
-        gives(Max, 1.0, f64::NAN, &1.0);
-        gives(Min, 2, 3, &2);
-        gives(Min, 3, 2, &2);
-        gives(Min, 1.0, f64::NAN, &1.0);
+        gives(&Max, 2, 3, &3);
+        gives(&Max, 3, 2, &3);
+        gives(&Max, None, Some(-5), &Some(-5));
+        gives(&Max, 1.0, f64::NAN, &1.0);
+        gives(&Min, 2, 3, &2);
+        gives(&Min, 3, 2, &2);
+        gives(&Min, 1.0, f64::NAN, &1.0);
     }
 
     #[test]
@@ -429,24 +429,24 @@ mod tests {
         let (old, new) = (pairs(&[("a", 1), ("b", 1)]), pairs(&[("b", 2), ("c", 2)]));
         let both = pairs(&[("a", 1), ("b", 2), ("c", 2)]);
         gives(
-            MergeMap,
+            &MergeMap,
             HashMap::<String, i32>::from_iter(old.clone()),
             HashMap::from_iter(new.clone()),
             &HashMap::from_iter(both.clone()),
         );
         gives(
-            MergeMap,
+            &MergeMap,
             BTreeMap::from_iter(old),
             BTreeMap::from_iter(new),
             &BTreeMap::from_iter(both),
         );
         gives(
-            MergeMap,
+            &MergeMap,
             json!({"a": {"x": 1}, "b": 1}),
             json!({"a": {"y": 2}}),
             &json!({"a": {"y": 2}, "b": 1}),
         );
-        gives(MergeMap, Value::Null, json!({"a": 1}), &json!({"a": 1}));
+        gives(&MergeMap, Value::Null, json!({"a": 1}), &json!({"a": 1}));
     }
 
     #[test]
@@ -467,23 +467,23 @@ mod tests {
 
     #[test]
     fn union_adds_what_is_missing() {
-        gives(Union, vec![2, 1], vec![1, 3, 3], &vec![2, 1, 3]);
-        gives(Union, HashSet::from([1]), [1, 2].into(), &[1, 2].into());
-        gives(Union, BTreeSet::from([1]), [1, 2].into(), &[1, 2].into());
+        gives(&Union, vec![2, 1], vec![1, 3, 3], &vec![2, 1, 3]);
+        gives(&Union, HashSet::from([1]), [1, 2].into(), &[1, 2].into());
+        gives(&Union, BTreeSet::from([1]), [1, 2].into(), &[1, 2].into());
     }
 
     #[test]
     fn flags_combine() {
-        gives(And, true, false, &false);
-        gives(And, true, true, &true);
-        gives(Or, false, true, &true);
-        gives(Or, false, false, &false);
-        gives(Or, 0b01_u8, 0b10, &0b11);
+        gives(&And, true, false, &false);
+        gives(&And, true, true, &true);
+        gives(&Or, false, true, &true);
+        gives(&Or, false, false, &false);
+        gives(&Or, 0b01_u8, 0b10, &0b11);
     }
 
     #[test]
     fn keep_first_ignores_later_writes() {
-        gives(KeepFirst, None, Some(1), &Some(1));
-        gives(KeepFirst, Some(1), Some(2), &Some(1));
+        gives(&KeepFirst, None, Some(1), &Some(1));
+        gives(&KeepFirst, Some(1), Some(2), &Some(1));
     }
 }
