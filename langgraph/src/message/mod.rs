@@ -1,1 +1,71 @@
 //! Messages, and the reducer that keeps a chat history.
+//!
+//! A [`Message`] is an id and a [`MessageKind`]. A history is a `Vec<Message>`; a field of a state
+//! keeps it with `#[reducer(add_messages)]`, so that a node returns only the messages that are new,
+//! changed or to be removed:
+//!
+//! ```
+//! use langgraph::message::{Message, add_messages};
+//!
+//! let history = vec![
+//!     Message::user("What is 2 + 3?").with_id("1"),
+//!     Message::assistant("Let me think …").with_id("2"),
+//! ];
+//!
+//! // The same id replaces, a new one appends.
+//! let history = add_messages(history, vec![
+//!     Message::assistant("5").with_id("2"),
+//!     Message::user("Thanks").with_id("3"),
+//! ]);
+//! assert_eq!(history[1].text(), "5");
+//! assert_eq!(history.len(), 3);
+//!
+//! // Messages can be removed, one by one or all.
+//! let history = add_messages(history, vec![Message::remove("1")]);
+//! assert_eq!(history.len(), 2);
+//! let history = add_messages(history, vec![Message::remove_all(), Message::user("again")]);
+//! assert_eq!(history.len(), 1);
+//! ```
+//!
+//! # Tools
+//!
+//! A model asks for tools in one message, and each call is answered by a message of its own:
+//!
+//! ```
+//! use langgraph::message::{Message, MessageKind, ToolCall};
+//! use serde_json::json;
+//!
+//! let history = [
+//!     Message::user("What is 2 + 3?"),
+//!     Message::assistant_with_tool_calls("", [ToolCall::new("c1", "add", json!({"a": 2, "b": 3}))]),
+//!     Message::tool("c1", "5"),
+//!     Message::assistant("It is 5."),
+//! ];
+//! for message in &history {
+//!     match &message.kind {
+//!         MessageKind::ToolCalls { calls, .. } => assert_eq!(calls[0].name, "add"),
+//!         MessageKind::Tool(result) => assert_eq!(result.call_id, "c1"),
+//!         _ => assert!(!message.text().is_empty()),
+//!     }
+//! }
+//! ```
+//!
+//! # Streams
+//!
+//! A model that streams sends [`MessageChunk`]s; a [`MessageAccumulator`] makes the message of them.
+
+mod chunk;
+mod content;
+mod ids;
+mod kind;
+mod reducer;
+mod tool;
+mod usage;
+mod wire;
+
+pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
+pub use content::{Content, ContentPart, Media};
+pub use kind::{Message, MessageKind, Role};
+pub use reducer::{AddMessages, AddMessagesStrict, add_messages, add_messages_strict};
+pub use tool::{ToolCall, ToolResult, ToolStatus};
+pub use usage::{FinishReason, Usage};

@@ -9,10 +9,12 @@ use crate::message::Message;
 mod field;
 mod plain;
 mod reducer;
+mod standard;
 
 pub use field::{Field, FieldSet};
 pub use plain::{Plain, PlainUpdate};
 pub use reducer::{Reducer, ReducerError, ReducerFn};
+pub use standard::*;
 
 /// What flows through a graph.
 ///

@@ -1,0 +1,432 @@
+//! Messages that arrive piece by piece.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Content, ContentPart, FinishReason, Message, ToolCall, Usage, ids};
+
+/// A piece of a message that a model is still writing.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::MessageChunk;
+///
+/// let chunk = MessageChunk::text("Hel").with_id("m1");
+/// assert_eq!(serde_json::to_string(&chunk)?, r#"{"id":"m1","text":"Hel"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MessageChunk {
+    /// The message that this is a piece of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What comes after the text so far.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// What comes after the reasoning so far.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// What the provider wants back with the reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// New tool calls, and what comes after the arguments of those so far.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallChunk>,
+    /// The tokens used so far, as far as the provider says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Why the message ends here, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
+}
+
+/// A piece of a [`ToolCall`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolCallChunk {
+    /// Which of the message's calls this is a piece of.
+    pub index: usize,
+    /// The call's id; usually on its first piece only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool to call; usually on the first piece only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What comes after the JSON text of the arguments so far.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub arguments: String,
+}
+
+impl MessageChunk {
+    /// A piece of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A piece of reasoning.
+    pub fn reasoning(reasoning: impl Into<String>) -> Self {
+        Self {
+            reasoning: reasoning.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A piece of a tool call.
+    pub fn tool_call(call: ToolCallChunk) -> Self {
+        Self {
+            tool_calls: vec![call],
+            ..Self::default()
+        }
+    }
+
+    /// The end of the message.
+    pub fn finish(reason: FinishReason) -> Self {
+        Self {
+            finish_reason: Some(reason),
+            ..Self::default()
+        }
+    }
+
+    /// Says which message this is a piece of.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Adds the tokens used so far.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+}
+
+impl From<&Message> for MessageChunk {
+    /// A whole message as its only chunk: its id, text, reasoning and tool calls.
+    fn from(message: &Message) -> Self {
+        let mut chunk = Self::text(message.text());
+        chunk.id.clone_from(&message.id);
+        for part in message.parts() {
+            if let ContentPart::Reasoning {
+                reasoning,
+                signature,
+            } = part
+            {
+                chunk.reasoning.push_str(reasoning);
+                chunk.signature = signature.clone().or(chunk.signature);
+            }
+        }
+        let calls = message.tool_calls().iter().enumerate();
+        chunk.tool_calls = calls
+            .map(|(index, call)| ToolCallChunk {
+                index,
+                id: Some(call.id.clone()),
+                name: Some(call.name.clone()),
+                arguments: call.arguments_text().into_owned(),
+            })
+            .collect();
+        chunk
+    }
+}
+
+/// Folds the chunks of one message into the message.
+///
+/// The message keeps one id from the first chunk on (that chunk's id, or a new one), so each
+/// intermediate [`message`](Self::message) replaces the one before it in a history.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::{Message, MessageAccumulator, MessageChunk, add_messages};
+///
+/// let mut history = vec![Message::user("hi")];
+/// let mut reply = MessageAccumulator::new();
+/// for text in ["He", "ll", "o"] {
+///     reply.push(MessageChunk::text(text));
+///     history = add_messages(history, vec![reply.message()]);
+/// }
+/// assert_eq!(history.len(), 2);
+/// assert_eq!(history[1].text(), "Hello");
+/// assert_eq!(reply.finish(), history[1]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MessageAccumulator {
+    id: Option<String>,
+    text: String,
+    reasoning: String,
+    signature: Option<String>,
+    calls: Vec<ToolCallChunk>,
+    usage: Option<Usage>,
+    finish_reason: Option<FinishReason>,
+}
+
+impl MessageAccumulator {
+    /// Nothing so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next chunk.
+    ///
+    /// A piece of a tool call belongs to the last call of its index, unless it brings another id:
+    /// some providers give all calls of a message the same index.
+    pub fn push(&mut self, chunk: MessageChunk) {
+        if self.id.is_none() {
+            self.id = chunk.id.or_else(|| Some(ids::new_id()));
+        }
+        self.text.push_str(&chunk.text);
+        self.reasoning.push_str(&chunk.reasoning);
+        self.signature = chunk.signature.or(self.signature.take());
+        for call in chunk.tool_calls {
+            self.push_call(call);
+        }
+        if let Some(usage) = chunk.usage {
+            self.usage = Some(self.usage.unwrap_or_default().at_least(usage));
+        }
+        self.finish_reason = chunk.finish_reason.or(self.finish_reason.take());
+    }
+
+    fn push_call(&mut self, mut piece: ToolCallChunk) {
+        piece.id = piece.id.filter(|id| !id.is_empty());
+        piece.name = piece.name.filter(|name| !name.is_empty());
+        let mut calls = self.calls.iter_mut().rev();
+        match calls.find(|call| call.index == piece.index) {
+            Some(call) if call.id.is_none() || piece.id.is_none() || call.id == piece.id => {
+                call.id = call.id.take().or(piece.id);
+                call.name = call.name.take().or(piece.name);
+                call.arguments.push_str(&piece.arguments);
+            }
+            _ => self.calls.push(piece),
+        }
+    }
+
+    /// The message so far. Arguments of a tool call that are not complete yet are a string, as
+    /// those that are no JSON object.
+    pub fn message(&self) -> Message {
+        self.clone().into_message()
+    }
+
+    /// The whole message. A tool call for which the provider sent no id gets one.
+    pub fn finish(mut self) -> Message {
+        for call in &mut self.calls {
+            if call.id.is_none() {
+                call.id = Some(format!("call_{}", ids::new_id()));
+            }
+        }
+        self.into_message()
+    }
+
+    /// The tokens used so far, as far as the provider says.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// Why the message ended; `None` while it has not, or when the provider does not say.
+    pub fn finish_reason(&self) -> Option<&FinishReason> {
+        self.finish_reason.as_ref()
+    }
+
+    fn into_message(self) -> Message {
+        let content = if self.reasoning.is_empty() && self.signature.is_none() {
+            Content::Text(self.text)
+        } else {
+            let mut parts = vec![ContentPart::Reasoning {
+                reasoning: self.reasoning,
+                signature: self.signature,
+            }];
+            if !self.text.is_empty() {
+                parts.push(ContentPart::text(self.text));
+            }
+            Content::Parts(parts)
+        };
+        let calls = self.calls.into_iter().map(|call| {
+            ToolCall::from_text(
+                call.id.unwrap_or_default(),
+                call.name.unwrap_or_default(),
+                call.arguments,
+            )
+        });
+        Message {
+            id: self.id,
+            ..Message::assistant_with_tool_calls(content, calls)
+        }
+    }
+}
+
+impl Extend<MessageChunk> for MessageAccumulator {
+    fn extend<I: IntoIterator<Item = MessageChunk>>(&mut self, chunks: I) {
+        for chunk in chunks {
+            self.push(chunk);
+        }
+    }
+}
+
+impl FromIterator<MessageChunk> for MessageAccumulator {
+    fn from_iter<I: IntoIterator<Item = MessageChunk>>(chunks: I) -> Self {
+        let mut message = Self::new();
+        message.extend(chunks);
+        message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::message::add_messages;
+
+    fn fold(chunks: impl IntoIterator<Item = MessageChunk>) -> Message {
+        MessageAccumulator::from_iter(chunks).finish()
+    }
+
+    fn piece(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) -> MessageChunk {
+        MessageChunk::tool_call(ToolCallChunk {
+            index,
+            id: id.map(Into::into),
+            name: name.map(Into::into),
+            arguments: arguments.into(),
+        })
+    }
+
+    #[test]
+    fn c17_five_chunks_with_one_id_leave_one_message() {
+        let mut reply = MessageAccumulator::new();
+        let mut history = vec![Message::user("你好").with_id("1")];
+        for text in ["你", "好", "！", "有什么", "可以帮你？"] {
+            reply.push(MessageChunk::text(text).with_id("2"));
+            history = add_messages(history, vec![reply.message()]);
+            assert_eq!(history.len(), 2);
+        }
+        assert_eq!(
+            history[1],
+            Message::assistant("你好！有什么可以帮你？").with_id("2")
+        );
+    }
+
+    #[test]
+    fn c17_chunks_without_an_id_leave_one_message() {
+        let mut reply = MessageAccumulator::new();
+        let mut history = vec![];
+        for text in ["a", "b", "c"] {
+            reply.push(MessageChunk::text(text));
+            history = add_messages(history, vec![reply.message()]);
+        }
+        assert_eq!(history, [reply.finish()]);
+    }
+
+    #[test]
+    fn tool_calls_are_put_together_by_index() {
+        let message = fold([
+            MessageChunk::text("wait").with_id("m"),
+            piece(0, Some("c1"), Some("weather"), "{\"ci"),
+            piece(1, Some("c2"), Some("time"), ""),
+            piece(0, None, None, "ty\":"),
+            piece(0, None, None, "\"北京\"}"),
+            MessageChunk::finish(FinishReason::ToolCalls),
+        ]);
+        let calls = [
+            ToolCall::new("c1", "weather", json!({"city": "北京"})),
+            ToolCall::new("c2", "time", json!({})),
+        ];
+        let expected = Message::assistant_with_tool_calls("wait", calls);
+        assert_eq!(message, expected.with_id("m"));
+    }
+
+    #[test]
+    fn calls_that_share_an_index_are_told_apart_by_id() {
+        let message = fold([
+            piece(0, Some("c1"), Some("a"), "{\"x\":"),
+            piece(0, Some("c1"), Some("a"), "1}"),
+            piece(0, Some("c2"), Some("b"), "{"),
+            piece(0, Some(""), None, "}"),
+        ]);
+        assert_eq!(
+            message.tool_calls(),
+            [
+                ToolCall::new("c1", "a", json!({"x": 1})),
+                ToolCall::new("c2", "b", json!({})),
+            ]
+        );
+    }
+
+    #[test]
+    fn arguments_that_never_end_are_kept() {
+        let message = fold([piece(0, Some("c1"), Some("a"), "{\"x\": ")]);
+        assert_eq!(
+            message.tool_calls()[0].invalid_arguments(),
+            Some("{\"x\": ")
+        );
+    }
+
+    #[test]
+    fn every_call_has_an_id_in_the_end() {
+        let message = fold([piece(0, None, Some("a"), ""), piece(1, None, Some("b"), "")]);
+        let [a, b] = message.tool_calls() else {
+            panic!("expected two calls, found {message:?}");
+        };
+        assert!(a.id.starts_with("call_") && b.id.starts_with("call_") && a.id != b.id);
+    }
+
+    #[test]
+    fn reasoning_is_a_part_of_its_own() {
+        let signed = MessageChunk {
+            signature: Some("s".into()),
+            ..MessageChunk::default()
+        };
+        let message = fold([
+            MessageChunk::reasoning("h"),
+            MessageChunk::reasoning("m"),
+            signed,
+            MessageChunk::text("yes"),
+        ]);
+        assert_eq!(message.text(), "yes");
+        assert_eq!(
+            message.parts()[0],
+            ContentPart::Reasoning {
+                reasoning: "hm".into(),
+                signature: Some("s".into()),
+            }
+        );
+    }
+
+    #[test]
+    fn usage_and_finish_reason_are_the_last_known() {
+        let reply = MessageAccumulator::from_iter([
+            MessageChunk::text("a").with_usage(Usage::new(10, 1)),
+            MessageChunk::finish(FinishReason::Stop),
+            MessageChunk::default().with_usage(Usage::new(0, 7)),
+        ]);
+        assert_eq!(reply.usage(), Some(Usage::new(10, 7)));
+        assert_eq!(reply.finish_reason(), Some(&FinishReason::Stop));
+    }
+
+    #[test]
+    fn a_whole_message_survives_as_its_only_chunk() {
+        let bad = ToolCall::from_text("c2", "t", "{");
+        let good = ToolCall::new("c1", "t", json!({"x": 1}));
+        for message in [
+            Message::assistant("你好").with_id("1"),
+            Message::assistant_with_tool_calls("", [good, bad]).with_id("1"),
+            Message::assistant(vec![
+                ContentPart::Reasoning {
+                    reasoning: "hm".into(),
+                    signature: None,
+                },
+                ContentPart::text("yes"),
+            ])
+            .with_id("1"),
+        ] {
+            let chunk = MessageChunk::from(&message);
+            let wire = serde_json::to_string(&chunk).unwrap();
+            assert_eq!(serde_json::from_str::<MessageChunk>(&wire).unwrap(), chunk);
+            assert_eq!(fold([chunk]), message);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! What a message says when it is more than text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+/// What is said: text, or a list of parts. On the wire: a string, or an array.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::{Content, ContentPart};
+///
+/// let content = Content::from("hi");
+/// assert_eq!(content.text(), "hi");
+/// let content = Content::from(vec![ContentPart::text("a"), ContentPart::text("b")]);
+/// assert_eq!(content.text(), "ab");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Text and nothing else.
+    Text(String),
+    /// Text beside images, sound, files, reasoning.
+    Parts(Vec<ContentPart>),
+}
+
+impl Content {
+    /// The text: of several parts, what the text parts say together.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => text_of(parts),
+        }
+    }
+
+    /// The parts; none if it is plain text.
+    pub fn parts(&self) -> &[ContentPart] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Parts(parts) => parts,
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Cow<'_, str>> for Content {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self::Text(text.into_owned())
+    }
+}
+
+impl From<Vec<ContentPart>> for Content {
+    fn from(parts: Vec<ContentPart>) -> Self {
+        Self::Parts(parts)
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+/// An untagged enum would hide what is wrong with a part behind "did not match any variant".
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text or a list of content parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Content, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Content, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(part) = items.next_element()? {
+            parts.push(part);
+        }
+        Ok(Content::Parts(parts))
+    }
+}
+
+pub(super) fn text_of(parts: &[ContentPart]) -> Cow<'_, str> {
+    let mut texts = parts.iter().filter_map(|part| match part {
+        ContentPart::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let Some(first) = texts.next() else {
+        return Cow::Borrowed("");
+    };
+    texts.fold(Cow::Borrowed(first), |joined, text| joined + text)
+}
+
+/// One part of a message.
+///
+/// The wire form is that of the standard content blocks of Python's `langchain`: `{"type": "text", "text": …}`,
+/// `{"type": "image", "url": …}`, `{"type": "image", "base64": …, "mime_type": …}`,
+/// `{"type": "reasoning", "reasoning": …}`.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::{ContentPart, Media};
+///
+/// let part: ContentPart =
+///     serde_json::from_str(r#"{"type": "image", "url": "https://example.org/a.png"}"#)?;
+/// assert_eq!(part, ContentPart::Image(Media::url("https://example.org/a.png")));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ContentPart {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture.
+    Image(Media),
+    /// Sound.
+    Audio(Media),
+    /// A document.
+    File(Media),
+    /// What the model thought before it answered.
+    Reasoning {
+        /// The thoughts.
+        reasoning: String,
+        /// What the provider wants back with them, to know them as its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+}
+
+impl ContentPart {
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+
+    /// A picture that the provider fetches.
+    pub fn image_url(url: impl Into<String>) -> Self {
+        Self::Image(Media::url(url))
+    }
+
+    /// A picture that is sent along, as base64 text.
+    pub fn image_base64(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
+        Self::Image(Media::base64(mime_type, base64))
+    }
+}
+
+/// Where the bytes of a picture, a sound or a document are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "MediaFields", untagged)]
+#[non_exhaustive]
+pub enum Media {
+    /// At an address.
+    Url {
+        /// The address.
+        url: String,
+        /// What it is, such as `image/png`, if known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+    },
+    /// Here, as base64 text.
+    Base64 {
+        /// The bytes.
+        base64: String,
+        /// What they are, such as `image/png`.
+        mime_type: String,
+    },
+}
+
+impl Media {
+    /// At an address.
+    pub fn url(url: impl Into<String>) -> Self {
+        Self::Url {
+            url: url.into(),
+            mime_type: None,
+        }
+    }
+
+    /// Here, as base64 text.
+    pub fn base64(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
+        Self::Base64 {
+            base64: base64.into(),
+            mime_type: mime_type.into(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct MediaFields {
+    url: Option<String>,
+    base64: Option<String>,
+    mime_type: Option<String>,
+}
+
+impl TryFrom<MediaFields> for Media {
+    type Error = &'static str;
+
+    fn try_from(fields: MediaFields) -> Result<Self, Self::Error> {
+        match (fields.url, fields.base64, fields.mime_type) {
+            (Some(url), None, mime_type) => Ok(Self::Url { url, mime_type }),
+            (None, Some(base64), Some(mime_type)) => Ok(Self::Base64 { base64, mime_type }),
+            (None, Some(_), None) => Err("media given as `base64` needs its `mime_type`"),
+            (None, None, _) => Err("media is given as `url`, or as `base64` with `mime_type`"),
+            (Some(_), Some(_), _) => Err("media is given as `url` or as `base64`, found both"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parts_keep_their_wire_form() {
+        for (part, wire) in [
+            (
+                ContentPart::text("你好"),
+                json!({"type": "text", "text": "你好"}),
+            ),
+            (
+                ContentPart::image_url("u"),
+                json!({"type": "image", "url": "u"}),
+            ),
+            (
+                ContentPart::image_base64("image/png", "AA=="),
+                json!({"type": "image", "base64": "AA==", "mime_type": "image/png"}),
+            ),
+            (
+                ContentPart::Audio(Media::base64("audio/wav", "AA==")),
+                json!({"type": "audio", "base64": "AA==", "mime_type": "audio/wav"}),
+            ),
+            (
+                ContentPart::File(Media::Url {
+                    url: "u".into(),
+                    mime_type: Some("application/pdf".into()),
+                }),
+                json!({"type": "file", "url": "u", "mime_type": "application/pdf"}),
+            ),
+            (
+                ContentPart::Reasoning {
+                    reasoning: "hm".into(),
+                    signature: Some("s".into()),
+                },
+                json!({"type": "reasoning", "reasoning": "hm", "signature": "s"}),
+            ),
+        ] {
+            assert_eq!(serde_json::to_value(&part).unwrap(), wire);
+            assert_eq!(serde_json::from_value::<ContentPart>(wire).unwrap(), part);
+        }
+    }
+
+    #[test]
+    fn a_bad_part_says_what_is_wrong() {
+        let error = |wire| {
+            let error = serde_json::from_value::<Content>(wire).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(
+            error(json!([{"type": "image", "base64": "AA=="}])),
+            "media given as `base64` needs its `mime_type`"
+        );
+        assert!(
+            error(json!([{"type": "smell"}])).contains("unknown variant `smell`, expected one of")
+        );
+        assert_eq!(
+            error(json!(5)),
+            "invalid type: integer `5`, expected text or a list of content parts"
+        );
+    }
+
+    #[test]
+    fn text_joins_the_text_parts_only() {
+        let content = Content::from(vec![
+            ContentPart::Reasoning {
+                reasoning: "hm".into(),
+                signature: None,
+            },
+            ContentPart::text("a"),
+            ContentPart::image_url("u"),
+            ContentPart::text("b"),
+        ]);
+        assert_eq!(content.text(), "ab");
+        assert!(matches!(
+            Content::from(vec![ContentPart::text("a")]).text(),
+            Cow::Borrowed("a")
+        ));
+    }
+}

@@ -1,0 +1,402 @@
+//! `add_messages`: how a chat history takes an update.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use super::ids;
+use super::{Message, MessageKind};
+use crate::state::{Reducer, ReducerError};
+
+/// Merges an update into a chat history, by message id.
+///
+/// - A message whose id is in the history replaces that message, at its place.
+/// - Any other message goes to the end, in the order of the update.
+/// - [`MessageKind::Remove`] removes the message of its id, and nothing if there is none. Adding
+///   the id again in the same update keeps the new message at the old place.
+/// - [`MessageKind::RemoveAll`] empties the history; what follows it in the update is merged into
+///   the empty one, and what precedes it is dropped.
+/// - A message without an id gets one, on both sides.
+///
+/// Same as LangGraph's `add_messages`, except that removing an unknown id does nothing
+/// ([`add_messages_strict`] refuses it) and that what follows a `RemoveAll` is merged by id too.
+/// As there, if the history holds an id twice, an update replaces the last one.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::{Message, add_messages};
+///
+/// let history = vec![Message::user("hi").with_id("1"), Message::assistant("…").with_id("2")];
+/// let update = vec![Message::assistant("hello").with_id("2"), Message::user("bye")];
+///
+/// let history = add_messages(history, update);
+/// let texts: Vec<_> = history.iter().map(|message| message.text()).collect();
+/// assert_eq!(texts, ["hi", "hello", "bye"]);
+/// assert!(history.iter().all(|message| message.id.is_some()));
+/// ```
+#[must_use]
+pub fn add_messages(mut current: Vec<Message>, update: Vec<Message>) -> Vec<Message> {
+    give_ids(&mut current, ids::new_id);
+    merge_leniently(&mut current, fixed(update));
+    current
+}
+
+/// [`add_messages`] that refuses to remove a message that is not there.
+///
+/// # Errors
+///
+/// [`ReducerError`] naming the id, when a [`MessageKind::Remove`] finds no message of its id.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::{Message, add_messages_strict};
+///
+/// let error = add_messages_strict(vec![], vec![Message::remove("9")]).unwrap_err();
+/// assert!(error.reason().contains("`9`"));
+/// ```
+pub fn add_messages_strict(
+    mut current: Vec<Message>,
+    update: Vec<Message>,
+) -> Result<Vec<Message>, ReducerError> {
+    give_ids(&mut current, ids::new_id);
+    merge_into(&mut current, fixed(update), refuse)?;
+    Ok(current)
+}
+
+/// [`add_messages`] as the reducer of a field: `#[reducer(add_messages)]`.
+///
+/// The ids of an update are fixed when it enters ([`Reducer::prepare`]), so
+/// [`try_merge`](Reducer::try_merge) leaves messages without an id that are in the history as they
+/// are. Appending messages whose ids were made up costs what is appended, however long the history
+/// is; an update with ids of its own costs one scan of the history.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::{AddMessages, Message};
+/// use langgraph::state::Reducer;
+///
+/// let history = AddMessages.merge(vec![], vec![Message::user("hi")]);
+/// assert!(history[0].id.is_some());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AddMessages;
+
+impl Reducer<Vec<Message>> for AddMessages {
+    fn merge(&self, current: Vec<Message>, update: Vec<Message>) -> Vec<Message> {
+        add_messages(current, update)
+    }
+
+    fn try_merge(
+        &self,
+        current: &mut Vec<Message>,
+        mut update: Vec<Message>,
+    ) -> Result<(), ReducerError> {
+        give_ids(&mut update, ids::fresh_id);
+        merge_leniently(current, update);
+        Ok(())
+    }
+
+    fn prepare(&self, update: &mut Vec<Message>) {
+        fix_ids(update);
+    }
+}
+
+/// [`add_messages_strict`] as the reducer of a field: `#[reducer(add_messages_strict)]`.
+///
+/// Its [`merge`](Reducer::merge), which cannot fail, is that of [`AddMessages`];
+/// [`try_merge`](Reducer::try_merge), which the runtime calls, refuses to remove a message that is
+/// not there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AddMessagesStrict;
+
+impl Reducer<Vec<Message>> for AddMessagesStrict {
+    fn merge(&self, current: Vec<Message>, update: Vec<Message>) -> Vec<Message> {
+        add_messages(current, update)
+    }
+
+    fn try_merge(
+        &self,
+        current: &mut Vec<Message>,
+        mut update: Vec<Message>,
+    ) -> Result<(), ReducerError> {
+        give_ids(&mut update, ids::fresh_id);
+        merge_into(current, update, refuse)
+    }
+
+    fn prepare(&self, update: &mut Vec<Message>) {
+        fix_ids(update);
+    }
+}
+
+fn refuse(removal: &Message) -> Result<(), ReducerError> {
+    Err(ReducerError::new(match &removal.id {
+        Some(id) => format!("there is no message `{id}` to remove"),
+        None => "a `Remove` message names the message to remove by its id, found none".to_owned(),
+    }))
+}
+
+/// Gives a marked id to every message of an update that has none, and takes the mark from those
+/// that came with an id: they may have been in a history before.
+fn fix_ids(update: &mut [Message]) {
+    for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
+        ids::settle(id);
+    }
+    give_ids(update, ids::fresh_id);
+}
+
+fn fixed(mut update: Vec<Message>) -> Vec<Message> {
+    fix_ids(&mut update);
+    update
+}
+
+fn give_ids(messages: &mut [Message], id: fn() -> String) {
+    for message in messages {
+        if message.id.is_none() && !message.is_removal() {
+            message.id = Some(id());
+        }
+    }
+}
+
+fn merge_leniently(current: &mut Vec<Message>, update: Vec<Message>) {
+    let ignore = |_: &Message| Ok::<(), Infallible>(());
+    match merge_into(current, update, ignore) {
+        Ok(()) => {}
+        Err(never) => match never {},
+    }
+}
+
+/// The merge itself: by the ids as they are, in place. `unknown` says what a removal that finds
+/// nothing is.
+fn merge_into<E>(
+    current: &mut Vec<Message>,
+    mut update: Vec<Message>,
+    unknown: impl Fn(&Message) -> Result<(), E>,
+) -> Result<(), E> {
+    let last_clear = update
+        .iter()
+        .rposition(|message| matches!(message.kind, MessageKind::RemoveAll));
+    if let Some(last_clear) = last_clear {
+        current.clear();
+        update.drain(..=last_clear);
+    }
+
+    let mut index = Index::of(&update);
+    index.locate(current, &update);
+
+    for position in 0..update.len() {
+        let Some(message) = update.get(position) else {
+            break;
+        };
+        if matches!(message.kind, MessageKind::Remove) {
+            // It stays in the update: its id is needed when the removed ones are taken out.
+            match index.slot_mut(current, &update, position) {
+                Some(slot) if slot.at.is_some() => slot.removed_by = Some(position),
+                _ => update.get(position).map_or(Ok(()), &unknown)?,
+            }
+            continue;
+        }
+        let end = current.len();
+        let mut at = None;
+        if let Some(slot) = index.slot_mut(current, &update, position) {
+            at = slot.at;
+            slot.at = at.or(Some(end));
+            slot.removed_by = None;
+        }
+        let Some(message) = take(&mut update, position) else {
+            break;
+        };
+        match at.and_then(|at| current.get_mut(at)) {
+            Some(place) => *place = message,
+            None => current.push(message),
+        }
+    }
+
+    if index.slots().iter().any(|slot| slot.removed_by.is_some()) {
+        current.retain(|message| !index.removes(message, &update));
+    }
+    Ok(())
+}
+
+/// Moves a message out of the update; its id loses the mark, for it is known from now on.
+fn take(update: &mut [Message], position: usize) -> Option<Message> {
+    let place = update.get_mut(position)?;
+    let mut message = std::mem::replace(place, Message::remove_all());
+    if let Some(id) = &mut message.id {
+        ids::settle(id);
+    }
+    Some(message)
+}
+
+/// What is known about one id that an update came with.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The first message of the update with this id.
+    first: usize,
+    /// The last message of the history with this id.
+    at: Option<usize>,
+    /// The message of the update that removes it, unless a later one brings it back.
+    removed_by: Option<usize>,
+}
+
+impl Slot {
+    /// The id: it moves from the update to the history with its message.
+    fn id<'a>(&self, current: &'a [Message], update: &'a [Message]) -> Option<&'a str> {
+        let message = match self.at {
+            Some(at) => current.get(at),
+            None => update.get(self.first),
+        };
+        message?.id.as_deref()
+    }
+}
+
+/// So many ids are compared one by one, without allocating; more go through a map.
+const FEW: usize = 16;
+
+/// The distinct ids that an update came with; fresh ones need not be looked for.
+#[expect(clippy::large_enum_variant)] // lives on the stack, for one merge
+enum Index {
+    Few {
+        slots: [Slot; FEW],
+        used: usize,
+    },
+    Many {
+        slots: Vec<Slot>,
+        by_id: HashMap<String, usize>,
+    },
+}
+
+impl Index {
+    fn of(update: &[Message]) -> Self {
+        let mut slots = [Slot::default(); FEW];
+        let mut used = 0;
+        for (first, id) in given_ids(update) {
+            let known = slots.iter().take(used);
+            if known
+                .into_iter()
+                .any(|slot| slot.id(&[], update) == Some(id))
+            {
+                continue;
+            }
+            let Some(slot) = slots.get_mut(used) else {
+                return Self::of_many(update);
+            };
+            slot.first = first;
+            used += 1;
+        }
+        Self::Few { slots, used }
+    }
+
+    fn of_many(update: &[Message]) -> Self {
+        let mut slots = Vec::new();
+        let mut by_id = HashMap::new();
+        for (first, id) in given_ids(update) {
+            if !by_id.contains_key(id) {
+                by_id.insert(id.to_owned(), slots.len());
+                slots.push(Slot {
+                    first,
+                    ..Slot::default()
+                });
+            }
+        }
+        Self::Many { slots, by_id }
+    }
+
+    fn slots(&self) -> &[Slot] {
+        match self {
+            Self::Few { slots, used } => slots.get(..*used).unwrap_or_default(),
+            Self::Many { slots, .. } => slots,
+        }
+    }
+
+    fn slots_mut(&mut self) -> &mut [Slot] {
+        match self {
+            Self::Few { slots, used } => slots.get_mut(..*used).unwrap_or_default(),
+            Self::Many { slots, .. } => slots,
+        }
+    }
+
+    fn find(&self, id: &str, current: &[Message], update: &[Message]) -> Option<usize> {
+        match self {
+            Self::Few { .. } => {
+                let mut slots = self.slots().iter();
+                slots.position(|slot| slot.id(current, update) == Some(id))
+            }
+            Self::Many { by_id, .. } => by_id.get(id).copied(),
+        }
+    }
+
+    /// The slot of a message of the update. A fresh message has one too if a copy of it follows.
+    fn slot_mut(
+        &mut self,
+        current: &[Message],
+        update: &[Message],
+        position: usize,
+    ) -> Option<&mut Slot> {
+        let id = update.get(position)?.id.as_deref()?;
+        let found = self.find(id, current, update)?;
+        self.slots_mut().get_mut(found)
+    }
+
+    /// Looks the ids up in the history: from its end, where what is edited usually is, and no
+    /// further than needed.
+    fn locate(&mut self, current: &[Message], update: &[Message]) {
+        let mut missing = self.slots().len();
+        let wanted = given_ids(update).fold(0, |bits, (_, id)| bits | bit_of(id));
+        for (at, message) in current.iter().enumerate().rev() {
+            if missing == 0 {
+                break;
+            }
+            #[cfg(test)]
+            tests::count_look();
+            let id = message.id.as_deref();
+            let Some(id) = id.filter(|id| wanted & bit_of(id) != 0) else {
+                continue;
+            };
+            let Some(found) = self.find(id, current, update) else {
+                continue;
+            };
+            if let Some(slot) = self.slots_mut().get_mut(found)
+                && slot.at.is_none()
+            {
+                slot.at = Some(at);
+                missing -= 1;
+            }
+        }
+    }
+
+    fn removes(&self, message: &Message, update: &[Message]) -> bool {
+        let Some(id) = message.id.as_deref() else {
+            return false;
+        };
+        match self {
+            Self::Few { .. } => self.slots().iter().any(|slot| {
+                let removal = slot.removed_by.and_then(|position| update.get(position));
+                removal.is_some_and(|removal| removal.id.as_deref() == Some(id))
+            }),
+            Self::Many { slots, by_id } => {
+                let slot = by_id.get(id).and_then(|found| slots.get(*found));
+                slot.is_some_and(|slot| slot.removed_by.is_some())
+            }
+        }
+    }
+}
+
+fn given_ids(update: &[Message]) -> impl Iterator<Item = (usize, &str)> {
+    update.iter().enumerate().filter_map(|(position, message)| {
+        let id = message.id.as_ref().filter(|id| !ids::is_fresh(id))?;
+        Some((position, id.as_str()))
+    })
+}
+
+/// One bit of 64 by the end of an id, which is where ids differ: most of a history is passed over
+/// without comparing text.
+fn bit_of(id: &str) -> u64 {
+    let end = id.bytes().rev().take(2);
+    let hash = end.fold(0_u16, |hash, byte| hash << 8 | u16::from(byte));
+    1 << (hash.wrapping_mul(0x9e37) >> 10)
+}
+
+#[cfg(test)]
+mod tests;
