@@ -1,1 +1,4 @@
 //! The macros of `langgraph`.
+
+mod diag;
+mod paths;
