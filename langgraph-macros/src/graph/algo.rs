@@ -217,24 +217,27 @@ pub(crate) fn cycle_through(lines: &Lines, components: &Components, start: usize
     vec![start]
 }
 
-/// The immediate dominator of every vertex that `root` reaches (Cooper, Harvey, Kennedy).
+/// The immediate dominator of every vertex that `root` reaches (Cooper, Harvey, Kennedy), as a
+/// tree.
 ///
 /// A vertex dominates another when every way from the root to the other leads through it.
 #[derive(Clone, Debug)]
 pub(crate) struct Dominators {
     above: Table<Option<usize>>,
-    root: usize,
+    depth: Table<usize>,
+    place: Table<usize>,
 }
 
 impl Dominators {
     pub(crate) fn new(lines: &Lines, root: usize) -> Self {
+        let size = lines.size();
         let order = postorder(lines, root);
-        let mut number = Table::new(lines.size(), 0);
+        let mut number = Table::new(size, 0);
         for (place, vertex) in order.iter().enumerate() {
             number.set(*vertex, place);
         }
         let back = lines.reversed();
-        let mut above: Table<Option<usize>> = Table::new(lines.size(), None);
+        let mut above: Table<Option<usize>> = Table::new(size, None);
         above.set(root, Some(root));
         let mut changed = true;
         while changed {
@@ -252,13 +255,57 @@ impl Dominators {
                 changed |= best.is_some() && above.replace(vertex, best);
             }
         }
-        Self { above, root }
+        above.set(root, None);
+        let mut tree = Vec::new();
+        for vertex in (0..size).rev() {
+            tree.extend(above.get(vertex).map(|up| (up, vertex)));
+        }
+        let tree = Lines::new(size, &tree);
+        let mut depth = Table::new(size, 0);
+        let mut place = Table::new(size, 0);
+        let mut open = vec![root];
+        let mut count = 0;
+        while let Some(vertex) = open.pop() {
+            place.set(vertex, count);
+            count += 1;
+            for &below in tree.from(vertex) {
+                depth.set(below, depth.get(vertex) + 1);
+                open.push(below);
+            }
+        }
+        Self {
+            above,
+            depth,
+            place,
+        }
     }
 
-    /// The dominators of a vertex, nearest first, without itself.
-    pub(crate) fn of(&self, vertex: usize) -> impl Iterator<Item = usize> + '_ {
-        let up = |at: usize| self.above.get(at).filter(|_| at != self.root);
-        std::iter::successors(up(vertex), move |at| up(*at))
+    /// Where a vertex comes when the tree is walked from the root, children in ascending order.
+    pub(crate) fn place(&self, vertex: usize) -> usize {
+        self.place.get(vertex)
+    }
+
+    /// The two vertices at which the ways from the root to `left` and to `right` part, or `None`
+    /// when one of them is on the way to the other.
+    pub(crate) fn parting(&self, left: usize, right: usize) -> Option<(usize, usize)> {
+        let up = |vertex: usize| self.above.get(vertex);
+        let (mut left, mut right) = (left, right);
+        while self.depth.get(left) > self.depth.get(right) {
+            left = up(left)?;
+        }
+        while self.depth.get(right) > self.depth.get(left) {
+            right = up(right)?;
+        }
+        if left == right {
+            return None;
+        }
+        loop {
+            let above = (up(left)?, up(right)?);
+            if above.0 == above.1 {
+                return Some((left, right));
+            }
+            (left, right) = above;
+        }
     }
 }
 
@@ -352,14 +399,26 @@ mod tests {
         assert_eq!(cycle_through(&graph, &components, 2), [2, 0, 1]);
     }
 
+    /// The dominators of a vertex, nearest first, without itself.
+    fn above(dominators: &Dominators, vertex: usize) -> Vec<usize> {
+        let up = |at: usize| dominators.above.get(at);
+        std::iter::successors(up(vertex), |at| up(*at)).collect()
+    }
+
     #[test]
     fn dominators_are_on_every_way() {
         // A diamond with a tail, and a way round that joins below it.
         let graph = lines(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (5, 1)]);
         let dominators = Dominators::new(&graph, 0);
-        assert_eq!(dominators.of(4).collect::<Vec<_>>(), [1, 0]);
-        assert_eq!(dominators.of(5).collect::<Vec<_>>(), [4, 1, 0]);
-        assert_eq!(dominators.of(0).count(), 0);
+        assert_eq!(above(&dominators, 4), [1, 0]);
+        assert_eq!(above(&dominators, 5), [4, 1, 0]);
+        assert_eq!(above(&dominators, 0), [0; 0]);
+        let places: Vec<_> = (0..6).map(|vertex| dominators.place(vertex)).collect();
+        assert_eq!(places, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(dominators.parting(2, 5), Some((2, 4)));
+        assert_eq!(dominators.parting(5, 3), Some((4, 3)));
+        assert_eq!(dominators.parting(1, 5), None);
+        assert_eq!(dominators.parting(4, 4), None);
     }
 
     #[test]
@@ -378,7 +437,7 @@ mod tests {
             let reached = reach(&graph, [0]);
             let dominators = Dominators::new(&graph, 0);
             for vertex in (1..size).filter(|v| reached.get(*v)) {
-                let found: Vec<_> = dominators.of(vertex).collect();
+                let found = above(&dominators, vertex);
                 for other in 0..size {
                     let without: Vec<_> = edges
                         .iter()
@@ -404,6 +463,6 @@ mod tests {
         let edges: Vec<_> = (1..size).map(|v| (v - 1, v)).collect();
         let graph = lines(size, &edges);
         assert_eq!(Components::new(&graph).all().len(), size);
-        assert_eq!(Dominators::new(&graph, 0).of(size - 1).count(), size - 1);
+        assert_eq!(Dominators::new(&graph, 0).place(size - 1), size - 1);
     }
 }

@@ -78,30 +78,7 @@ pub(crate) struct Analysis<'a> {
 
 impl<'a> Analysis<'a> {
     pub(crate) fn new(flow: &'a Flow) -> Self {
-        let anywhere = NODES + flow.nodes;
-        let mut lines = flow.edges.clone();
-        for (sources, target) in &flow.joins {
-            lines.extend(sources.iter().map(|source| (*source, *target)));
-        }
-        for (source, arms) in &flow.branches {
-            match arms {
-                None => lines.push((*source, anywhere)),
-                Some(arms) => {
-                    for arm in arms {
-                        lines.extend(arm.ends().map(|target| (*source, target)));
-                    }
-                }
-            }
-        }
-        for (source, targets) in &flow.gotos {
-            match targets {
-                None => lines.push((*source, anywhere)),
-                Some(targets) => lines.extend(targets.iter().map(|target| (*source, *target))),
-            }
-        }
-        lines.push((anywhere, END));
-        lines.extend((NODES..anywhere).map(|node| (anywhere, node)));
-        let lines = Lines::new(anywhere + 1, &lines);
+        let lines = lines_of(flow, true);
         Self {
             flow,
             reached: reach(&lines, [START]),
@@ -274,9 +251,7 @@ impl<'a> Analysis<'a> {
 
     /// What a run can reach when a join is passed only once all of its sources have been.
     fn reached_with_waiting(&self) -> Table<bool> {
-        let mut plain = self.flow.clone();
-        plain.joins.clear();
-        let lines = Analysis::new(&plain).lines;
+        let lines = lines_of(self.flow, false);
         let mut of_source: Vec<(usize, usize)> = Vec::new();
         let mut missing = Table::new(self.flow.joins.len(), 0);
         for (join, (sources, _)) in self.flow.joins.iter().enumerate() {
@@ -344,33 +319,26 @@ impl<'a> Analysis<'a> {
         let lines = Lines::new(first_arm + decisions.len(), &lines);
         let dominators = Dominators::new(&lines, START);
         let once = self.once();
+        let arm = |vertex: usize| decisions.get(vertex.checked_sub(first_arm)?).copied();
         let mut found = Vec::new();
         for (join, (sources, _)) in self.flow.joins.iter().enumerate() {
-            // Which arm of each decision the sources so far are behind.
-            let mut chosen: std::collections::BTreeMap<usize, (usize, usize)> =
-                std::collections::BTreeMap::new();
-            'sources: for &source in sources.iter().filter(|source| self.reached.get(**source)) {
-                for above in dominators.of(source) {
-                    let Some(arm) = above.checked_sub(first_arm) else {
-                        continue;
-                    };
-                    let Some(&(branch, decision)) = decisions.get(arm) else {
-                        continue;
-                    };
-                    if !once.get(decision) {
-                        continue;
-                    }
-                    let &mut (other_arm, other) = chosen.entry(branch).or_insert((arm, source));
-                    if other_arm != arm {
-                        let sources = (other, source);
-                        found.push(Stuck::Exclusive {
-                            join,
-                            sources,
-                            decision,
-                        });
-                        break 'sources;
-                    }
-                }
+            // In the order of the tree, arms of one decision are neighbours.
+            let mut sources = sources.clone();
+            sources.retain(|source| self.reached.get(*source));
+            sources.sort_by_key(|source| dominators.place(*source));
+            let pairs = sources.iter().zip(sources.iter().skip(1));
+            let exclusive = pairs.into_iter().find_map(|(&left, &right)| {
+                let (at_left, at_right) = dominators.parting(left, right)?;
+                let decision = arm(at_left)?;
+                (arm(at_right) == Some(decision) && once.get(decision.1))
+                    .then_some(((left, right), decision.1))
+            });
+            if let Some((sources, decision)) = exclusive {
+                found.push(Stuck::Exclusive {
+                    join,
+                    sources,
+                    decision,
+                });
             }
         }
         found
@@ -441,6 +409,34 @@ impl<'a> Analysis<'a> {
         }
         reach(&Lines::new(size, &lines), [START])
     }
+}
+
+/// Every line that may be followed. Behind the nodes there is a vertex for "anywhere".
+fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
+    let anywhere = NODES + flow.nodes;
+    let mut lines = flow.edges.clone();
+    for (sources, target) in flow.joins.iter().filter(|_| with_joins) {
+        lines.extend(sources.iter().map(|source| (*source, *target)));
+    }
+    for (source, arms) in &flow.branches {
+        match arms {
+            None => lines.push((*source, anywhere)),
+            Some(arms) => {
+                for arm in arms {
+                    lines.extend(arm.ends().map(|target| (*source, target)));
+                }
+            }
+        }
+    }
+    for (source, targets) in &flow.gotos {
+        match targets {
+            None => lines.push((*source, anywhere)),
+            Some(targets) => lines.extend(targets.iter().map(|target| (*source, *target))),
+        }
+    }
+    lines.push((anywhere, END));
+    lines.extend((NODES..anywhere).map(|node| (anywhere, node)));
+    Lines::new(anywhere + 1, &lines)
 }
 
 impl Arm {
