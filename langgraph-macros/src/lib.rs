@@ -1,1 +1,6 @@
 //! The macros of `langgraph`.
+
+mod diag;
+mod graph;
+mod paths;
+mod similar;

@@ -1,0 +1,128 @@
+//! Errors for people: all of them at once, each on the tokens it is about.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+
+use crate::similar::did_you_mean;
+
+/// Collects errors, so that a user sees every mistake in one go.
+///
+/// Rules push and go on; only the end of the pipeline turns the collection into tokens.
+#[derive(Default)]
+pub(crate) struct Errors {
+    list: Vec<syn::Error>,
+}
+
+impl Errors {
+    /// No errors yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reports `message` under all of `tokens`.
+    pub(crate) fn on(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Reports `message` at one span.
+    pub(crate) fn at(&mut self, span: Span, message: impl std::fmt::Display) {
+        self.push(syn::Error::new(span, message));
+    }
+
+    /// Reports a mistake that takes two places to understand; both are underlined.
+    pub(crate) fn with_note(
+        &mut self,
+        (here, message): (Span, impl std::fmt::Display),
+        (there, note): (Span, impl std::fmt::Display),
+    ) {
+        let mut error = syn::Error::new(here, message);
+        error.combine(syn::Error::new(there, note));
+        self.push(error);
+    }
+
+    /// Adds an error that was found elsewhere, such as one of `syn`'s.
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        self.list.push(error);
+    }
+
+    /// The value, or `None` and the error remembered.
+    pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many mistakes there are; a note beside an error is not one of its own.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// One `compile_error!` per message, in the order in which they were found.
+    ///
+    /// They are items and statements alike; an expression macro puts them inside its block.
+    pub(crate) fn to_compile_errors(&self) -> TokenStream {
+        self.list.iter().map(syn::Error::to_compile_error).collect()
+    }
+
+    /// What the user would read, notes included.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        let errors = self.list.iter().cloned();
+        errors.flatten().map(|error| error.to_string()).collect()
+    }
+}
+
+/// `syn` reports what is missing at the end of the input on the whole macro, or on a closing
+/// bracket; this puts such an error on the last token that was written, where the user looks.
+pub(crate) fn anchored(error: syn::Error, written: &TokenStream) -> syn::Error {
+    let message = error.to_string();
+    if !message.starts_with("unexpected end of input") {
+        return error;
+    }
+    match last_span(written) {
+        Some(span) => syn::Error::new(span, message),
+        None => error,
+    }
+}
+
+/// The span of the last token, the closing bracket for a group.
+pub(crate) fn last_span(tokens: &TokenStream) -> Option<Span> {
+    tokens.clone().into_iter().last().map(|tree| match tree {
+        TokenTree::Group(group) => group.span_close(),
+        tree => tree.span(),
+    })
+}
+
+/// ", did you mean `x`?", or nothing when no candidate is near.
+pub(crate) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    did_you_mean(name, candidates)
+        .map(|candidate| format!(", did you mean `{candidate}`?"))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::quote;
+
+    #[test]
+    fn a_suggestion_is_the_end_of_a_sentence() {
+        assert_eq!(suggestion("tool", ["tools"]), ", did you mean `tools`?");
+        assert_eq!(suggestion("tool", ["search"]), "");
+    }
+
+    #[test]
+    fn every_error_is_kept_with_its_note() {
+        let mut errors = Errors::new();
+        assert!(errors.is_empty());
+        errors.on(quote!(a), "first");
+        let span = Span::call_site();
+        errors.with_note((span, "second"), (span, "and why"));
+        assert_eq!(errors.messages(), ["first", "second", "and why"]);
+        assert_eq!(errors.len(), 2);
+        let tokens = errors.to_compile_errors().to_string();
+        assert_eq!(tokens.matches("compile_error").count(), 3);
+    }
+}

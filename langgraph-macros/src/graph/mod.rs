@@ -1,0 +1,2 @@
+mod algo;
+mod flow;

@@ -1,0 +1,468 @@
+//! Algorithms over graphs of plain numbers: reachability, components, dominators.
+//!
+//! All of them are linear, or nearly so, and none of them can fail: a vertex that does not exist
+//! has no lines. The runtime crate and the macro crate hold the same text, so that `graph!` and
+//! the builder cannot disagree about a graph.
+
+/// One value per vertex.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<T>(Vec<T>);
+
+impl<T: Copy + Default> Table<T> {
+    pub(crate) fn new(size: usize, value: T) -> Self {
+        Self(vec![value; size])
+    }
+
+    pub(crate) fn get(&self, vertex: usize) -> T {
+        self.0.get(vertex).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn set(&mut self, vertex: usize, value: T) {
+        if let Some(slot) = self.0.get_mut(vertex) {
+            *slot = value;
+        }
+    }
+
+    /// Stores `value` and tells whether it is new.
+    pub(crate) fn replace(&mut self, vertex: usize, value: T) -> bool
+    where
+        T: PartialEq,
+    {
+        let changed = self.get(vertex) != value && vertex < self.0.len();
+        self.set(vertex, value);
+        changed
+    }
+}
+
+/// Lines between vertices, packed by their start.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines {
+    starts: Vec<usize>,
+    ends: Vec<usize>,
+}
+
+impl Lines {
+    /// Lines over the vertices `0..size`; the order of the lines of one vertex is kept.
+    pub(crate) fn new(size: usize, lines: &[(usize, usize)]) -> Self {
+        let mut starts = vec![0; size + 1];
+        for (from, _) in lines {
+            if let Some(count) = starts.get_mut(from + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut free = Table(starts.clone());
+        let mut ends = Table::new(sum, 0);
+        for (from, to) in lines.iter().filter(|(from, _)| *from < size) {
+            let place = free.get(*from);
+            ends.set(place, *to);
+            free.set(*from, place + 1);
+        }
+        let Table(ends) = ends;
+        Self { starts, ends }
+    }
+
+    /// Where the lines of a vertex lead.
+    pub(crate) fn from(&self, vertex: usize) -> &[usize] {
+        let start = self.starts.get(vertex).copied().unwrap_or_default();
+        let end = self.starts.get(vertex + 1).copied().unwrap_or_default();
+        self.ends.get(start..end).unwrap_or_default()
+    }
+
+    /// How many vertices there are.
+    pub(crate) fn size(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The same lines, walked the other way.
+    pub(crate) fn reversed(&self) -> Self {
+        let mut lines = Vec::with_capacity(self.ends.len());
+        for from in 0..self.size() {
+            lines.extend(self.from(from).iter().map(|to| (*to, from)));
+        }
+        Self::new(self.size(), &lines)
+    }
+}
+
+/// The vertices that can be reached from `roots`, themselves included.
+pub(crate) fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Table<bool> {
+    let mut seen = Table::new(lines.size(), false);
+    let mut open: Vec<usize> = Vec::new();
+    for root in roots {
+        if seen.replace(root, true) {
+            open.push(root);
+        }
+    }
+    while let Some(vertex) = open.pop() {
+        for &next in lines.from(vertex) {
+            if seen.replace(next, true) {
+                open.push(next);
+            }
+        }
+    }
+    seen
+}
+
+/// The strongly connected components (Tarjan), each a set of vertices that reach each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Components {
+    of: Table<usize>,
+    members: Vec<Vec<usize>>,
+}
+
+impl Components {
+    /// The components of all vertices; those that others lead to come first.
+    pub(crate) fn new(lines: &Lines) -> Self {
+        const UNSEEN: usize = usize::MAX;
+        let size = lines.size();
+        let mut order = Table::new(size, UNSEEN);
+        let mut low = Table::new(size, UNSEEN);
+        let mut on_stack = Table::new(size, false);
+        let mut of = Table::new(size, 0);
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut stack: Vec<usize> = Vec::new();
+        let mut count = 0;
+        // A frame is a vertex and how many of its lines have been followed: no recursion, so a
+        // chain of any length is fine.
+        let mut frames: Vec<(usize, usize)> = Vec::new();
+        for root in 0..size {
+            if order.get(root) != UNSEEN {
+                continue;
+            }
+            frames.push((root, 0));
+            while let Some((vertex, followed)) = frames.pop() {
+                if followed == 0 {
+                    order.set(vertex, count);
+                    low.set(vertex, count);
+                    count += 1;
+                    stack.push(vertex);
+                    on_stack.set(vertex, true);
+                }
+                if let Some(&next) = lines.from(vertex).get(followed) {
+                    frames.push((vertex, followed + 1));
+                    if order.get(next) == UNSEEN {
+                        frames.push((next, 0));
+                    } else if on_stack.get(next) {
+                        low.set(vertex, low.get(vertex).min(order.get(next)));
+                    }
+                    continue;
+                }
+                if let Some(&(parent, _)) = frames.last() {
+                    low.set(parent, low.get(parent).min(low.get(vertex)));
+                }
+                if low.get(vertex) == order.get(vertex) {
+                    let mut component = Vec::new();
+                    while let Some(member) = stack.pop() {
+                        on_stack.set(member, false);
+                        of.set(member, members.len());
+                        component.push(member);
+                        if member == vertex {
+                            break;
+                        }
+                    }
+                    component.sort_unstable();
+                    members.push(component);
+                }
+            }
+        }
+        Self { of, members }
+    }
+
+    /// The number of the component a vertex is in.
+    pub(crate) fn of(&self, vertex: usize) -> usize {
+        self.of.get(vertex)
+    }
+
+    /// Every component, its members in ascending order.
+    pub(crate) fn all(&self) -> &[Vec<usize>] {
+        &self.members
+    }
+
+    /// True for the members of a cycle, a line from a vertex to itself included.
+    pub(crate) fn is_cycle(lines: &Lines, component: &[usize]) -> bool {
+        match component {
+            [only] => lines.from(*only).contains(only),
+            members => members.len() > 1,
+        }
+    }
+}
+
+/// A shortest cycle through `start` that stays inside its component.
+pub(crate) fn cycle_through(lines: &Lines, components: &Components, start: usize) -> Vec<usize> {
+    const NONE: usize = usize::MAX;
+    let mut parent = Table::new(lines.size(), NONE);
+    let mut open = std::collections::VecDeque::from([start]);
+    while let Some(vertex) = open.pop_front() {
+        for &next in lines.from(vertex) {
+            if next == start {
+                let mut path = vec![vertex];
+                let mut at = vertex;
+                while at != start && parent.get(at) != NONE {
+                    at = parent.get(at);
+                    path.push(at);
+                }
+                path.reverse();
+                return path;
+            }
+            if components.of(next) == components.of(start) && parent.get(next) == NONE {
+                parent.set(next, vertex);
+                open.push_back(next);
+            }
+        }
+    }
+    vec![start]
+}
+
+/// The immediate dominator of every vertex that `root` reaches (Cooper, Harvey, Kennedy), as a
+/// tree.
+///
+/// A vertex dominates another when every way from the root to the other leads through it.
+#[derive(Clone, Debug)]
+pub(crate) struct Dominators {
+    above: Table<Option<usize>>,
+    depth: Table<usize>,
+    place: Table<usize>,
+}
+
+impl Dominators {
+    pub(crate) fn new(lines: &Lines, root: usize) -> Self {
+        let size = lines.size();
+        let order = postorder(lines, root);
+        let mut number = Table::new(size, 0);
+        for (place, vertex) in order.iter().enumerate() {
+            number.set(*vertex, place);
+        }
+        let back = lines.reversed();
+        let mut above: Table<Option<usize>> = Table::new(size, None);
+        above.set(root, Some(root));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &vertex in order.iter().rev().filter(|vertex| **vertex != root) {
+                let mut best: Option<usize> = None;
+                for &before in back.from(vertex) {
+                    if above.get(before).is_some() {
+                        best = Some(match best {
+                            None => before,
+                            Some(other) => meet(&above, &number, before, other),
+                        });
+                    }
+                }
+                changed |= best.is_some() && above.replace(vertex, best);
+            }
+        }
+        above.set(root, None);
+        let mut tree = Vec::new();
+        for vertex in (0..size).rev() {
+            tree.extend(above.get(vertex).map(|up| (up, vertex)));
+        }
+        let tree = Lines::new(size, &tree);
+        let mut depth = Table::new(size, 0);
+        let mut place = Table::new(size, 0);
+        let mut open = vec![root];
+        let mut count = 0;
+        while let Some(vertex) = open.pop() {
+            place.set(vertex, count);
+            count += 1;
+            for &below in tree.from(vertex) {
+                depth.set(below, depth.get(vertex) + 1);
+                open.push(below);
+            }
+        }
+        Self {
+            above,
+            depth,
+            place,
+        }
+    }
+
+    /// Where a vertex comes when the tree is walked from the root, children in ascending order.
+    pub(crate) fn place(&self, vertex: usize) -> usize {
+        self.place.get(vertex)
+    }
+
+    /// The two vertices at which the ways from the root to `left` and to `right` part, or `None`
+    /// when one of them is on the way to the other.
+    pub(crate) fn parting(&self, left: usize, right: usize) -> Option<(usize, usize)> {
+        let up = |vertex: usize| self.above.get(vertex);
+        let (mut left, mut right) = (left, right);
+        while self.depth.get(left) > self.depth.get(right) {
+            left = up(left)?;
+        }
+        while self.depth.get(right) > self.depth.get(left) {
+            right = up(right)?;
+        }
+        if left == right {
+            return None;
+        }
+        loop {
+            let above = (up(left)?, up(right)?);
+            if above.0 == above.1 {
+                return Some((left, right));
+            }
+            (left, right) = above;
+        }
+    }
+}
+
+/// Where the ways up from two vertices meet.
+fn meet(
+    above: &Table<Option<usize>>,
+    number: &Table<usize>,
+    mut left: usize,
+    mut right: usize,
+) -> usize {
+    while left != right {
+        let (lower, other) = if number.get(left) < number.get(right) {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        match above.get(lower) {
+            Some(up) if up != lower => (left, right) = (up, other),
+            _ => return other,
+        }
+    }
+    left
+}
+
+/// The vertices that `root` reaches, each after all that it leads to (but for cycles).
+fn postorder(lines: &Lines, root: usize) -> Vec<usize> {
+    let mut seen = Table::new(lines.size(), false);
+    let mut order = Vec::new();
+    let mut frames = vec![(root, 0)];
+    seen.set(root, true);
+    while let Some((vertex, followed)) = frames.pop() {
+        match lines.from(vertex).get(followed) {
+            Some(&next) => {
+                frames.push((vertex, followed + 1));
+                if seen.replace(next, true) {
+                    frames.push((next, 0));
+                }
+            }
+            None => order.push(vertex),
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(size: usize, lines: &[(usize, usize)]) -> Lines {
+        Lines::new(size, lines)
+    }
+
+    #[test]
+    fn lines_keep_their_order_and_ignore_vertices_that_do_not_exist() {
+        let graph = lines(3, &[(1, 2), (0, 2), (1, 0), (7, 1)]);
+        assert_eq!(graph.from(1), [2, 0]);
+        assert_eq!(graph.from(0), [2]);
+        assert_eq!(graph.from(9), [0; 0]);
+        assert_eq!(graph.reversed().from(2), [0, 1]);
+    }
+
+    #[test]
+    fn reach_follows_cycles_once() {
+        let seen = reach(&lines(5, &[(0, 1), (1, 2), (2, 1), (3, 4)]), [0]);
+        let found: Vec<_> = (0..5).filter(|v| seen.get(*v)).collect();
+        assert_eq!(found, [0, 1, 2]);
+    }
+
+    #[test]
+    fn components_come_after_those_they_lead_to() {
+        let graph = lines(6, &[(0, 1), (1, 2), (2, 1), (2, 3), (3, 3), (4, 5)]);
+        let components = Components::new(&graph);
+        assert_eq!(
+            components.all(),
+            [vec![3], vec![1, 2], vec![0], vec![5], vec![4]]
+        );
+        assert_eq!(components.of(1), components.of(2));
+        let cycles: Vec<_> = components
+            .all()
+            .iter()
+            .filter(|members| Components::is_cycle(&graph, members))
+            .collect();
+        assert_eq!(cycles, [&vec![3], &vec![1, 2]]);
+    }
+
+    #[test]
+    fn the_shortest_cycle_is_shown() {
+        let graph = lines(4, &[(0, 1), (1, 2), (2, 0), (1, 0), (3, 0)]);
+        let components = Components::new(&graph);
+        assert_eq!(cycle_through(&graph, &components, 0), [0, 1]);
+        assert_eq!(cycle_through(&graph, &components, 2), [2, 0, 1]);
+    }
+
+    /// The dominators of a vertex, nearest first, without itself.
+    fn above(dominators: &Dominators, vertex: usize) -> Vec<usize> {
+        let up = |at: usize| dominators.above.get(at);
+        std::iter::successors(up(vertex), |at| up(*at)).collect()
+    }
+
+    #[test]
+    fn dominators_are_on_every_way() {
+        // A diamond with a tail, and a way round that joins below it.
+        let graph = lines(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (5, 1)]);
+        let dominators = Dominators::new(&graph, 0);
+        assert_eq!(above(&dominators, 4), [1, 0]);
+        assert_eq!(above(&dominators, 5), [4, 1, 0]);
+        assert_eq!(above(&dominators, 0), [0; 0]);
+        let places: Vec<_> = (0..6).map(|vertex| dominators.place(vertex)).collect();
+        assert_eq!(places, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(dominators.parting(2, 5), Some((2, 4)));
+        assert_eq!(dominators.parting(5, 3), Some((4, 3)));
+        assert_eq!(dominators.parting(1, 5), None);
+        assert_eq!(dominators.parting(4, 4), None);
+    }
+
+    #[test]
+    fn dominators_agree_with_their_definition_on_random_graphs() {
+        let mut seed = 1_u64;
+        let mut random = move |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(seed >> 33).unwrap() % below
+        };
+        for _ in 0..300 {
+            let size = 2 + random(8);
+            let edges: Vec<_> = (0..random(20))
+                .map(|_| (random(size), random(size)))
+                .collect();
+            let graph = lines(size, &edges);
+            let reached = reach(&graph, [0]);
+            let dominators = Dominators::new(&graph, 0);
+            for vertex in (1..size).filter(|v| reached.get(*v)) {
+                let found = above(&dominators, vertex);
+                for other in 0..size {
+                    let without: Vec<_> = edges
+                        .iter()
+                        .copied()
+                        .filter(|(from, _)| *from != other)
+                        .collect();
+                    let on_every_way = other != vertex
+                        && reached.get(other)
+                        && !reach(&lines(size, &without), [0]).get(vertex);
+                    assert_eq!(
+                        found.contains(&other),
+                        on_every_way,
+                        "{edges:?} {vertex} {other}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_chain_does_not_overflow_the_stack() {
+        let size = 100_000;
+        let edges: Vec<_> = (1..size).map(|v| (v - 1, v)).collect();
+        let graph = lines(size, &edges);
+        assert_eq!(Components::new(&graph).all().len(), size);
+        assert_eq!(Dominators::new(&graph, 0).place(size - 1), size - 1);
+    }
+}
