@@ -156,7 +156,10 @@ pub enum InvalidUpdate {
         nodes: Vec<NodeName>,
     },
     /// Several nodes set a field past its reducer.
-    #[error("field `{field}` was overwritten by {} in one superstep; only one overwrite can win", list(nodes))]
+    #[error(
+        "field `{field}` was overwritten by {} in one superstep; only one overwrite can win",
+        list(nodes)
+    )]
     Overwrites {
         /// The field.
         field: String,
@@ -202,23 +205,38 @@ impl Pause {
 
 impl fmt::Debug for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pause").field("interrupts", &self.interrupts).field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("Pause")
+            .field("interrupts", &self.interrupts)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.interrupts.is_empty() {
-            return write!(f, "somebody to continue it at the breakpoint at {}", list(&self.next));
+            return write!(
+                f,
+                "somebody to continue it at the breakpoint at {}",
+                list(&self.next)
+            );
         }
-        let questions: Vec<_> =
-            self.interrupts.iter().map(|i| format!("`{}` of node `{}`", i.key, i.node)).collect();
+        let questions: Vec<_> = self
+            .interrupts
+            .iter()
+            .map(|i| format!("`{}` of node `{}`", i.key, i.node))
+            .collect();
         write!(f, "an answer to {}", questions.join(", "))
     }
 }
 
 fn path(namespace: &[NodeName], node: &NodeName) -> String {
-    namespace.iter().chain([node]).map(|name| &**name).collect::<Vec<_>>().join("/")
+    namespace
+        .iter()
+        .chain([node])
+        .map(|name| &**name)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 fn list(names: &[NodeName]) -> String {

@@ -13,6 +13,8 @@ pub enum CheckpointError {
     #[error("this graph has a checkpointer, so a run needs a thread: add `.thread(\"…\")`")]
     NoThread,
     /// The run names a thread, and the graph has no checkpointer.
-    #[error("thread `{0}` cannot be kept: the graph has no checkpointer; compile it with `.checkpointer(..)`")]
+    #[error(
+        "thread `{0}` cannot be kept: the graph has no checkpointer; compile it with `.checkpointer(..)`"
+    )]
     NoCheckpointer(String),
 }

@@ -4,16 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::plan::{ErasedRouter, Plan, Routes};
-use super::problem::{CompilationError, CompilationErrors, problems};
+use super::problem::{CompilationErrors, check};
 use super::{
-    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, Edge, END, Join, Lint, NodeName,
+    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, Join, Lint, NodeName,
     START, Topology, lints,
 };
+use crate::node::IntoTargets as _;
 use crate::node::{
     ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeError, Resources,
     RouterRun, Send, Target, Worker,
 };
-use crate::node::IntoTargets as _;
 use crate::state::State;
 
 /// A graph under construction: nodes over one state type, and the edges between them.
@@ -132,7 +132,10 @@ impl<S: State> StateGraph<S> {
     pub fn with_initial(initial: S) -> Self {
         Self {
             initial,
-            topology: Topology { name: "LangGraph".to_owned(), ..Topology::default() },
+            topology: Topology {
+                name: "LangGraph".to_owned(),
+                ..Topology::default()
+            },
             nodes: Vec::new(),
             routers: Vec::new(),
             resources: Resources::new(),
@@ -155,7 +158,11 @@ impl<S: State> StateGraph<S> {
     /// [`Agent`](crate::Agent), a [`Node`](crate::Node), a compiled graph over the same state.
     ///
     /// A name that is taken or reserved is reported by [`compile`](Self::compile).
-    pub fn add_node<K>(&mut self, name: impl Into<NodeName>, node: impl IntoNode<S, K>) -> &mut Self {
+    pub fn add_node<K>(
+        &mut self,
+        name: impl Into<NodeName>,
+        node: impl IntoNode<S, K>,
+    ) -> &mut Self {
         self.push_node(name.into(), node.into_node());
         self
     }
@@ -185,7 +192,10 @@ impl<S: State> StateGraph<S> {
         let to = to.into();
         match from.sources() {
             Ok(from) => self.topology.edges.push(Edge { from, to }),
-            Err(sources) => self.topology.joins.push(Join { sources, target: to }),
+            Err(sources) => self.topology.joins.push(Join {
+                sources,
+                target: to,
+            }),
         }
         self
     }
@@ -252,17 +262,32 @@ impl<S: State> StateGraph<S> {
         let arms: Vec<Arm> = paths
             .into_iter()
             .map(PathMapEntry::entry)
-            .map(|(label, target)| Arm { label, targets: vec![target], map: false })
+            .map(|(label, target)| Arm {
+                label,
+                targets: vec![target],
+                map: false,
+            })
             .collect();
         let keys = arms.iter().map(|arm| arm.label.clone()).collect();
-        self.push_branch(source.into(), Some(arms), Arc::new(Mapped { router: Named::new(router), keys }))
+        self.push_branch(
+            source.into(),
+            Some(arms),
+            Arc::new(Mapped {
+                router: Named::new(router),
+                keys,
+            }),
+        )
     }
 
     /// Asks `router` after `source` and goes where it says: to nodes by name, to [`END`], to
     /// [`Send`]s, to several of these, or nowhere.
     ///
     /// Its targets are not known beforehand, so they are not checked, and drawings show that.
-    pub fn add_router<K>(&mut self, source: impl Into<NodeName>, router: impl IntoRouter<S, K>) -> &mut Self
+    pub fn add_router<K>(
+        &mut self,
+        source: impl Into<NodeName>,
+        router: impl IntoRouter<S, K>,
+    ) -> &mut Self
     where
         K: 'static,
     {
@@ -282,8 +307,11 @@ impl<S: State> StateGraph<S> {
         I: IntoIterator<Item = T>,
     {
         let target = worker.clone();
-        self.add_each(source, target.name(), move |state, _| {
-            RouterRun::ready(Ok(items(state).into_iter().map(|item| Send::to(&target, item)).collect()))
+        self.add_each(source, worker.name(), move |state, _| {
+            RouterRun::ready(Ok(items(state)
+                .into_iter()
+                .map(|item| Send::to(&target, item))
+                .collect()))
         })
     }
 
@@ -297,7 +325,11 @@ impl<S: State> StateGraph<S> {
         + Sync
         + 'static,
     ) -> &mut Self {
-        let arm = Arm { label: String::new(), targets: vec![worker.into()], map: true };
+        let arm = Arm {
+            label: String::new(),
+            targets: vec![worker.into()],
+            map: true,
+        };
         self.push_branch(source.into(), Some(vec![arm]), Arc::new(Each(sends)))
     }
 
@@ -334,7 +366,10 @@ impl<S: State> StateGraph<S> {
         targets: impl IntoIterator<Item = impl Into<NodeName>>,
     ) -> &mut Self {
         let targets = targets.into_iter().map(Into::into).collect();
-        self.topology.destinations.push(Destinations { source: source.into(), targets });
+        self.topology.destinations.push(Destinations {
+            source: source.into(),
+            targets,
+        });
         self
     }
 
@@ -351,7 +386,10 @@ impl<S: State> StateGraph<S> {
     }
 
     /// Gives every run of the graph a resource; see [`Context::resource`].
-    pub fn resource<T: ?Sized + std::marker::Send + Sync + 'static>(&mut self, value: Arc<T>) -> &mut Self {
+    pub fn resource<T: ?Sized + std::marker::Send + Sync + 'static>(
+        &mut self,
+        value: Arc<T>,
+    ) -> &mut Self {
         self.resources.insert(value);
         self
     }
@@ -381,15 +419,8 @@ impl<S: State> StateGraph<S> {
     ///
     /// Every mistake of the graph at once.
     pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
-        let mut found = problems(&self.topology);
-        if found.is_empty() && (self.deny_lints || self.topology.closed) {
-            found.extend(self.lints().into_iter().map(CompilationError::Lint));
-        }
-        if found.is_empty() {
-            Ok(CompiledStateGraph::new(Plan::new(self)))
-        } else {
-            Err(CompilationErrors::new(found))
-        }
+        check(&self.topology, self.deny_lints)?;
+        Ok(CompiledStateGraph::new(Plan::new(self)))
     }
 }
 
@@ -408,7 +439,9 @@ impl<S: State> Clone for StateGraph<S> {
 
 impl<S: State> fmt::Debug for StateGraph<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateGraph").field("topology", &self.topology).finish_non_exhaustive()
+        f.debug_struct("StateGraph")
+            .field("topology", &self.topology)
+            .finish_non_exhaustive()
     }
 }
 
@@ -427,7 +460,11 @@ impl<T: Into<NodeName>> From<Vec<T>> for Breakpoints {
 impl<T: Into<NodeName>> FromIterator<T> for Breakpoints {
     fn from_iter<I: IntoIterator<Item = T>>(nodes: I) -> Self {
         let nodes: Vec<NodeName> = nodes.into_iter().map(Into::into).collect();
-        if nodes.is_empty() { Self::None } else { Self::Nodes(nodes) }
+        if nodes.is_empty() {
+            Self::None
+        } else {
+            Self::Nodes(nodes)
+        }
     }
 }
 
@@ -442,7 +479,9 @@ impl<S: State> Pick<S> {
 
     /// The sends of the map at `index`.
     pub fn each(_index: usize, sends: impl IntoIterator<Item = Send<S>>) -> Self {
-        Self(Routes::Targets(sends.into_iter().map(Target::Send).collect()))
+        Self(Routes::Targets(
+            sends.into_iter().map(Target::Send).collect(),
+        ))
     }
 }
 
@@ -463,7 +502,9 @@ impl<R, K> Named<R, K> {
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
     fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        self.0.route(state, cx).map(|answer| Ok(Routes::Targets(answer.into_targets())))
+        self.0
+            .route(state, cx)
+            .map(|answer| Ok(Routes::Targets(answer.into_targets())))
     }
 }
 
@@ -482,7 +523,12 @@ impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K>
                     Target::Send(send) => picked.push(Routes::Targets(vec![Target::Send(send)])),
                     Target::Node(key) => match self.keys.iter().position(|known| **known == *key) {
                         Some(index) => picked.push(Routes::Arm(index)),
-                        None => return Err(NodeError::from(UnknownKey { key, known: self.keys.clone() })),
+                        None => {
+                            return Err(NodeError::from(UnknownKey {
+                                key,
+                                known: self.keys.clone(),
+                            }));
+                        }
                     },
                 }
             }
@@ -510,7 +556,11 @@ where
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
 {
     fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        (self.0)(state, cx).map(|sends| Ok(Routes::Targets(sends.into_iter().map(Target::Send).collect())))
+        (self.0)(state, cx).map(|sends| {
+            Ok(Routes::Targets(
+                sends.into_iter().map(Target::Send).collect(),
+            ))
+        })
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Topology;
 use super::plan::Plan;
+use crate::AgentError;
 use crate::node::IntoOutput;
 use crate::run::Run;
 use crate::state::State;
-use crate::AgentError;
 
 /// A graph that is ready to run: immutable, cheap to clone, shared between threads.
 ///
@@ -34,7 +34,9 @@ pub struct CompiledStateGraph<S: State> {
 
 impl<S: State> CompiledStateGraph<S> {
     pub(crate) fn new(plan: Plan<S>) -> Self {
-        Self { plan: Arc::new(plan) }
+        Self {
+            plan: Arc::new(plan),
+        }
     }
 
     /// Runs the graph on `input`: a state, an update, or a [`Command`](crate::Command).
@@ -67,11 +69,15 @@ impl<S: State> CompiledStateGraph<S> {
     pub fn invoke_blocking(&self, input: impl IntoOutput<S>) -> Result<S, AgentError> {
         if tokio::runtime::Handle::try_current().is_ok() {
             return Err(AgentError::InvalidInput(
-                "`invoke_blocking` was called inside an async runtime; await `invoke` there".to_owned(),
+                "`invoke_blocking` was called inside an async runtime; await `invoke` there"
+                    .to_owned(),
             ));
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| AgentError::InvalidInput(format!("no async runtime: {error}")))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let runtime = runtime
+            .map_err(|error| AgentError::InvalidInput(format!("no async runtime: {error}")))?;
         runtime.block_on(self.invoke(input))
     }
 
@@ -79,17 +85,20 @@ impl<S: State> CompiledStateGraph<S> {
     pub fn topology(&self) -> &Topology {
         &self.plan.topology
     }
-
 }
 
 impl<S: State> Clone for CompiledStateGraph<S> {
     fn clone(&self) -> Self {
-        Self { plan: Arc::clone(&self.plan) }
+        Self {
+            plan: Arc::clone(&self.plan),
+        }
     }
 }
 
 impl<S: State> fmt::Debug for CompiledStateGraph<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CompiledStateGraph").field("topology", &self.plan.topology).finish_non_exhaustive()
+        f.debug_struct("CompiledStateGraph")
+            .field("topology", &self.plan.topology)
+            .finish_non_exhaustive()
     }
 }

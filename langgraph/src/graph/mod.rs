@@ -1,14 +1,20 @@
 //! Graphs: their shape, their builder, what is wrong with them, and their compiled form.
 
 mod algo;
+mod builder;
+mod compiled;
 mod flow;
 mod lint;
+pub(crate) mod plan;
 mod problem;
 mod similar;
 #[cfg(test)]
 pub(crate) mod testing;
 mod topology;
 
+pub(crate) use builder::UnknownKey;
+pub use builder::{EdgeSources, PathMapEntry, Pick, StateGraph};
+pub use compiled::CompiledStateGraph;
 pub use lint::{Lint, lints};
 pub use problem::{CompilationError, CompilationErrors, problems};
 pub use topology::*;

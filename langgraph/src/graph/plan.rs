@@ -106,14 +106,27 @@ impl<S: State> Plan<S> {
     /// The plan of a graph without problems.
     pub(crate) fn new(graph: &StateGraph<S>) -> Self {
         let topology = graph.topology.clone();
-        let names: Arc<[NodeName]> = topology.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
+        let names: Arc<[NodeName]> = topology
+            .nodes
+            .iter()
+            .map(|node| Arc::clone(&node.name))
+            .collect();
         let mut by_name: Box<[usize]> = (0..names.len()).collect();
         by_name.sort_by(|a, b| names.get(*a).cmp(&names.get(*b)));
-        let index = Index { names: &names, by_name: &by_name };
+        let index = Index {
+            names: &names,
+            by_name: &by_name,
+        };
 
         let mut outgoing: Vec<Builder<S>> = (0..=names.len()).map(|_| Builder::default()).collect();
         let start = names.len();
-        let slot = |name: &NodeName| if &**name == START { Some(start) } else { index.of(name) };
+        let slot = |name: &NodeName| {
+            if &**name == START {
+                Some(start)
+            } else {
+                index.of(name)
+            }
+        };
         for edge in &topology.edges {
             if let (Some(from), Some(to)) = (slot(&edge.from), index.of(&edge.to)) {
                 if let Some(out) = outgoing.get_mut(from) {
@@ -126,39 +139,71 @@ impl<S: State> Plan<S> {
         let mut joins = Vec::new();
         for join in &topology.joins {
             // A join onto END releases nothing.
-            let Some(target) = index.of(&join.target) else { continue };
-            let mut sources: Vec<usize> = join.sources.iter().filter_map(|name| index.of(name)).collect();
+            let Some(target) = index.of(&join.target) else {
+                continue;
+            };
+            let mut sources: Vec<usize> = join
+                .sources
+                .iter()
+                .filter_map(|name| index.of(name))
+                .collect();
             sources.sort_unstable();
             sources.dedup();
             for (source, from) in sources.iter().enumerate() {
                 if let Some(out) = outgoing.get_mut(*from) {
-                    out.joins.push(Arrival { join: joins.len(), source });
+                    out.joins.push(Arrival {
+                        join: joins.len(),
+                        source,
+                    });
                 }
             }
-            joins.push(PlanJoin { target, sources: sources.len() });
+            joins.push(PlanJoin {
+                target,
+                sources: sources.len(),
+            });
         }
         for (branch, router) in topology.branches.iter().zip(&graph.routers) {
             let arms = branch.arms.iter().flatten();
-            let arms = arms.map(|arm| arm.targets.iter().filter_map(|name| index.of(name)).collect());
+            let arms = arms.map(|arm| {
+                arm.targets
+                    .iter()
+                    .filter_map(|name| index.of(name))
+                    .collect()
+            });
             if let Some(out) = slot(&branch.source).and_then(|from| outgoing.get_mut(from)) {
-                out.routers.push(PlanRouter { router: Arc::clone(router), arms: arms.collect() });
+                out.routers.push(PlanRouter {
+                    router: Arc::clone(router),
+                    arms: arms.collect(),
+                });
             }
         }
         let start = outgoing.pop().unwrap_or_default().build();
-        let nodes = graph.nodes.iter().zip(outgoing).map(|(node, out)| PlanNode {
-            step: node.guarded(),
-            out: out.build(),
-            defer: node.info.defer,
-            destinations: topology.closed.then(|| {
-                let declared = topology.destinations.iter().filter(|d| d.source == node.info.name);
-                declared.flat_map(|d| &d.targets).filter_map(|name| index.of(name)).collect()
-            }),
-        });
+        let nodes = graph
+            .nodes
+            .iter()
+            .zip(outgoing)
+            .map(|(node, out)| PlanNode {
+                step: node.guarded(),
+                out: out.build(),
+                defer: node.info.defer,
+                destinations: topology.closed.then(|| {
+                    let declared = topology
+                        .destinations
+                        .iter()
+                        .filter(|d| d.source == node.info.name);
+                    declared
+                        .flat_map(|d| &d.targets)
+                        .filter_map(|name| index.of(name))
+                        .collect()
+                }),
+            });
         let nodes = nodes.collect();
         let stops = |breakpoints: &Breakpoints| match breakpoints {
             Breakpoints::None => Stops::Never,
             Breakpoints::All => Stops::Always,
-            Breakpoints::Nodes(names) => Stops::At(names.iter().filter_map(|name| index.of(name)).collect()),
+            Breakpoints::Nodes(names) => {
+                Stops::At(names.iter().filter_map(|name| index.of(name)).collect())
+            }
         };
         let interrupt_before = stops(&topology.interrupt_before);
         let interrupt_after = stops(&topology.interrupt_after);
@@ -179,7 +224,11 @@ impl<S: State> Plan<S> {
 
     /// The index of a node. A binary search: nothing is hashed.
     pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
-        Index { names: &self.names, by_name: &self.by_name }.of(name)
+        Index {
+            names: &self.names,
+            by_name: &self.by_name,
+        }
+        .of(name)
     }
 
     pub(crate) fn name(&self, node: usize) -> NodeName {
@@ -208,7 +257,12 @@ impl FieldKinds {
     fn of<S: State>(state: &S) -> Self {
         let fields = state.fields();
         let those = |is: fn(&crate::state::Field) -> bool| {
-            fields.iter().enumerate().filter(|(_, field)| is(field)).map(|(index, _)| index).collect()
+            fields
+                .iter()
+                .enumerate()
+                .filter(|(_, field)| is(field))
+                .map(|(index, _)| index)
+                .collect()
         };
         Self {
             reduced: those(crate::state::Field::is_reduced),
@@ -227,7 +281,9 @@ struct Index<'a> {
 impl Index<'_> {
     fn of(&self, name: &str) -> Option<usize> {
         let at = self.by_name.binary_search_by(|index| {
-            self.names.get(*index).map_or(std::cmp::Ordering::Greater, |known| (**known).cmp(name))
+            self.names
+                .get(*index)
+                .map_or(std::cmp::Ordering::Greater, |known| (**known).cmp(name))
         });
         self.by_name.get(at.ok()?).copied()
     }
@@ -241,12 +297,20 @@ struct Builder<S: State> {
 
 impl<S: State> Default for Builder<S> {
     fn default() -> Self {
-        Self { edges: Vec::new(), joins: Vec::new(), routers: Vec::new() }
+        Self {
+            edges: Vec::new(),
+            joins: Vec::new(),
+            routers: Vec::new(),
+        }
     }
 }
 
 impl<S: State> Builder<S> {
     fn build(self) -> Outgoing<S> {
-        Outgoing { edges: self.edges.into(), joins: self.joins.into(), routers: self.routers.into() }
+        Outgoing {
+            edges: self.edges.into(),
+            joins: self.joins.into(),
+            routers: self.routers.into(),
+        }
     }
 }

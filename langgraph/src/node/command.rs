@@ -101,7 +101,9 @@ impl<S: State> IntoTargets<S> for Send<S> {
 
 impl<S: State, T: IntoTargets<S>> IntoTargets<S> for Vec<T> {
     fn into_targets(self) -> Vec<Target<S>> {
-        self.into_iter().flat_map(IntoTargets::into_targets).collect()
+        self.into_iter()
+            .flat_map(IntoTargets::into_targets)
+            .collect()
     }
 }
 
@@ -113,7 +115,9 @@ impl<S: State, T: IntoTargets<S>> IntoTargets<S> for Option<T> {
 
 impl<S: State, T: IntoTargets<S>, const N: usize> IntoTargets<S> for [T; N] {
     fn into_targets(self) -> Vec<Target<S>> {
-        self.into_iter().flat_map(IntoTargets::into_targets).collect()
+        self.into_iter()
+            .flat_map(IntoTargets::into_targets)
+            .collect()
     }
 }
 
@@ -140,7 +144,13 @@ pub struct Command<S: State> {
 
 impl<S: State> Default for Command<S> {
     fn default() -> Self {
-        Self { writes: Writes::None, overwrites: None, goto: None, edges: false, parent: None }
+        Self {
+            writes: Writes::None,
+            overwrites: None,
+            goto: None,
+            edges: false,
+            parent: None,
+        }
     }
 }
 
@@ -166,7 +176,10 @@ impl<S: State> Command<S> {
     /// What the subgraph has changed until then is handed over as well. At the root there is no
     /// graph around: the run fails with an error that says so.
     pub fn parent<P: State>(command: Command<P>) -> Self {
-        Self { parent: Some(ParentCommand::new(command)), ..Self::default() }
+        Self {
+            parent: Some(ParentCommand::new(command)),
+            ..Self::default()
+        }
     }
 
     /// Merges `update` as well.
@@ -186,7 +199,9 @@ impl<S: State> Command<S> {
     /// Goes to `targets` as well.
     #[must_use]
     pub fn and_goto(mut self, targets: impl IntoTargets<S>) -> Self {
-        self.goto.get_or_insert_default().extend(targets.into_targets());
+        self.goto
+            .get_or_insert_default()
+            .extend(targets.into_targets());
         self
     }
 
@@ -206,7 +221,10 @@ impl<S: State> Command<S> {
         let jump = match (self.parent, self.goto) {
             (Some(parent), _) => Jump::Parent(Box::new(parent)),
             (None, None) => Jump::Edges,
-            (None, Some(targets)) => Jump::To(Box::new(JumpTo { targets, edges: self.edges })),
+            (None, Some(targets)) => Jump::To(Box::new(JumpTo {
+                targets,
+                edges: self.edges,
+            })),
         };
         Output { writes, jump }
     }
@@ -245,12 +263,18 @@ pub(crate) struct ParentCommand {
 
 impl ParentCommand {
     fn new<P: State>(command: Command<P>) -> Self {
-        Self { command: Arc::new(command), state: std::any::type_name::<P>() }
+        Self {
+            command: Arc::new(command),
+            state: std::any::type_name::<P>(),
+        }
     }
 
     /// The command, if the graph around is one over `P`; else the name of the state it is for.
     pub(crate) fn into_command<P: State>(self) -> Result<Command<P>, &'static str> {
-        self.command.downcast::<Command<P>>().map(Arc::unwrap_or_clone).map_err(|_| self.state)
+        self.command
+            .downcast::<Command<P>>()
+            .map(Arc::unwrap_or_clone)
+            .map_err(|_| self.state)
     }
 }
 
@@ -279,7 +303,10 @@ pub(crate) struct JumpTo<S: State> {
 
 impl<S: State> Jump<S> {
     pub(crate) fn to(targets: Vec<Target<S>>) -> Self {
-        Self::To(Box::new(JumpTo { targets, edges: false }))
+        Self::To(Box::new(JumpTo {
+            targets,
+            edges: false,
+        }))
     }
 
     /// This direction and then `other`; an explicit one beats "along the edges".
@@ -302,7 +329,10 @@ impl<S: State> Clone for Jump<S> {
         match self {
             Self::Edges => Self::Edges,
             Self::End => Self::End,
-            Self::To(to) => Self::To(Box::new(JumpTo { targets: to.targets.clone(), edges: to.edges })),
+            Self::To(to) => Self::To(Box::new(JumpTo {
+                targets: to.targets.clone(),
+                edges: to.edges,
+            })),
             Self::Parent(parent) => Self::Parent(parent.clone()),
         }
     }

@@ -35,7 +35,12 @@ impl<S: State> ConfiguredNode<S> {
     pub(crate) fn new(step: Arc<dyn Step<S>>, may_goto: bool) -> Self {
         let mut info = NodeInfo::new("");
         info.may_goto = may_goto;
-        Self { step, info, aliases: Vec::new(), policies: Policies::default() }
+        Self {
+            step,
+            info,
+            aliases: Vec::new(),
+            policies: Policies::default(),
+        }
     }
 
     pub(crate) fn with_kind(mut self, kind: NodeKind) -> Self {
@@ -46,7 +51,8 @@ impl<S: State> ConfiguredNode<S> {
     /// Takes over what `#[node]` knows of the function.
     pub(crate) fn described<M: NodeMeta>(mut self) -> Self {
         self.info.docs = M::DOCS.map(str::to_owned);
-        self.info.writes = M::WRITES.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        self.info.writes =
+            M::WRITES.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
         self.aliases = M::ALIASES.iter().map(|name| (*name).to_owned()).collect();
         self
     }
@@ -73,7 +79,10 @@ impl<S: State> Clone for ConfiguredNode<S> {
 
 impl<S: State> fmt::Debug for ConfiguredNode<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfiguredNode").field("info", &self.info).field("policies", &self.policies).finish()
+        f.debug_struct("ConfiguredNode")
+            .field("info", &self.info)
+            .field("policies", &self.policies)
+            .finish()
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::interrupt::{Answer, Interrupted, Question};
+use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
 use super::scope::Scope;
 use super::{MissingResource, NodeError};
 use crate::message::MessageChunk;
@@ -41,11 +41,22 @@ struct Asking {
     /// How many questions without a key this attempt has asked.
     unnamed: usize,
     open: Option<Question>,
+    /// What a graph inside this task has asked.
+    inner: Vec<Interrupt>,
+    /// True when a graph inside this task has paused, with questions or at a breakpoint.
+    paused: bool,
 }
 
 impl Context {
     pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: usize) -> Self {
-        Self { scope, step, taken, node, attempt: AtomicU32::new(1), memory: OnceLock::new() }
+        Self {
+            scope,
+            step,
+            taken,
+            node,
+            attempt: AtomicU32::new(1),
+            memory: OnceLock::new(),
+        }
     }
 
     /// The same context for another task: nothing is allocated.
@@ -61,7 +72,10 @@ impl Context {
 
     /// Hands the task the answers to what it asked before.
     pub(crate) fn answer(&mut self, answers: Vec<Answer>) {
-        self.memory = OnceLock::from(Box::new(Memory { answers, asking: Mutex::default() }));
+        self.memory = OnceLock::from(Box::new(Memory {
+            answers,
+            asking: Mutex::default(),
+        }));
     }
 
     pub(crate) fn scope(&self) -> &Arc<Scope> {
@@ -74,7 +88,10 @@ impl Context {
 
     /// The name of the node that runs.
     pub fn node(&self) -> &str {
-        self.scope.names.get(self.node).map_or(crate::START, |name| name)
+        self.scope
+            .names
+            .get(self.node)
+            .map_or(crate::START, |name| name)
     }
 
     /// The current superstep. The first nodes of a thread run in step 1.
@@ -131,7 +148,10 @@ impl Context {
     ///
     /// [`MissingResource`], which says what type was asked for and which ones there are.
     pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Result<&T, MissingResource> {
-        self.scope.resources.get().ok_or_else(|| self.scope.resources.missing::<T>())
+        self.scope
+            .resources
+            .get()
+            .ok_or_else(|| self.scope.resources.missing::<T>())
     }
 
     /// The same as [`resource`](Self::resource), to keep or to move into a task.
@@ -139,8 +159,13 @@ impl Context {
     /// # Errors
     ///
     /// As [`resource`](Self::resource).
-    pub fn resource_arc<T: ?Sized + Send + Sync + 'static>(&self) -> Result<Arc<T>, MissingResource> {
-        self.scope.resources.get_arc().ok_or_else(|| self.scope.resources.missing::<T>())
+    pub fn resource_arc<T: ?Sized + Send + Sync + 'static>(
+        &self,
+    ) -> Result<Arc<T>, MissingResource> {
+        self.scope
+            .resources
+            .get_arc()
+            .ok_or_else(|| self.scope.resources.missing::<T>())
     }
 
     /// True once the caller has cancelled the run.
@@ -148,7 +173,11 @@ impl Context {
     /// A run that is cancelled drops its nodes at their next `.await`; only a node that computes
     /// for long without one needs to look.
     pub fn is_cancelled(&self) -> bool {
-        self.scope.shared.cancel.as_ref().is_some_and(crate::run::CancelToken::is_cancelled)
+        self.scope
+            .shared
+            .cancel
+            .as_ref()
+            .is_some_and(crate::run::CancelToken::is_cancelled)
     }
 
     /// Waits until the caller cancels the run; forever if it cannot be cancelled.
@@ -165,7 +194,10 @@ impl Context {
 
     /// True when somebody reads that part of the event stream.
     pub fn wants(&self, mode: Mode) -> bool {
-        self.scope.emitter.as_ref().is_some_and(|emitter| emitter.wants(mode))
+        self.scope
+            .emitter
+            .as_ref()
+            .is_some_and(|emitter| emitter.wants(mode))
     }
 
     /// Puts a value of the node's own into the event stream. Waits while the reader is behind;
@@ -181,7 +213,15 @@ impl Context {
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
         if let Some(emitter) = self.emitter(Mode::Custom) {
             let value = serde_json::to_value(value)?;
-            emitter.send(self.step, Payload::Custom { node: self.name(), value }).await;
+            emitter
+                .send(
+                    self.step,
+                    Payload::Custom {
+                        node: self.name(),
+                        value,
+                    },
+                )
+                .await;
         }
         Ok(())
     }
@@ -196,16 +236,31 @@ impl Context {
             if let Some(id) = &chunk.id {
                 emitter.note(id);
             }
-            emitter.send(self.step, Payload::Chunk { node: self.name(), chunk }).await;
+            emitter
+                .send(
+                    self.step,
+                    Payload::Chunk {
+                        node: self.name(),
+                        chunk,
+                    },
+                )
+                .await;
         }
     }
 
     fn emitter(&self, mode: Mode) -> Option<&crate::stream::Emitter> {
-        self.scope.emitter.as_ref().filter(|emitter| emitter.wants(mode))
+        self.scope
+            .emitter
+            .as_ref()
+            .filter(|emitter| emitter.wants(mode))
     }
 
     pub(crate) fn name(&self) -> crate::graph::NodeName {
-        self.scope.names.get(self.node).cloned().unwrap_or_else(|| crate::START.into())
+        self.scope
+            .names
+            .get(self.node)
+            .cloned()
+            .unwrap_or_else(|| crate::START.into())
     }
 
     /// Asks a person (or whoever resumes the thread) and ends this task until there is an answer.
@@ -229,7 +284,10 @@ impl Context {
         }
         let payload = serde_json::to_value(question)
             .map_err(|error| Interrupted::bad_question(key, &error))?;
-        memory.asking().open.get_or_insert(Question { key: key.to_owned(), payload });
+        memory.asking().open.get_or_insert(Question {
+            key: key.to_owned(),
+            payload,
+        });
         Err(Interrupted::waiting(key))
     }
 
@@ -253,7 +311,9 @@ impl Context {
     }
 
     pub(crate) fn has_open_question(&self) -> bool {
-        self.memory.get().is_some_and(|memory| memory.asking().open.is_some())
+        self.memory
+            .get()
+            .is_some_and(|memory| memory.asking().is_open())
     }
 
     /// Waits for what a graph inside this task has asked.
@@ -261,11 +321,24 @@ impl Context {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
         asking.inner.extend(interrupts);
-        asking.waiting = true;
+        asking.paused = true;
     }
 
-    pub(crate) fn take_question(&self) -> Option<Question> {
-        self.memory.get()?.asking().open.take()
+    /// What this task has asked and not got an answer to.
+    pub(crate) fn take_questions(&self) -> Option<Questions> {
+        let mut asking = self.memory.get()?.asking();
+        let paused = asking.paused;
+        let questions = Questions {
+            own: asking.open.take(),
+            inner: std::mem::take(&mut asking.inner),
+        };
+        (paused || questions.own.is_some()).then_some(questions)
+    }
+}
+
+impl Asking {
+    fn is_open(&self) -> bool {
+        self.open.is_some() || self.paused
     }
 }
 

@@ -228,7 +228,10 @@ where
 {
     type Output = Fut::Output;
 
-    fn start(&'a self, (state, cx): (&'a S, &'a Context)) -> impl Future<Output = Self::Output> + Send + 'a {
+    fn start(
+        &'a self,
+        (state, cx): (&'a S, &'a Context),
+    ) -> impl Future<Output = Self::Output> + Send + 'a {
         self(state, cx)
     }
 }
@@ -241,7 +244,10 @@ where
 {
     type Output = Fut::Output;
 
-    fn start(&'a self, (state, cx): (S, &'a Context)) -> impl Future<Output = Self::Output> + Send + 'a {
+    fn start(
+        &'a self,
+        (state, cx): (S, &'a Context),
+    ) -> impl Future<Output = Self::Output> + Send + 'a {
         self(state, cx)
     }
 }

@@ -23,7 +23,10 @@ pub trait NodeMeta: Send + Sync + 'static {
 
 /// A boxed node body that polls to the runtime's form of its answer.
 pub(crate) trait ErasedTask<S: State> {
-    fn poll_output(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Result<Output<S>, NodeError>>;
+    fn poll_output(
+        self: Pin<&mut Self>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<Output<S>, NodeError>>;
 }
 
 /// The same body, polled to the answer itself: what a direct call of the function awaits.
@@ -32,7 +35,10 @@ pub(crate) trait Task<S: State, O>: ErasedTask<S> {
 }
 
 impl<S: State, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
-    fn poll_output(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Result<Output<S>, NodeError>> {
+    fn poll_output(
+        self: Pin<&mut Self>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<Output<S>, NodeError>> {
         self.poll(cx).map(IntoOutput::into_output)
     }
 }
@@ -60,7 +66,10 @@ impl<'a, S: State, O, M> NodeFuture<'a, S, O, M> {
     where
         O: IntoOutput<S>,
     {
-        Self { task: Box::pin(body), meta: PhantomData }
+        Self {
+            task: Box::pin(body),
+            meta: PhantomData,
+        }
     }
 }
 
@@ -111,7 +120,10 @@ pub struct OwnedFuture<'a, O, M> {
 impl<'a, O, M> OwnedFuture<'a, O, M> {
     /// Boxes the body of a node.
     pub fn new(body: impl Future<Output = O> + Send + 'a) -> Self {
-        Self { body: Box::pin(body), meta: PhantomData }
+        Self {
+            body: Box::pin(body),
+            meta: PhantomData,
+        }
     }
 }
 

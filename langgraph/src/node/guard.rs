@@ -30,7 +30,11 @@ impl<S: State> Guarded<S> {
             if call.cx.has_open_question() {
                 return Err(error);
             }
-            let policy = self.policies.retry.iter().find(|policy| policy.accepts(&error));
+            let policy = self
+                .policies
+                .retry
+                .iter()
+                .find(|policy| policy.accepts(&error));
             match policy {
                 Some(policy) if attempt < policy.max_attempts => {
                     tokio::time::sleep(policy.wait(attempt)).await;
@@ -49,7 +53,11 @@ impl<S: State> Guarded<S> {
             None => run.await,
             Some(limit) => match tokio::time::timeout(limit, run).await {
                 Ok(answer) => answer,
-                Err(_) => Err(NodeTimeout { kind: TimeoutKind::Run, limit }.into()),
+                Err(_) => Err(NodeTimeout {
+                    kind: TimeoutKind::Run,
+                    limit,
+                }
+                .into()),
             },
         }
     }

@@ -22,8 +22,19 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    pub(crate) fn new(id: String, node: NodeName, namespace: Vec<NodeName>, question: Question) -> Self {
-        Self { id, key: question.key, node, namespace, payload: question.payload }
+    pub(crate) fn new(
+        id: String,
+        node: NodeName,
+        namespace: Vec<NodeName>,
+        question: Question,
+    ) -> Self {
+        Self {
+            id,
+            key: question.key,
+            node,
+            namespace,
+            payload: question.payload,
+        }
     }
 }
 
@@ -32,6 +43,13 @@ impl Interrupt {
 pub(crate) struct Question {
     pub(crate) key: String,
     pub(crate) payload: Value,
+}
+
+/// Everything a task waits for: its own question, or those of a graph inside it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Questions {
+    pub(crate) own: Option<Question>,
+    pub(crate) inner: Vec<Interrupt>,
 }
 
 /// An answer to a question of a task.
@@ -54,15 +72,24 @@ pub struct Interrupted {
 
 impl Interrupted {
     pub(crate) fn waiting(key: &str) -> Self {
-        Self { key: key.to_owned(), text: format!("waiting for the answer to `{key}`") }
+        Self {
+            key: key.to_owned(),
+            text: format!("waiting for the answer to `{key}`"),
+        }
     }
 
     pub(crate) fn bad_answer(key: &str, error: &serde_json::Error) -> Self {
-        Self { key: key.to_owned(), text: format!("the answer to `{key}` has the wrong form: {error}") }
+        Self {
+            key: key.to_owned(),
+            text: format!("the answer to `{key}` has the wrong form: {error}"),
+        }
     }
 
     pub(crate) fn bad_question(key: &str, error: &serde_json::Error) -> Self {
-        Self { key: key.to_owned(), text: format!("the question `{key}` cannot be written as JSON: {error}") }
+        Self {
+            key: key.to_owned(),
+            text: format!("the question `{key}` cannot be written as JSON: {error}"),
+        }
     }
 
     /// The key of the question.

@@ -32,8 +32,8 @@ pub use send::{Item, Send, WorkerRef};
 pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};
-pub(crate) use interrupt::{Answer, Question};
+pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use scope::{Scope, Shared};
-pub(crate) use send::{Argument, ErasedItem};
+pub(crate) use send::Argument;
 pub(crate) use step::{Call, Step};

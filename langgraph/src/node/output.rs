@@ -128,17 +128,26 @@ pub struct Output<S: State> {
 impl<S: State> Output<S> {
     /// No write; the node's edges are followed.
     pub const fn none() -> Self {
-        Self { writes: Writes::None, jump: Jump::Edges }
+        Self {
+            writes: Writes::None,
+            jump: Jump::Edges,
+        }
     }
 
     /// Fields to merge.
     pub const fn update(update: S::Update) -> Self {
-        Self { writes: Writes::One(Write::Update(update)), jump: Jump::Edges }
+        Self {
+            writes: Writes::One(Write::Update(update)),
+            jump: Jump::Edges,
+        }
     }
 
     /// A whole state: every field is set.
     pub fn state(state: S) -> Self {
-        Self { writes: Writes::One(Write::State(Box::new(state))), jump: Jump::Edges }
+        Self {
+            writes: Writes::One(Write::State(Box::new(state))),
+            jump: Jump::Edges,
+        }
     }
 
     /// The writes, in order.
@@ -149,13 +158,19 @@ impl<S: State> Output<S> {
 
 impl<S: State> Clone for Output<S> {
     fn clone(&self) -> Self {
-        Self { writes: self.writes.clone(), jump: self.jump.clone() }
+        Self {
+            writes: self.writes.clone(),
+            jump: self.jump.clone(),
+        }
     }
 }
 
 impl<S: State> fmt::Debug for Output<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").field("writes", &self.writes().len()).field("jump", &self.jump).finish()
+        f.debug_struct("Output")
+            .field("writes", &self.writes().len())
+            .field("jump", &self.jump)
+            .finish()
     }
 }
 
@@ -205,7 +220,10 @@ impl<S: State> IntoOutput<S> for Next {
     const MAY_GOTO: bool = true;
 
     fn into_output(self) -> Result<Output<S>, NodeError> {
-        Ok(Output { writes: Writes::None, jump: self.into_jump() })
+        Ok(Output {
+            writes: Writes::None,
+            jump: self.into_jump(),
+        })
     }
 }
 

@@ -49,7 +49,10 @@ impl Default for RetryPolicy {
 impl RetryPolicy {
     /// At most that many attempts, the first one included; 0 counts as 1.
     pub fn attempts(max_attempts: u32) -> Self {
-        Self { max_attempts: max_attempts.max(1), ..Self::default() }
+        Self {
+            max_attempts: max_attempts.max(1),
+            ..Self::default()
+        }
     }
 
     /// The wait before the second attempt.
@@ -62,7 +65,11 @@ impl RetryPolicy {
     /// By what each wait is longer than the one before.
     #[must_use]
     pub fn backoff(mut self, factor: f64) -> Self {
-        self.backoff = if factor.is_finite() { factor.max(1.0) } else { 1.0 };
+        self.backoff = if factor.is_finite() {
+            factor.max(1.0)
+        } else {
+            1.0
+        };
         self
     }
 
@@ -76,7 +83,11 @@ impl RetryPolicy {
     /// Up to which fraction of itself a wait is lengthened at random; 0 for none.
     #[must_use]
     pub fn jitter(mut self, fraction: f64) -> Self {
-        self.jitter = if fraction.is_finite() { fraction.max(0.0) } else { 0.0 };
+        self.jitter = if fraction.is_finite() {
+            fraction.max(0.0)
+        } else {
+            0.0
+        };
         self
     }
 

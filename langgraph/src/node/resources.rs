@@ -38,13 +38,18 @@ struct Entry {
 impl Resources {
     /// No resources.
     pub const fn new() -> Self {
-        Self { entries: Vec::new() }
+        Self {
+            entries: Vec::new(),
+        }
     }
 
     /// Adds a value, in place of one of the same type.
     pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        let entry =
-            Entry { key: TypeId::of::<T>(), name: std::any::type_name::<T>(), value: Arc::new(value) };
+        let entry = Entry {
+            key: TypeId::of::<T>(),
+            name: std::any::type_name::<T>(),
+            value: Arc::new(value),
+        };
         match self.entries.iter_mut().find(|old| old.key == entry.key) {
             Some(old) => *old = entry,
             None => self.entries.push(entry),
@@ -63,7 +68,11 @@ impl Resources {
 
     fn shared<T: ?Sized + Send + Sync + 'static>(&self) -> Option<&Arc<T>> {
         let key = TypeId::of::<T>();
-        self.entries.iter().find(|entry| entry.key == key)?.value.downcast_ref()
+        self.entries
+            .iter()
+            .find(|entry| entry.key == key)?
+            .value
+            .downcast_ref()
     }
 
     /// These resources, with those of `over` in front.
@@ -101,7 +110,9 @@ impl Resources {
 
 impl fmt::Debug for Resources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.entries.iter().map(|entry| entry.name)).finish()
+        f.debug_set()
+            .entries(self.entries.iter().map(|entry| entry.name))
+            .finish()
     }
 }
 
@@ -117,5 +128,9 @@ pub struct MissingResource {
 }
 
 fn list(names: &[&str]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
 }

@@ -29,12 +29,17 @@ impl<'a, T> RouterRun<'a, T> {
     }
 
     /// The same run with its answer turned into another.
-    pub fn map<U: Send + 'a>(self, change: impl FnOnce(T) -> Result<U, NodeError> + Send + 'a) -> RouterRun<'a, U>
+    pub fn map<U: Send + 'a>(
+        self,
+        change: impl FnOnce(T) -> Result<U, NodeError> + Send + 'a,
+    ) -> RouterRun<'a, U>
     where
         T: Send + 'a,
     {
         match self.0 {
-            Inner::Ready(answer) => RouterRun(Inner::Ready(answer.map(|answer| answer.and_then(change)))),
+            Inner::Ready(answer) => {
+                RouterRun(Inner::Ready(answer.map(|answer| answer.and_then(change))))
+            }
             Inner::Future(answer) => RouterRun::future(async move { change(answer.await?) }),
         }
     }
@@ -89,7 +94,7 @@ macro_rules! shapes {
 shapes!(Sync1 Sync2 TrySync1 TrySync2 Async1 Async2 TryAsync1 TryAsync2);
 
 macro_rules! sync {
-    ($shape:ident, ($($arg:ident: $ty:ty),*), $answer:ty, [$($error:ident)?], |$value:ident| $wrap:expr) => {
+    ($shape:ident, $state:ident $cx:ident, ($($arg:ident: $ty:ty),*), $answer:ty, [$($error:ident)?], |$value:ident| $wrap:expr) => {
         impl<S: State, F, T $(, $error)?> IntoRouter<S, ($shape, T $(, $error)?)> for F
         where
             F: Fn($($ty),*) -> $answer + Send + Sync + 'static,
@@ -99,7 +104,7 @@ macro_rules! sync {
             type Answer = T;
 
             #[allow(unused_variables)]
-            fn route<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, T> {
+            fn route<'a>(&'a self, $state: &'a S, $cx: &'a Context) -> RouterRun<'a, T> {
                 let $value = self($($arg),*);
                 RouterRun::ready($wrap)
             }
@@ -107,16 +112,19 @@ macro_rules! sync {
     };
 }
 
-sync!(Sync1, (state: &S), T, [], |answer| Ok(answer));
-sync!(Sync2, (state: &S, cx: &Context), T, [], |answer| Ok(answer));
-sync!(TrySync1, (state: &S), Result<T, E>, [E], |answer| answer.map_err(Into::into));
-sync!(TrySync2, (state: &S, cx: &Context), Result<T, E>, [E], |answer| answer.map_err(Into::into));
+sync!(Sync1, state cx, (state: &S), T, [], |answer| Ok(answer));
+sync!(Sync2, state cx, (state: &S, cx: &Context), T, [], |answer| Ok(answer));
+sync!(TrySync1, state cx, (state: &S), Result<T, E>, [E], |answer| answer.map_err(Into::into));
+sync!(TrySync2, state cx, (state: &S, cx: &Context), Result<T, E>, [E], |answer| answer.map_err(Into::into));
 
 /// An async router: its future borrows the state.
 #[doc(hidden)]
 pub trait BorrowingRouter<'a, S: State, A, K>: Send + Sync + 'static {
     type Answer: IntoTargets<S> + Send;
-    fn start(&'a self, argument: A) -> impl Future<Output = Result<Self::Answer, NodeError>> + Send + 'a;
+    fn start(
+        &'a self,
+        argument: A,
+    ) -> impl Future<Output = Result<Self::Answer, NodeError>> + Send + 'a;
 }
 
 macro_rules! borrowing {
@@ -169,4 +177,6 @@ macro_rules! asynchronous {
 asynchronous!(Async1, [], &'x S, |state, cx| state);
 asynchronous!(Async2, [], (&'x S, &'x Context), |state, cx| (state, cx));
 asynchronous!(TryAsync1, [E], &'x S, |state, cx| state);
-asynchronous!(TryAsync2, [E], (&'x S, &'x Context), |state, cx| (state, cx));
+asynchronous!(TryAsync2, [E], (&'x S, &'x Context), |state, cx| (
+    state, cx
+));

@@ -76,12 +76,18 @@ impl<S: State> Send<S> {
     /// A worker is a [`Worker`] handle, a `#[node]` function that takes an item, or a name; with
     /// a name the type of the item is checked when the task starts.
     pub fn to<T: Item, K>(worker: impl WorkerRef<T, K>, item: T) -> Self {
-        Self { node: worker.worker_name(), argument: Argument::Item(Arc::new(item)) }
+        Self {
+            node: worker.worker_name(),
+            argument: Argument::Item(Arc::new(item)),
+        }
     }
 
     /// Starts any node with `state` in place of the graph's.
     pub fn state(node: impl Into<NodeName>, state: S) -> Self {
-        Self { node: node.into(), argument: Argument::State(Arc::new(state)) }
+        Self {
+            node: node.into(),
+            argument: Argument::State(Arc::new(state)),
+        }
     }
 
     /// The name of the node that is started.
@@ -100,7 +106,10 @@ impl<S: State> Send<S> {
 
 impl<S> Clone for Send<S> {
     fn clone(&self) -> Self {
-        Self { node: Arc::clone(&self.node), argument: self.argument.clone() }
+        Self {
+            node: Arc::clone(&self.node),
+            argument: self.argument.clone(),
+        }
     }
 }
 

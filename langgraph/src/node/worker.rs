@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use super::function::FnStep;
 use super::send::{Item, item};
-use super::{Call, ConfiguredNode, Context, IntoOutput, NodeError, NodeExt, NodeMeta, NodeRun, OwnedFuture, Step};
+use super::{
+    Call, ConfiguredNode, Context, IntoOutput, NodeError, NodeExt, NodeMeta, NodeRun, OwnedFuture,
+    Step,
+};
 use crate::graph::{NodeKind, NodeName};
 use crate::state::State;
 
@@ -19,7 +22,10 @@ pub struct Worker<T> {
 
 impl<T> Worker<T> {
     pub(crate) fn new(name: NodeName) -> Self {
-        Self { name, item: PhantomData }
+        Self {
+            name,
+            item: PhantomData,
+        }
     }
 
     /// The name under which the worker was added.
@@ -71,7 +77,10 @@ impl<S: State, T> fmt::Debug for ConfiguredWorker<S, T> {
 impl<S: State, T> ConfiguredWorker<S, T> {
     fn new(mut node: ConfiguredNode<S>) -> Self {
         node.info.kind = NodeKind::Worker;
-        Self { node, item: PhantomData }
+        Self {
+            node,
+            item: PhantomData,
+        }
     }
 
     /// Sets options as on any node: `worker(write_joke).with(|node| node.retry(3))`.
@@ -157,7 +166,11 @@ where
 {
     type Output = Fut::Output;
 
-    fn start(&'a self, item: T, (state, cx): (&'a S, &'a Context)) -> impl Future<Output = Self::Output> + Send + 'a {
+    fn start(
+        &'a self,
+        item: T,
+        (state, cx): (&'a S, &'a Context),
+    ) -> impl Future<Output = Self::Output> + Send + 'a {
         self(item, state, cx)
     }
 }

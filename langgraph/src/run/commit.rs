@@ -14,7 +14,11 @@ use crate::state::{FieldSet, State};
 
 impl<S: State> Machine<S> {
     /// Applies the writes of the only task of a superstep. True when there were any.
-    pub(super) fn commit_one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
+    pub(super) fn commit_one(
+        &mut self,
+        node: usize,
+        writes: Writes<S>,
+    ) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
         match writes {
             Writes::None => Ok(false),
@@ -31,8 +35,10 @@ impl<S: State> Machine<S> {
 
     /// Applies the writes of several tasks in their order. True when there were any.
     pub(super) fn commit(&mut self, done: &mut [(usize, Done<S>)]) -> Result<bool, InvalidUpdate> {
-        let footprints: Vec<_> =
-            done.iter().map(|(node, done)| self.footprint(*node, &done.output.writes)).collect();
+        let footprints: Vec<_> = done
+            .iter()
+            .map(|(node, done)| self.footprint(*node, &done.output.writes))
+            .collect();
         let overwritten = self.check(&footprints)?;
         self.clear_ephemeral();
         let mut wrote = false;
@@ -52,17 +58,24 @@ impl<S: State> Machine<S> {
 
     fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
         let record = self.changes.is_some() || self.scope.emitter.is_some();
-        let wrote = !record || write.update().is_none_or(|update| !self.state.written(update).is_empty());
+        let wrote = !record
+            || write
+                .update()
+                .is_none_or(|update| !self.state.written(update).is_empty());
         if let Some(changes) = &mut self.changes {
             changes.push(write.clone());
         }
         // Unique behind the barrier; a reader of the event stream may still hold the last state.
         let state = Arc::make_mut(&mut self.state);
         match write {
-            Write::Update(update) => state.try_merge(update).map_err(|source| InvalidUpdate::Reducer {
-                node: self.plan.name(node),
-                source,
-            })?,
+            Write::Update(update) => {
+                state
+                    .try_merge(update)
+                    .map_err(|source| InvalidUpdate::Reducer {
+                        node: self.plan.name(node),
+                        source,
+                    })?
+            }
             Write::Overwrite(update) => state.overwrite(update),
             Write::State(whole) => *state = *whole,
         }
@@ -77,11 +90,16 @@ impl<S: State> Machine<S> {
     }
 
     fn footprint(&self, node: usize, writes: &Writes<S>) -> Footprint {
-        let mut footprint = Footprint { node, ..Footprint::default() };
+        let mut footprint = Footprint {
+            node,
+            ..Footprint::default()
+        };
         for write in writes.as_slice() {
             match write {
                 Write::Update(update) => footprint.updated.union_with(&self.state.written(update)),
-                Write::Overwrite(update) => footprint.overwritten.union_with(&self.state.written(update)),
+                Write::Overwrite(update) => footprint
+                    .overwritten
+                    .union_with(&self.state.written(update)),
                 Write::State(_) => footprint.whole = true,
             }
         }
@@ -98,7 +116,10 @@ impl<S: State> Machine<S> {
                 .map(name)
                 .collect();
             if !others.is_empty() {
-                return Err(InvalidUpdate::WholeState { node: name(whole), others });
+                return Err(InvalidUpdate::WholeState {
+                    node: name(whole),
+                    others,
+                });
             }
         }
         let mut overwritten = FieldSet::new();
@@ -109,11 +130,21 @@ impl<S: State> Machine<S> {
             overwritten.union_with(&footprint.overwritten);
         }
         let field = |index: usize| {
-            self.state.fields().get(index).map_or_else(|| index.to_string(), |field| field.name().to_owned())
+            self.state
+                .fields()
+                .get(index)
+                .map_or_else(|| index.to_string(), |field| field.name().to_owned())
         };
         if let Some(index) = clash.iter().next() {
-            let nodes = footprints.iter().filter(|f| f.overwritten.contains(index)).map(name).collect();
-            return Err(InvalidUpdate::Overwrites { field: field(index), nodes });
+            let nodes = footprints
+                .iter()
+                .filter(|f| f.overwritten.contains(index))
+                .map(name)
+                .collect();
+            return Err(InvalidUpdate::Overwrites {
+                field: field(index),
+                nodes,
+            });
         }
         for footprint in footprints {
             clash.union_with(&written.intersection(&footprint.updated));
@@ -122,8 +153,15 @@ impl<S: State> Machine<S> {
         clash.remove_all(&self.plan.fields.reduced);
         clash.remove_all(&overwritten);
         if let Some(index) = clash.iter().next() {
-            let nodes = footprints.iter().filter(|f| f.updated.contains(index)).map(name).collect();
-            return Err(InvalidUpdate::Conflict { field: field(index), nodes });
+            let nodes = footprints
+                .iter()
+                .filter(|f| f.updated.contains(index))
+                .map(name)
+                .collect();
+            return Err(InvalidUpdate::Conflict {
+                field: field(index),
+                nodes,
+            });
         }
         Ok(overwritten)
     }

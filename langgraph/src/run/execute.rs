@@ -7,14 +7,14 @@ use tokio::task::JoinSet;
 use super::machine::{Machine, Task};
 use super::panic::{Panicked, catch};
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Question, Write, Writes};
+use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Questions, Write, Writes};
 use crate::state::State;
 
 /// How a task ended.
 pub(super) enum Ended<S: State> {
     Finished(Done<S>),
     /// It waits for an answer.
-    Asked(Question),
+    Asked(Questions),
     Failed(NodeError),
 }
 
@@ -36,25 +36,45 @@ pub(super) async fn run_task<S: State>(
         return Ended::Failed(NodeError::msg("there is no such node"));
     };
     let call = match &task.argument {
-        None => Call { state, item: None, cx },
-        Some(Argument::Item(item)) => Call { state, item: Some(&**item), cx },
-        Some(Argument::State(state)) => Call { state, item: None, cx },
+        None => Call {
+            state,
+            item: None,
+            cx,
+        },
+        Some(Argument::Item(item)) => Call {
+            state,
+            item: Some(&**item),
+            cx,
+        },
+        Some(Argument::State(sent)) => Call {
+            state: &**sent,
+            item: None,
+            cx,
+        },
     };
     let result = catch(|| node.step.call(call)).await;
-    match (result, cx.take_question()) {
+    match (result, cx.take_questions()) {
         (Ok(mut output), None) => {
             for write in output.writes.as_mut_slice() {
                 if let Write::Update(update) | Write::Overwrite(update) = write {
                     state.prepare(update);
                 }
             }
-            Ended::Finished(Done { output, routes: Vec::new() })
+            Ended::Finished(Done {
+                output,
+                routes: Vec::new(),
+            })
         }
-        (Ok(_), Some(question)) => Ended::Failed(NodeError::msg(format!(
-            "asked `{}` and went on without the answer; pass the error of `interrupt` on with `?`",
-            question.key
-        ))),
-        (Err(_), Some(question)) => Ended::Asked(question),
+        (Ok(_), Some(questions)) => {
+            let key = questions.own.map_or_else(
+                || "a graph inside".to_owned(),
+                |question| format!("`{}`", question.key),
+            );
+            Ended::Failed(NodeError::msg(format!(
+                "went on without the answer to {key}; pass the error on with `?`"
+            )))
+        }
+        (Err(_), Some(questions)) => Ended::Asked(questions),
         (Err(error), None) => Ended::Failed(error),
     }
 }
@@ -109,8 +129,10 @@ fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
 impl<S: State> Machine<S> {
     /// Runs `tasks` side by side and returns how each ended, in task order.
     pub(super) async fn execute(&mut self, tasks: &mut Vec<Task<S>>) -> Vec<Ended<S>> {
-        let mut ended: Vec<Option<Ended<S>>> =
-            tasks.iter_mut().map(|task| task.prior.take().map(|ended| *ended)).collect();
+        let mut ended: Vec<Option<Ended<S>>> = tasks
+            .iter_mut()
+            .map(|task| task.prior.take().map(|ended| *ended))
+            .collect();
         let mut waiting: Vec<(usize, Task<S>)> = Vec::new();
         for (index, (task, ended)) in tasks.iter().zip(&ended).enumerate() {
             if ended.is_none() {
@@ -121,7 +143,12 @@ impl<S: State> Machine<S> {
                 self.tell_started(task).await;
             }
         }
-        let at_once = self.scope.shared.max_concurrency.unwrap_or(usize::MAX).max(1);
+        let at_once = self
+            .scope
+            .shared
+            .max_concurrency
+            .unwrap_or(usize::MAX)
+            .max(1);
         let mut waiting = waiting.into_iter();
         let mut running = JoinSet::new();
         for (index, task) in waiting.by_ref().take(at_once) {
@@ -142,10 +169,17 @@ impl<S: State> Machine<S> {
             }
         }
         let lost = || Ended::Failed(Panicked::lost().into());
-        ended.into_iter().map(|ended| ended.unwrap_or_else(lost)).collect()
+        ended
+            .into_iter()
+            .map(|ended| ended.unwrap_or_else(lost))
+            .collect()
     }
 
-    fn task(&self, index: usize, task: Task<S>) -> impl Future<Output = (usize, Ended<S>)> + Send + 'static {
+    fn task(
+        &self,
+        index: usize,
+        task: Task<S>,
+    ) -> impl Future<Output = (usize, Ended<S>)> + Send + 'static {
         let plan = Arc::clone(&self.plan);
         let state = Arc::clone(&self.state);
         let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, task.node);

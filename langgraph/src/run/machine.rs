@@ -8,7 +8,8 @@ use crate::error::{Failure, InvalidUpdate};
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Stops};
 use crate::node::{
-    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Question, Scope, Write,
+    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
+    Write,
 };
 use crate::state::State;
 
@@ -28,11 +29,21 @@ pub(super) struct Task<S: State> {
 
 impl<S: State> Task<S> {
     pub(super) const fn by_edge(node: usize) -> Self {
-        Self { node, argument: None, answers: Vec::new(), prior: None }
+        Self {
+            node,
+            argument: None,
+            answers: Vec::new(),
+            prior: None,
+        }
     }
 
     pub(super) const fn sent(node: usize, argument: Argument<S>) -> Self {
-        Self { node, argument: Some(argument), answers: Vec::new(), prior: None }
+        Self {
+            node,
+            argument: Some(argument),
+            answers: Vec::new(),
+            prior: None,
+        }
     }
 }
 
@@ -105,12 +116,14 @@ impl<S: State> Machine<S> {
     pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
         let start = self.plan.nodes.len();
         let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, start);
-        self.commit_and_route(start, input, &mut cx).await.map_err(|error| match error {
-            AgentError::InvalidUpdate(InvalidUpdate::Reducer { source, .. }) => {
-                AgentError::InvalidInput(format!("input: {source}"))
-            }
-            other => other,
-        })?;
+        self.commit_and_route(start, input, &mut cx)
+            .await
+            .map_err(|error| match error {
+                AgentError::InvalidUpdate(InvalidUpdate::Reducer { source, .. }) => {
+                    AgentError::InvalidInput(format!("input: {source}"))
+                }
+                other => other,
+            })?;
         Ok(())
     }
 
@@ -124,13 +137,20 @@ impl<S: State> Machine<S> {
                 return Ok(End::Done);
             }
             if !self.before.is_never() && !std::mem::take(&mut self.passed) {
-                if self.frontier.iter().any(|task| self.before.contains(task.node)) {
+                if self
+                    .frontier
+                    .iter()
+                    .any(|task| self.before.contains(task.node))
+                {
                     self.tell_breakpoint().await;
                     return Ok(End::Paused(Vec::new()));
                 }
             }
             if self.taken >= self.scope.limit {
-                return Err(AgentError::StepLimit { limit: self.scope.limit, next: self.next() });
+                return Err(AgentError::StepLimit {
+                    limit: self.scope.limit,
+                    next: self.next(),
+                });
             }
             self.taken += 1;
             self.step += 1;
@@ -163,12 +183,21 @@ impl<S: State> Machine<S> {
 
     /// The nodes that run next.
     pub(super) fn next(&self) -> Vec<NodeName> {
-        self.frontier.iter().map(|task| self.plan.name(task.node)).collect()
+        self.frontier
+            .iter()
+            .map(|task| self.plan.name(task.node))
+            .collect()
     }
 
     /// A superstep of one task: inline, on this task, without a clone of the state.
-    async fn one(&mut self, mut tasks: Vec<Task<S>>, cx: &mut Context) -> Result<Option<End>, AgentError> {
-        let Some(mut task) = tasks.pop() else { return Ok(None) };
+    async fn one(
+        &mut self,
+        mut tasks: Vec<Task<S>>,
+        cx: &mut Context,
+    ) -> Result<Option<End>, AgentError> {
+        let Some(mut task) = tasks.pop() else {
+            return Ok(None);
+        };
         // The frontier keeps its memory.
         self.frontier = tasks;
         let ended = match task.prior.take() {
@@ -186,10 +215,10 @@ impl<S: State> Machine<S> {
         };
         match ended {
             Ended::Finished(done) => self.commit_and_route(task.node, done.output, cx).await,
-            Ended::Asked(question) => {
-                let interrupt = self.interrupt(&task, 0, question);
+            Ended::Asked(questions) => {
+                let interrupts = self.interrupts(&task, 0, questions);
                 self.frontier.push(task);
-                Ok(Some(End::Paused(vec![interrupt])))
+                Ok(Some(End::Paused(interrupts)))
             }
             Ended::Failed(error) => Err(self.failure(task.node, error)),
         }
@@ -217,13 +246,17 @@ impl<S: State> Machine<S> {
     /// A superstep of several tasks: side by side on one snapshot, committed in task order.
     async fn several(&mut self, mut tasks: Vec<Task<S>>) -> Result<Option<End>, AgentError> {
         let ended = self.execute(&mut tasks).await;
+        let mut paused = false;
         let mut interrupts = Vec::new();
         let mut done = Vec::with_capacity(tasks.len());
         let mut failed = None;
         for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
             match ended {
                 Ended::Finished(result) => done.push((task.node, result)),
-                Ended::Asked(question) => interrupts.push(self.interrupt(task, index, question)),
+                Ended::Asked(questions) => {
+                    paused = true;
+                    interrupts.extend(self.interrupts(task, index, questions));
+                }
                 Ended::Failed(error) => {
                     failed.get_or_insert((task.node, error));
                 }
@@ -234,7 +267,7 @@ impl<S: State> Machine<S> {
             return Err(self.failure(node, error));
         }
         let wrote = self.commit(&mut done)?;
-        if !interrupts.is_empty() {
+        if paused {
             // The superstep is not over: what has finished is shown, and waits for the others.
             self.frontier = tasks;
             if wrote {
@@ -255,11 +288,25 @@ impl<S: State> Machine<S> {
         Ok(None)
     }
 
-    pub(super) fn interrupt(&self, task: &Task<S>, index: usize, question: Question) -> Interrupt {
+    /// The questions of a task as the caller sees them.
+    pub(super) fn interrupts(
+        &self,
+        task: &Task<S>,
+        index: usize,
+        questions: Questions,
+    ) -> Vec<Interrupt> {
         let node = self.plan.name(task.node);
-        let path = self.scope.namespace.iter().map(|name| &**name).chain([&*node]).collect::<Vec<_>>().join("/");
-        let id = format!("{}:{}:{index}:{}", self.step, path, question.key);
-        Interrupt::new(id, node, self.scope.namespace.to_vec(), question)
+        let namespace = &self.scope.namespace;
+        let own = questions.own.map(|question| {
+            let path: Vec<_> = namespace
+                .iter()
+                .chain([&node])
+                .map(|name| &**name)
+                .collect();
+            let id = format!("{}:{}:{index}:{}", self.step, path.join("/"), question.key);
+            Interrupt::new(id, Arc::clone(&node), namespace.to_vec(), question)
+        });
+        own.into_iter().chain(questions.inner).collect()
     }
 
     /// The error of a node, with where it happened.

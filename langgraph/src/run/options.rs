@@ -66,7 +66,11 @@ impl Default for Options {
 
 impl<S: State> Run<S> {
     pub(crate) fn new(graph: CompiledStateGraph<S>, input: impl IntoOutput<S>) -> Self {
-        Self { graph, input: input.into_output(), options: Options::default() }
+        Self {
+            graph,
+            input: input.into_output(),
+            options: Options::default(),
+        }
     }
 
     /// Gives the run a resource, in place of the graph's of the same type; see
@@ -126,7 +130,11 @@ impl<S: State> Run<S> {
     }
 
     async fn drive(self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
-        let Self { graph, input, options } = self;
+        let Self {
+            graph,
+            input,
+            options,
+        } = self;
         let timeout = options.timeout;
         let cancel = options.cancel.clone();
         let run = bounded(timeout, run(graph, input, options, emitter));
@@ -174,7 +182,9 @@ async fn run<S: State>(
         source: Failure(error),
     })?;
     if options.limit == 0 {
-        return Err(AgentError::InvalidInput("the step limit is 0; a run needs at least one superstep".to_owned()));
+        return Err(AgentError::InvalidInput(
+            "the step limit is 0; a run needs at least one superstep".to_owned(),
+        ));
     }
     if let Some(thread) = options.thread {
         return Err(crate::checkpoint::CheckpointError::NoCheckpointer(thread).into());
@@ -185,9 +195,20 @@ async fn run<S: State>(
             plan.initial.prepare(update);
         }
     }
-    let unknown = |name| AgentError::InvalidInput(format!("breakpoint at `{name}`: there is no such node"));
-    let before = options.before.as_ref().map(|stops| plan.stops(stops)).transpose().map_err(unknown)?;
-    let after = options.after.as_ref().map(|stops| plan.stops(stops)).transpose().map_err(unknown)?;
+    let unknown =
+        |name| AgentError::InvalidInput(format!("breakpoint at `{name}`: there is no such node"));
+    let before = options
+        .before
+        .as_ref()
+        .map(|stops| plan.stops(stops))
+        .transpose()
+        .map_err(unknown)?;
+    let after = options
+        .after
+        .as_ref()
+        .map(|stops| plan.stops(stops))
+        .transpose()
+        .map_err(unknown)?;
     let scope = Arc::new(Scope {
         names: Arc::clone(&plan.names),
         limit: options.limit,
@@ -215,7 +236,11 @@ async fn run<S: State>(
         End::Done => Ok(Outcome::Done(machine.into_state())),
         End::Paused(interrupts) => {
             let next = machine.next();
-            Ok(Outcome::Interrupted { interrupts, next, state: machine.into_state() })
+            Ok(Outcome::Interrupted {
+                interrupts,
+                next,
+                state: machine.into_state(),
+            })
         }
         End::Parent(parent) => Err(AgentError::InvalidInput(format!(
             "a node answered with `Command::parent` ({parent:?}), and there is no graph around this one"
@@ -243,6 +268,9 @@ impl<S: State> IntoFuture for Run<S> {
 
 impl<S: State> fmt::Debug for Run<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run").field("graph", &self.graph).field("limit", &self.options.limit).finish_non_exhaustive()
+        f.debug_struct("Run")
+            .field("graph", &self.graph)
+            .field("limit", &self.options.limit)
+            .finish_non_exhaustive()
     }
 }

@@ -64,9 +64,15 @@ impl<S> Outcome<S> {
     {
         match self {
             Self::Done(state) => Ok(state),
-            Self::Interrupted { state, interrupts, next } => {
-                Err(AgentError::Interrupted(Box::new(Pause { interrupts, next, state: Arc::new(state) })))
-            }
+            Self::Interrupted {
+                state,
+                interrupts,
+                next,
+            } => Err(AgentError::Interrupted(Box::new(Pause {
+                interrupts,
+                next,
+                state: Arc::new(state),
+            }))),
         }
     }
 }
@@ -75,7 +81,11 @@ impl<S: fmt::Debug> fmt::Debug for Outcome<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Done(state) => f.debug_tuple("Done").field(state).finish(),
-            Self::Interrupted { state, interrupts, next } => f
+            Self::Interrupted {
+                state,
+                interrupts,
+                next,
+            } => f
                 .debug_struct("Interrupted")
                 .field("state", state)
                 .field("interrupts", interrupts)

@@ -3,11 +3,11 @@
 use super::execute::follows_edges;
 use super::machine::{Machine, Task};
 use super::panic::catch;
+use crate::AgentError;
 use crate::graph::plan::{Arrival, Routes};
 use crate::graph::{END, START};
 use crate::node::{Context, Jump, Send, Target};
 use crate::state::State;
-use crate::AgentError;
 
 impl<S: State> Machine<S> {
     /// Follows the answer of the only task of a superstep; its routers look at the state behind
@@ -61,7 +61,11 @@ impl<S: State> Machine<S> {
             }
         }
         if let Jump::To(to) = jump {
-            let declared = self.plan.nodes.get(node).and_then(|node| node.destinations.clone());
+            let declared = self
+                .plan
+                .nodes
+                .get(node)
+                .and_then(|node| node.destinations.clone());
             for target in to.targets {
                 self.take_target(node, target, declared.as_deref())?;
             }
@@ -111,16 +115,23 @@ impl<S: State> Machine<S> {
             Target::Node(name) => {
                 let next = self.find(from, &name)?;
                 if declared.is_some_and(|declared| !declared.contains(&next)) {
-                    let text = format!("`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`");
+                    let text = format!(
+                        "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
+                    );
                     return Err(problem(self, &name, text));
                 }
                 self.reach(next);
                 Ok(())
             }
-            Target::Send(Send { node: name, .. }) if &*name == END => {
-                Err(problem(self, &name, "a send needs a node; `END` runs nothing".to_owned()))
-            }
-            Target::Send(Send { node: name, argument }) => {
+            Target::Send(Send { node: name, .. }) if &*name == END => Err(problem(
+                self,
+                &name,
+                "a send needs a node; `END` runs nothing".to_owned(),
+            )),
+            Target::Send(Send {
+                node: name,
+                argument,
+            }) => {
                 let node = self.find(from, &name)?;
                 self.sends.push(Task::sent(node, argument));
                 Ok(())
@@ -133,10 +144,19 @@ impl<S: State> Machine<S> {
             let problem = if name == START {
                 "`START` is no target: a run starts there once".to_owned()
             } else {
-                let known: Vec<_> = self.plan.names.iter().map(|name| format!("`{name}`")).collect();
+                let known: Vec<_> = self
+                    .plan
+                    .names
+                    .iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect();
                 format!("there is no node `{name}` (nodes: {})", known.join(", "))
             };
-            AgentError::Routing { node: self.plan.name(from), target: name.to_owned(), problem }
+            AgentError::Routing {
+                node: self.plan.name(from),
+                target: name.to_owned(),
+                problem,
+            }
         })
     }
 
@@ -160,7 +180,10 @@ impl<S: State> Machine<S> {
 
     fn arrive(&mut self, arrival: Arrival) {
         let plan = std::sync::Arc::clone(&self.plan);
-        let (Some(seen), Some(join)) = (self.joins.get_mut(arrival.join), plan.joins.get(arrival.join)) else {
+        let (Some(seen), Some(join)) = (
+            self.joins.get_mut(arrival.join),
+            plan.joins.get(arrival.join),
+        ) else {
             return;
         };
         if !seen.sources.contains(arrival.source) {
@@ -185,7 +208,8 @@ impl<S: State> Machine<S> {
     pub(super) fn release_deferred(&mut self) {
         if self.frontier.is_empty() && !self.deferred.is_empty() {
             self.deferred.sort_unstable();
-            self.frontier.extend(self.deferred.drain(..).map(Task::by_edge));
+            self.frontier
+                .extend(self.deferred.drain(..).map(Task::by_edge));
         }
     }
 }

@@ -24,7 +24,11 @@ pub struct StreamOptions {
 impl StreamOptions {
     /// The events of these modes, of the graph itself.
     pub fn new(modes: impl Into<Modes>) -> Self {
-        Self { modes: modes.into(), subgraphs: false, buffer: 16 }
+        Self {
+            modes: modes.into(),
+            subgraphs: false,
+            buffer: 16,
+        }
     }
 
     /// The events of subgraphs as well.
@@ -96,7 +100,13 @@ impl<S: State> EventStream<S> {
     {
         let (sender, events) = mpsc::channel(options.buffer);
         let emitter = Emitter::new(sender, options.modes, options.subgraphs);
-        Self { driver: Some(Box::pin(start(emitter))), events, seq: 0, outcome: None, failed: None }
+        Self {
+            driver: Some(Box::pin(start(emitter))),
+            events,
+            seq: 0,
+            outcome: None,
+            failed: None,
+        }
     }
 
     /// The next event; `None` when the run has ended.
@@ -115,7 +125,9 @@ impl<S: State> EventStream<S> {
             event?;
         }
         self.outcome.ok_or_else(|| {
-            AgentError::InvalidInput("the run failed; its error was the last item of the stream".to_owned())
+            AgentError::InvalidInput(
+                "the run failed; its error was the last item of the stream".to_owned(),
+            )
         })
     }
 
@@ -162,6 +174,9 @@ impl<S: State> Unpin for EventStream<S> {}
 
 impl<S: State> fmt::Debug for EventStream<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream").field("seq", &self.seq).field("ended", &self.driver.is_none()).finish_non_exhaustive()
+        f.debug_struct("EventStream")
+            .field("seq", &self.seq)
+            .field("ended", &self.driver.is_none())
+            .finish_non_exhaustive()
     }
 }

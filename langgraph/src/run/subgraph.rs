@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::machine::{End, Machine};
 use super::options::as_update;
+use crate::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Scope, Step,
-    Write,
+    Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output,
+    Scope, Step, Write,
 };
 use crate::state::State;
-use crate::AgentError;
 
 /// What a graph inside another ended with.
 struct Inner<S: State> {
@@ -35,7 +35,10 @@ async fn run_inside<S: State>(
         limit: outer.limit,
         // What is nearer to the node wins: the run's, then this graph's, then those around it.
         resources: outer.resources.layered_under(&plan.resources),
-        emitter: outer.emitter.as_ref().and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
+        emitter: outer
+            .emitter
+            .as_ref()
+            .and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
         namespace,
         shared: Arc::clone(&outer.shared),
     };
@@ -52,7 +55,14 @@ struct Shared<S: State>(CompiledStateGraph<S>);
 
 impl<S: State> Shared<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        let inner = run_inside(&self.0.plan, call.state.clone(), Output::none(), call.cx, true).await?;
+        let inner = run_inside(
+            &self.0.plan,
+            call.state.clone(),
+            Output::none(),
+            call.cx,
+            true,
+        )
+        .await?;
         let Inner { mut machine, end } = inner;
         let changes = machine.changes.take().unwrap_or_default();
         finish(end, changes, call.cx)
@@ -60,8 +70,15 @@ impl<S: State> Shared<S> {
 }
 
 /// The answer of the node that is a graph: what the graph changed, and where its command goes.
-fn finish<P: State>(end: End, changes: Vec<Write<P>>, cx: &Context) -> Result<Output<P>, NodeError> {
-    let mut output = Output { writes: changes.into(), ..Output::none() };
+fn finish<P: State>(
+    end: End,
+    changes: Vec<Write<P>>,
+    cx: &Context,
+) -> Result<Output<P>, NodeError> {
+    let mut output = Output {
+        writes: changes.into(),
+        ..Output::none()
+    };
     match end {
         End::Done => {}
         End::Parent(parent) => {
@@ -155,7 +172,8 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let mut input = (self.into)(call.state)?;
         as_update(&mut input);
         let plan = &self.graph.plan;
-        let Inner { machine, end } = run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
+        let Inner { machine, end } =
+            run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
         let mut output = (self.back)(machine.into_state())?;
         let command = finish(end, Vec::new(), call.cx)?;
         output.writes.extend(command.writes);
@@ -179,13 +197,19 @@ impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
 
 impl<S: State, P: State> Clone for MappedGraph<S, P> {
     fn clone(&self) -> Self {
-        Self { graph: self.graph.clone(), into: Arc::clone(&self.into), back: Arc::clone(&self.back) }
+        Self {
+            graph: self.graph.clone(),
+            into: Arc::clone(&self.into),
+            back: Arc::clone(&self.back),
+        }
     }
 }
 
 impl<S: State, P: State> fmt::Debug for MappedGraph<S, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MappedGraph").field("graph", &self.graph).finish_non_exhaustive()
+        f.debug_struct("MappedGraph")
+            .field("graph", &self.graph)
+            .finish_non_exhaustive()
     }
 }
 
@@ -206,7 +230,8 @@ impl Context {
         let mut input = input.into_output()?;
         as_update(&mut input);
         let plan = &graph.plan;
-        let Inner { machine, end } = run_inside(plan, plan.initial.clone(), input, self, false).await?;
+        let Inner { machine, end } =
+            run_inside(plan, plan.initial.clone(), input, self, false).await?;
         match end {
             End::Done => Ok(machine.into_state()),
             End::Paused(interrupts) => {

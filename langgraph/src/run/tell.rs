@@ -10,18 +10,25 @@ use crate::stream::{Emitter, Mode, Payload};
 
 impl<S: State> Machine<S> {
     fn emitter(&self, mode: Mode) -> Option<&Emitter> {
-        self.scope.emitter.as_ref().filter(|emitter| emitter.wants(mode))
+        self.scope
+            .emitter
+            .as_ref()
+            .filter(|emitter| emitter.wants(mode))
     }
 
     pub(super) async fn tell_values(&self) {
         if let Some(emitter) = self.emitter(Mode::Values) {
-            emitter.send(self.step, Payload::Values(Arc::new(S::clone(&self.state)))).await;
+            emitter
+                .send(self.step, Payload::Values(Arc::new(S::clone(&self.state))))
+                .await;
         }
     }
 
     pub(super) async fn tell_breakpoint(&self) {
         if let Some(emitter) = &self.scope.emitter {
-            emitter.send(self.step, Payload::Interrupt(Vec::new())).await;
+            emitter
+                .send(self.step, Payload::Interrupt(Vec::new()))
+                .await;
         }
     }
 
@@ -30,15 +37,21 @@ impl<S: State> Machine<S> {
             let (input, item) = match &task.argument {
                 None => (Arc::new(S::clone(&self.state)), None),
                 Some(Argument::State(state)) => (Arc::clone(state), None),
-                Some(Argument::Item(item)) => (Arc::new(S::clone(&self.state)), item.to_json().ok()),
+                Some(Argument::Item(item)) => {
+                    (Arc::new(S::clone(&self.state)), item.to_json().ok())
+                }
             };
             let node = self.plan.name(task.node);
-            emitter.send(self.step, Payload::TaskStarted { node, input, item }).await;
+            emitter
+                .send(self.step, Payload::TaskStarted { node, input, item })
+                .await;
         }
     }
 
     pub(super) async fn tell_ended(&self, task: &Task<S>, index: usize, ended: &Ended<S>) {
-        let Some(emitter) = &self.scope.emitter else { return };
+        let Some(emitter) = &self.scope.emitter else {
+            return;
+        };
         let node = self.plan.name(task.node);
         let mut writes: Arc<Vec<Write<S>>> = Arc::default();
         let mut interrupts = Vec::new();
@@ -54,7 +67,9 @@ impl<S: State> Machine<S> {
                         for message in messages {
                             if emitter.first_sight(&message) {
                                 let node = Arc::clone(&node);
-                                emitter.send(self.step, Payload::Message { node, message }).await;
+                                emitter
+                                    .send(self.step, Payload::Message { node, message })
+                                    .await;
                             }
                         }
                     }
@@ -65,17 +80,38 @@ impl<S: State> Machine<S> {
                 if emitter.wants(Mode::Updates) {
                     let writes: Arc<Vec<Write<S>>> = Arc::clone(&writes);
                     let node = Arc::clone(&node);
-                    emitter.send(self.step, Payload::Update { node, writes, cached: false }).await;
+                    emitter
+                        .send(
+                            self.step,
+                            Payload::Update {
+                                node,
+                                writes,
+                                cached: false,
+                            },
+                        )
+                        .await;
                 }
             }
-            Ended::Asked(question) => {
-                interrupts = vec![self.interrupt(task, index, question.clone())];
-                emitter.send(self.step, Payload::Interrupt(interrupts.clone())).await;
+            Ended::Asked(questions) => {
+                interrupts = self.interrupts(task, index, questions.clone());
+                emitter
+                    .send(self.step, Payload::Interrupt(interrupts.clone()))
+                    .await;
             }
             Ended::Failed(failure) => error = Some(failure.to_string()),
         }
         if emitter.wants(Mode::Tasks) {
-            emitter.send(self.step, Payload::TaskFinished { node, writes, error, interrupts }).await;
+            emitter
+                .send(
+                    self.step,
+                    Payload::TaskFinished {
+                        node,
+                        writes,
+                        error,
+                        interrupts,
+                    },
+                )
+                .await;
         }
     }
 }

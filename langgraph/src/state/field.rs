@@ -15,12 +15,22 @@ pub struct Field {
 impl Field {
     /// A field in which the last write replaces, and which one node per superstep may write.
     pub const fn plain(name: &'static str) -> Self {
-        Self { name: Cow::Borrowed(name), reduced: false, ephemeral: false, untracked: false }
+        Self {
+            name: Cow::Borrowed(name),
+            reduced: false,
+            ephemeral: false,
+            untracked: false,
+        }
     }
 
     /// A plain field whose name is only known at run time.
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), reduced: false, ephemeral: false, untracked: false }
+        Self {
+            name: name.into(),
+            reduced: false,
+            ephemeral: false,
+            untracked: false,
+        }
     }
 
     /// Marks a field whose writes are merged by a reducer, so that several nodes may write it.
@@ -77,7 +87,10 @@ pub struct FieldSet {
 impl FieldSet {
     /// The empty set.
     pub const fn new() -> Self {
-        Self { low: 0, high: Vec::new() }
+        Self {
+            low: 0,
+            high: Vec::new(),
+        }
     }
 
     /// The first `count` fields.
@@ -102,7 +115,11 @@ impl FieldSet {
 
     /// True when the field at `index` is in the set.
     pub fn contains(&self, index: usize) -> bool {
-        let bits = if index < 64 { self.low } else { self.high.get(index / 64 - 1).copied().unwrap_or(0) };
+        let bits = if index < 64 {
+            self.low
+        } else {
+            self.high.get(index / 64 - 1).copied().unwrap_or(0)
+        };
         bits >> (index % 64) & 1 == 1
     }
 
@@ -135,7 +152,12 @@ impl FieldSet {
     pub fn intersection(&self, other: &Self) -> Self {
         Self {
             low: self.low & other.low,
-            high: self.high.iter().zip(&other.high).map(|(mine, theirs)| mine & theirs).collect(),
+            high: self
+                .high
+                .iter()
+                .zip(&other.high)
+                .map(|(mine, theirs)| mine & theirs)
+                .collect(),
         }
     }
 

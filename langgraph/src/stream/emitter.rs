@@ -21,14 +21,36 @@ pub(crate) enum Payload {
     /// An `S`.
     Values(Erased),
     /// A `Vec<Write<S>>`.
-    Update { node: NodeName, writes: Erased, cached: bool },
-    Chunk { node: NodeName, chunk: MessageChunk },
-    Message { node: NodeName, message: Message },
-    Custom { node: NodeName, value: Value },
+    Update {
+        node: NodeName,
+        writes: Erased,
+        cached: bool,
+    },
+    Chunk {
+        node: NodeName,
+        chunk: MessageChunk,
+    },
+    Message {
+        node: NodeName,
+        message: Message,
+    },
+    Custom {
+        node: NodeName,
+        value: Value,
+    },
     /// `input` is an `S`.
-    TaskStarted { node: NodeName, input: Erased, item: Option<Value> },
+    TaskStarted {
+        node: NodeName,
+        input: Erased,
+        item: Option<Value>,
+    },
     /// `writes` is a `Vec<Write<S>>`.
-    TaskFinished { node: NodeName, writes: Erased, error: Option<String>, interrupts: Vec<Interrupt> },
+    TaskFinished {
+        node: NodeName,
+        writes: Erased,
+        error: Option<String>,
+        interrupts: Vec<Interrupt>,
+    },
     /// A `Snapshot<S>`.
     Checkpoint(Erased),
     Interrupt(Vec<Interrupt>),
@@ -53,12 +75,21 @@ pub(crate) struct Emitter {
 
 impl Emitter {
     pub(crate) fn new(sender: mpsc::Sender<RawEvent>, modes: Modes, subgraphs: bool) -> Self {
-        Self { sender, modes, subgraphs, namespace: Arc::from([]), seen: Arc::default() }
+        Self {
+            sender,
+            modes,
+            subgraphs,
+            namespace: Arc::from([]),
+            seen: Arc::default(),
+        }
     }
 
     /// The emitter of a subgraph; none when nobody reads those.
     pub(crate) fn nested(&self, namespace: Arc<[NodeName]>) -> Option<Self> {
-        self.subgraphs.then(|| Self { namespace, ..self.clone() })
+        self.subgraphs.then(|| Self {
+            namespace,
+            ..self.clone()
+        })
     }
 
     pub(crate) fn wants(&self, mode: Mode) -> bool {
@@ -79,7 +110,11 @@ impl Emitter {
     /// Waits while the reader is behind. A reader that is gone is no error: the run is dropped
     /// with its stream.
     pub(crate) async fn send(&self, step: usize, payload: Payload) {
-        let event = RawEvent { namespace: Arc::clone(&self.namespace), step, payload };
+        let event = RawEvent {
+            namespace: Arc::clone(&self.namespace),
+            step,
+            payload,
+        };
         let _ = self.sender.send(event).await;
     }
 }

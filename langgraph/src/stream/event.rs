@@ -117,7 +117,12 @@ impl fmt::Debug for InnerEvent {
 
 impl<S: State> Event<S> {
     pub(crate) fn new(seq: u64, raw: RawEvent) -> Self {
-        Self { seq, step: raw.step, namespace: raw.namespace, kind: kind(raw.payload) }
+        Self {
+            seq,
+            step: raw.step,
+            namespace: raw.namespace,
+            kind: kind(raw.payload),
+        }
     }
 
     /// The node that the event is about, if it is about one.
@@ -159,22 +164,40 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
     }
     let typed = match &payload {
         Payload::Values(state) => typed(state).map(EventKind::Values),
-        Payload::Update { node, writes, cached } => {
-            typed(writes).map(|writes| EventKind::Update { node: node.clone(), writes, cached: *cached })
-        }
-        Payload::Chunk { node, chunk } => {
-            Some(EventKind::MessageChunk { node: node.clone(), chunk: chunk.clone() })
-        }
-        Payload::Message { node, message } => {
-            Some(EventKind::Message { node: node.clone(), message: message.clone() })
-        }
-        Payload::Custom { node, value } => {
-            Some(EventKind::Custom { node: node.clone(), value: value.clone() })
-        }
-        Payload::TaskStarted { node, input, item } => typed(input).map(|input| {
-            EventKind::TaskStarted(TaskStarted { node: node.clone(), input, item: item.clone() })
+        Payload::Update {
+            node,
+            writes,
+            cached,
+        } => typed(writes).map(|writes| EventKind::Update {
+            node: node.clone(),
+            writes,
+            cached: *cached,
         }),
-        Payload::TaskFinished { node, writes, error, interrupts } => typed(writes).map(|writes| {
+        Payload::Chunk { node, chunk } => Some(EventKind::MessageChunk {
+            node: node.clone(),
+            chunk: chunk.clone(),
+        }),
+        Payload::Message { node, message } => Some(EventKind::Message {
+            node: node.clone(),
+            message: message.clone(),
+        }),
+        Payload::Custom { node, value } => Some(EventKind::Custom {
+            node: node.clone(),
+            value: value.clone(),
+        }),
+        Payload::TaskStarted { node, input, item } => typed(input).map(|input| {
+            EventKind::TaskStarted(TaskStarted {
+                node: node.clone(),
+                input,
+                item: item.clone(),
+            })
+        }),
+        Payload::TaskFinished {
+            node,
+            writes,
+            error,
+            interrupts,
+        } => typed(writes).map(|writes| {
             EventKind::TaskFinished(TaskFinished {
                 node: node.clone(),
                 writes,

@@ -79,8 +79,16 @@ impl<M: Into<Self>> BitOrAssign<M> for Modes {
 
 impl fmt::Debug for Modes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all =
-            [Mode::Values, Mode::Updates, Mode::Messages, Mode::Custom, Mode::Tasks, Mode::Checkpoints];
-        f.debug_set().entries(all.iter().filter(|mode| self.contains(**mode))).finish()
+        let all = [
+            Mode::Values,
+            Mode::Updates,
+            Mode::Messages,
+            Mode::Custom,
+            Mode::Tasks,
+            Mode::Checkpoints,
+        ];
+        f.debug_set()
+            .entries(all.iter().filter(|mode| self.contains(**mode)))
+            .finish()
     }
 }
