@@ -1,11 +1,15 @@
 //! A thread at one moment.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::CheckpointId;
 use crate::graph::NodeName;
-use crate::node::Interrupt;
+use crate::node::{Interrupt, Write};
 use crate::state::State;
 
 /// What made a checkpoint.
@@ -26,6 +30,10 @@ pub enum Source {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Snapshot<S: State> {
+    /// The checkpoint.
+    pub id: CheckpointId,
+    /// The checkpoint it came from.
+    pub parent: Option<CheckpointId>,
     /// The state.
     pub values: S,
     /// The nodes that run next.
@@ -34,17 +42,49 @@ pub struct Snapshot<S: State> {
     pub step: i64,
     /// What made the checkpoint.
     pub source: Source,
+    /// When it was made.
+    pub created_at: SystemTime,
     /// What the tasks that are pending have asked.
+    pub interrupts: Vec<Interrupt>,
+    /// The tasks of the next superstep, in order.
+    pub tasks: Vec<TaskSnapshot<S>>,
+    /// What the caller noted about the run.
+    pub metadata: BTreeMap<String, Value>,
+}
+
+/// A task of a [`Snapshot`].
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct TaskSnapshot<S: State> {
+    /// The node.
+    pub node: NodeName,
+    /// What it wrote, once it has finished.
+    pub result: Option<Vec<Write<S>>>,
+    /// What it failed with.
+    pub error: Option<String>,
+    /// What it asked.
     pub interrupts: Vec<Interrupt>,
 }
 
 impl<S: State + fmt::Debug> fmt::Debug for Snapshot<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot")
+            .field("id", &self.id)
             .field("values", &self.values)
             .field("next", &self.next)
             .field("step", &self.step)
             .field("source", &self.source)
+            .field("interrupts", &self.interrupts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: State> fmt::Debug for TaskSnapshot<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskSnapshot")
+            .field("node", &self.node)
+            .field("finished", &self.result.is_some())
+            .field("error", &self.error)
             .field("interrupts", &self.interrupts)
             .finish()
     }

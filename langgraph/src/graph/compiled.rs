@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Topology;
 use super::plan::Plan;
 use crate::AgentError;
+use crate::checkpoint::Checkpointer;
 use crate::node::IntoOutput;
 use crate::run::Run;
 use crate::state::State;
@@ -30,12 +31,14 @@ use crate::state::State;
 /// ```
 pub struct CompiledStateGraph<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
+    pub(crate) saver: Option<Arc<dyn Checkpointer>>,
 }
 
 impl<S: State> CompiledStateGraph<S> {
     pub(crate) fn new(plan: Plan<S>) -> Self {
         Self {
             plan: Arc::new(plan),
+            saver: None,
         }
     }
 
@@ -81,6 +84,13 @@ impl<S: State> CompiledStateGraph<S> {
         runtime.block_on(self.invoke(input))
     }
 
+    /// The same graph with its threads kept by `saver`. Every run then names its thread.
+    #[must_use]
+    pub fn checkpointer(mut self, saver: Arc<dyn Checkpointer>) -> Self {
+        self.saver = Some(saver);
+        self
+    }
+
     /// The graph as data.
     pub fn topology(&self) -> &Topology {
         &self.plan.topology
@@ -91,6 +101,7 @@ impl<S: State> Clone for CompiledStateGraph<S> {
     fn clone(&self) -> Self {
         Self {
             plan: Arc::clone(&self.plan),
+            saver: self.saver.clone(),
         }
     }
 }

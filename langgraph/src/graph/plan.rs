@@ -16,6 +16,16 @@ pub(crate) enum Routes<S: State> {
     Several(Vec<Routes<S>>),
 }
 
+impl<S: State> Clone for Routes<S> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Arm(arm) => Self::Arm(*arm),
+            Self::Targets(targets) => Self::Targets(targets.clone()),
+            Self::Several(several) => Self::Several(several.clone()),
+        }
+    }
+}
+
 pub(crate) trait ErasedRouter<S: State>: Send + Sync {
     fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>>;
 }
@@ -30,6 +40,10 @@ pub(crate) struct Plan<S: State> {
     pub(crate) nodes: Box<[PlanNode<S>]>,
     pub(crate) start: Outgoing<S>,
     pub(crate) joins: Box<[PlanJoin]>,
+    /// The sources, in the order of their places, and the target of each join.
+    pub(crate) topology_joins: Box<[(Vec<NodeName>, NodeName)]>,
+    /// Names that nodes had before.
+    aliases: Box<[(String, usize)]>,
     pub(crate) resources: Resources,
     pub(crate) fields: FieldKinds,
     pub(crate) interrupt_before: Stops,
@@ -137,6 +151,7 @@ impl<S: State> Plan<S> {
             }
         }
         let mut joins = Vec::new();
+        let mut topology_joins = Vec::new();
         for join in &topology.joins {
             // A join onto END releases nothing.
             let Some(target) = index.of(&join.target) else {
@@ -205,6 +220,10 @@ impl<S: State> Plan<S> {
                 Stops::At(names.iter().filter_map(|name| index.of(name)).collect())
             }
         };
+        let aliases = graph.nodes.iter().enumerate();
+        let aliases = aliases
+            .flat_map(|(index, node)| node.aliases.iter().map(move |old| (old.clone(), index)))
+            .collect();
         let interrupt_before = stops(&topology.interrupt_before);
         let interrupt_after = stops(&topology.interrupt_after);
         Self {
@@ -213,6 +232,8 @@ impl<S: State> Plan<S> {
             nodes,
             start,
             joins: joins.into(),
+            topology_joins: topology_joins.into(),
+            aliases,
             resources: graph.resources.clone(),
             interrupt_before,
             interrupt_after,
@@ -233,6 +254,23 @@ impl<S: State> Plan<S> {
 
     pub(crate) fn name(&self, node: usize) -> NodeName {
         self.names.get(node).cloned().unwrap_or_else(|| END.into())
+    }
+
+    /// The name of a node, or START behind the last one.
+    pub(crate) fn node_name(&self, node: usize) -> NodeName {
+        if node < self.names.len() {
+            self.name(node)
+        } else {
+            START.into()
+        }
+    }
+
+    /// The node that had that name before.
+    pub(crate) fn alias(&self, name: &str) -> Option<usize> {
+        self.aliases
+            .iter()
+            .find(|(old, _)| old == name)
+            .map(|(_, node)| *node)
     }
 
     /// What follows `node`; START is the index behind the last node.

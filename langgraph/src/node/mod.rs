@@ -35,5 +35,5 @@ pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use scope::{Scope, Shared};
-pub(crate) use send::Argument;
+pub(crate) use send::{Argument, ErasedItem};
 pub(crate) use step::{Call, Step};

@@ -1,24 +1,29 @@
 //! Applying what the tasks of a superstep wrote.
 //!
 //! Conflicts are found before anything is merged, from the sets of written fields; then the writes
-//! are applied in task order.
+//! are applied in task order. A live run and a thread that is read again use the same code.
 
 use std::sync::Arc;
 
-use super::execute::Done;
-use super::machine::Machine;
 use crate::error::InvalidUpdate;
 use crate::graph::NodeName;
+use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
 use crate::state::{FieldSet, State};
 
-impl<S: State> Machine<S> {
+/// A state to which writes are applied.
+pub(super) struct Commit<'a, S: State> {
+    pub(super) plan: &'a Plan<S>,
+    pub(super) state: &'a mut Arc<S>,
+    /// Where the writes are noted down, if anybody wants them.
+    pub(super) changes: Option<&'a mut Vec<Write<S>>>,
+    /// True when it matters whether a field was written.
+    pub(super) observed: bool,
+}
+
+impl<S: State> Commit<'_, S> {
     /// Applies the writes of the only task of a superstep. True when there were any.
-    pub(super) fn commit_one(
-        &mut self,
-        node: usize,
-        writes: Writes<S>,
-    ) -> Result<bool, InvalidUpdate> {
+    pub(super) fn one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
         match writes {
             Writes::None => Ok(false),
@@ -34,39 +39,40 @@ impl<S: State> Machine<S> {
     }
 
     /// Applies the writes of several tasks in their order. True when there were any.
-    pub(super) fn commit(&mut self, done: &mut [(usize, Done<S>)]) -> Result<bool, InvalidUpdate> {
+    pub(super) fn all(&mut self, done: Vec<(usize, Writes<S>)>) -> Result<bool, InvalidUpdate> {
         let footprints: Vec<_> = done
             .iter()
-            .map(|(node, done)| self.footprint(*node, &done.output.writes))
+            .map(|(node, writes)| self.footprint(*node, writes))
             .collect();
         let overwritten = self.check(&footprints)?;
         self.clear_ephemeral();
         let mut wrote = false;
-        for ((node, done), footprint) in done.iter_mut().zip(&footprints) {
+        for ((node, writes), footprint) in done.into_iter().zip(&footprints) {
             // What another task overwrites, this one has not written.
             let mut lost = overwritten.clone();
             lost.remove_all(&footprint.overwritten);
-            for mut write in std::mem::replace(&mut done.output.writes, Writes::None).into_vec() {
+            for mut write in writes.into_vec() {
                 if let (false, Write::Update(update)) = (lost.is_empty(), &mut write) {
                     self.state.discard(update, &lost);
                 }
-                wrote |= self.apply(*node, write)?;
+                wrote |= self.apply(node, write)?;
             }
         }
         Ok(wrote)
     }
 
-    fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
-        let record = self.changes.is_some() || self.scope.emitter.is_some();
-        let wrote = !record
+    /// Applies one write. True when it held a field.
+    pub(super) fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
+        let wrote = !self.observed
             || write
                 .update()
                 .is_none_or(|update| !self.state.written(update).is_empty());
         if let Some(changes) = &mut self.changes {
+            // The clone goes to the log: the original may carry what makes merging it cheap.
             changes.push(write.clone());
         }
         // Unique behind the barrier; a reader of the event stream may still hold the last state.
-        let state = Arc::make_mut(&mut self.state);
+        let state = Arc::make_mut(self.state);
         match write {
             Write::Update(update) => {
                 state
@@ -85,7 +91,7 @@ impl<S: State> Machine<S> {
     /// Ephemeral fields live for one superstep: whoever writes them now writes them anew.
     fn clear_ephemeral(&mut self) {
         if !self.plan.fields.ephemeral.is_empty() {
-            Arc::make_mut(&mut self.state).reset(&self.plan.fields.ephemeral);
+            Arc::make_mut(self.state).reset(&self.plan.fields.ephemeral);
         }
     }
 

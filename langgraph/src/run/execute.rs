@@ -6,6 +6,7 @@ use tokio::task::JoinSet;
 
 use super::machine::{Machine, Task};
 use super::panic::{Panicked, catch};
+use crate::AgentError;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Questions, Write, Writes};
 use crate::state::State;
@@ -23,6 +24,24 @@ pub(super) struct Done<S: State> {
     pub(super) output: Output<S>,
     /// What its routers answered, when they were asked before the commit.
     pub(super) routes: Vec<Routes<S>>,
+}
+
+impl<S: State> Done<S> {
+    pub(super) const fn new(output: Output<S>) -> Self {
+        Self {
+            output,
+            routes: Vec::new(),
+        }
+    }
+}
+
+impl<S: State> Clone for Done<S> {
+    fn clone(&self) -> Self {
+        Self {
+            output: self.output.clone(),
+            routes: self.routes.clone(),
+        }
+    }
 }
 
 /// Runs one task to its output. Its routers are not asked yet.
@@ -128,7 +147,10 @@ fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
 
 impl<S: State> Machine<S> {
     /// Runs `tasks` side by side and returns how each ended, in task order.
-    pub(super) async fn execute(&mut self, tasks: &mut Vec<Task<S>>) -> Vec<Ended<S>> {
+    pub(super) async fn execute(
+        &mut self,
+        tasks: &mut Vec<Task<S>>,
+    ) -> Result<Vec<Ended<S>>, AgentError> {
         let mut ended: Vec<Option<Ended<S>>> = tasks
             .iter_mut()
             .map(|task| task.prior.take().map(|ended| *ended))
@@ -157,6 +179,7 @@ impl<S: State> Machine<S> {
         while let Some(joined) = running.join_next().await {
             // A task catches its own panics and is never aborted, so joining does not fail.
             if let Ok((index, result)) = joined {
+                self.record_ended(index, &result).await?;
                 if let Some(task) = tasks.get(index) {
                     self.tell_ended(task, index, &result).await;
                 }
@@ -169,10 +192,10 @@ impl<S: State> Machine<S> {
             }
         }
         let lost = || Ended::Failed(Panicked::lost().into());
-        ended
+        Ok(ended
             .into_iter()
             .map(|ended| ended.unwrap_or_else(lost))
-            .collect()
+            .collect())
     }
 
     fn task(
@@ -182,7 +205,7 @@ impl<S: State> Machine<S> {
     ) -> impl Future<Output = (usize, Ended<S>)> + Send + 'static {
         let plan = Arc::clone(&self.plan);
         let state = Arc::clone(&self.state);
-        let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, task.node);
+        let mut cx = self.context(task.node);
         if !task.answers.is_empty() {
             cx.answer(task.answers.clone());
         }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::execute::{Ended, run_task};
+use super::commit::Commit;
+use super::execute::{Done, Ended, run_task};
+use super::record::Recorder;
 use crate::AgentError;
 use crate::error::{Failure, InvalidUpdate};
 use crate::graph::NodeName;
@@ -73,8 +75,8 @@ pub(super) struct Machine<S: State> {
     pub(super) joins: Vec<Seen>,
     /// The superstep in which each node was last put on the frontier.
     pub(super) marks: Vec<usize>,
-    /// The superstep, counted over the life of the thread.
-    pub(super) step: usize,
+    /// The superstep, counted over the life of the thread; -1 before START's.
+    pub(super) step: i64,
     /// The supersteps of this run.
     pub(super) taken: usize,
     pub(super) before: Stops,
@@ -83,6 +85,8 @@ pub(super) struct Machine<S: State> {
     pub(super) passed: bool,
     /// Everything written, for the graph around this one.
     pub(super) changes: Option<Vec<Write<S>>>,
+    /// The thread's log, if the run has a thread.
+    pub(super) recorder: Option<Recorder>,
 }
 
 /// What a join has seen of its sources.
@@ -103,10 +107,11 @@ impl<S: State> Machine<S> {
             frontier: Vec::new(),
             sends: Vec::new(),
             deferred: Vec::new(),
-            step: 0,
+            step: -1,
             taken: 0,
             passed: false,
             changes: None,
+            recorder: None,
             plan,
             scope,
         }
@@ -115,8 +120,9 @@ impl<S: State> Machine<S> {
     /// Takes the input: merges it and follows START's edges.
     pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
         let start = self.plan.nodes.len();
-        let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, start);
-        self.commit_and_route(start, input, &mut cx)
+        self.step += 1;
+        let mut cx = self.context(start);
+        self.commit_and_route(start, Done::new(input), &mut cx)
             .await
             .map_err(|error| match error {
                 AgentError::InvalidUpdate(InvalidUpdate::Reducer { source, .. }) => {
@@ -127,39 +133,56 @@ impl<S: State> Machine<S> {
         Ok(())
     }
 
+    pub(super) fn context(&self, node: usize) -> Context {
+        Context::new(Arc::clone(&self.scope), self.shown_step(), self.taken, node)
+    }
+
+    /// The superstep as nodes see it.
+    pub(super) fn shown_step(&self) -> usize {
+        usize::try_from(self.step).unwrap_or(0)
+    }
+
+    fn is_start(&self, task: &Task<S>) -> bool {
+        task.node >= self.plan.nodes.len()
+    }
+
     /// Runs until nothing is left to do, or something stops it.
     pub(super) async fn run(&mut self) -> Result<End, AgentError> {
         // One context serves every superstep of a single task.
-        let mut cx = Context::new(Arc::clone(&self.scope), self.step, self.taken, 0);
+        let mut cx = self.context(0);
         loop {
             self.release_deferred();
             if self.frontier.is_empty() {
                 return Ok(End::Done);
             }
-            if !self.before.is_never() && !std::mem::take(&mut self.passed) {
-                if self
+            let stops = |stops: &Stops, machine: &Self| {
+                machine
                     .frontier
                     .iter()
-                    .any(|task| self.before.contains(task.node))
-                {
-                    self.tell_breakpoint().await;
-                    return Ok(End::Paused(Vec::new()));
-                }
+                    .any(|task| !machine.is_start(task) && stops.contains(task.node))
+            };
+            if !std::mem::take(&mut self.passed)
+                && !self.before.is_never()
+                && stops(&self.before, self)
+            {
+                self.tell_breakpoint().await;
+                return Ok(End::Paused(Vec::new()));
             }
-            if self.taken >= self.scope.limit {
+            // An input that is taken up now is no superstep of its own.
+            let counts = !self.frontier.iter().all(|task| self.is_start(task));
+            if counts && self.taken >= self.scope.limit {
                 return Err(AgentError::StepLimit {
                     limit: self.scope.limit,
                     next: self.next(),
                 });
             }
-            self.taken += 1;
+            let stops_after = !self.after.is_never() && stops(&self.after, self);
+            self.taken += usize::from(counts);
             self.step += 1;
             if self.taken.is_multiple_of(TURN) {
                 tokio::task::coop::consume_budget().await;
             }
             let tasks = std::mem::take(&mut self.frontier);
-            let stops_after =
-                !self.after.is_never() && tasks.iter().any(|task| self.after.contains(task.node));
             let end = match tasks.as_slice() {
                 [_] => self.one(tasks, &mut cx).await?,
                 _ => self.several(tasks).await?,
@@ -203,18 +226,24 @@ impl<S: State> Machine<S> {
         let ended = match task.prior.take() {
             Some(ended) => *ended,
             None => {
-                cx.reuse(self.step, self.taken, task.node);
+                cx.reuse(self.shown_step(), self.taken, task.node);
                 if !task.answers.is_empty() {
                     cx.answer(task.answers.clone());
                 }
                 self.tell_started(&task).await;
                 let ended = run_task(&self.plan, &self.state, cx, &task).await;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.keep(0, &ended);
+                    if !matches!(ended, Ended::Finished(_)) {
+                        recorder.flush().await?;
+                    }
+                }
                 self.tell_ended(&task, 0, &ended).await;
                 ended
             }
         };
         match ended {
-            Ended::Finished(done) => self.commit_and_route(task.node, done.output, cx).await,
+            Ended::Finished(done) => self.commit_and_route(task.node, done, cx).await,
             Ended::Asked(questions) => {
                 let interrupts = self.interrupts(&task, 0, questions);
                 self.frontier.push(task);
@@ -228,31 +257,46 @@ impl<S: State> Machine<S> {
     async fn commit_and_route(
         &mut self,
         node: usize,
-        output: Output<S>,
+        done: Done<S>,
         cx: &mut Context,
     ) -> Result<Option<End>, AgentError> {
-        let wrote = self.commit_one(node, output.writes)?;
-        match output.jump {
+        let wrote = self.commit().one(node, done.output.writes)?;
+        match done.output.jump {
             Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-            jump => self.route_one(node, jump, cx).await?,
+            jump if done.routes.is_empty() => self.route_one(node, jump, cx).await?,
+            jump => self.follow(node, jump, done.routes)?,
         }
+        self.conclude(wrote).await?;
+        Ok(None)
+    }
+
+    /// What follows a superstep whose tasks are all done: the next frontier, its checkpoint, events.
+    async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.settle();
+        self.release_deferred();
         if wrote {
             self.tell_values().await;
         }
-        Ok(None)
+        self.record_superstep().await
     }
 
     /// A superstep of several tasks: side by side on one snapshot, committed in task order.
     async fn several(&mut self, mut tasks: Vec<Task<S>>) -> Result<Option<End>, AgentError> {
-        let ended = self.execute(&mut tasks).await;
+        let known = tasks.iter().all(|task| task.prior.is_some());
+        // Merging may stop half way through a superstep that an earlier run left behind.
+        let untouched = known.then(|| Arc::clone(&self.state));
+        let ended = self.execute(&mut tasks).await?;
         let mut paused = false;
         let mut interrupts = Vec::new();
-        let mut done = Vec::with_capacity(tasks.len());
+        let mut writes = Vec::with_capacity(tasks.len());
+        let mut directions = Vec::with_capacity(tasks.len());
         let mut failed = None;
         for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
             match ended {
-                Ended::Finished(result) => done.push((task.node, result)),
+                Ended::Finished(done) => {
+                    writes.push((task.node, done.output.writes));
+                    directions.push((task.node, done.output.jump, done.routes));
+                }
                 Ended::Asked(questions) => {
                     paused = true;
                     interrupts.extend(self.interrupts(task, index, questions));
@@ -266,7 +310,20 @@ impl<S: State> Machine<S> {
             self.frontier = tasks;
             return Err(self.failure(node, error));
         }
-        let wrote = self.commit(&mut done)?;
+        let wrote = match (self.commit().all(writes), untouched) {
+            (Ok(wrote), _) => wrote,
+            // What was left behind does not fit together: its tasks run again.
+            (Err(_), Some(untouched))
+                if !paused && tasks.iter().any(|task| !self.is_start(task)) =>
+            {
+                self.state = untouched;
+                return Box::pin(self.several(tasks)).await;
+            }
+            (Err(error), _) => {
+                self.frontier = tasks;
+                return Err(error.into());
+            }
+        };
         if paused {
             // The superstep is not over: what has finished is shown, and waits for the others.
             self.frontier = tasks;
@@ -275,17 +332,23 @@ impl<S: State> Machine<S> {
             }
             return Ok(Some(End::Paused(interrupts)));
         }
-        for (node, result) in done {
-            match result.output.jump {
+        for (node, jump, routes) in directions {
+            match jump {
                 Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-                jump => self.follow(node, jump, result.routes)?,
+                jump => self.follow(node, jump, routes)?,
             }
         }
-        self.settle();
-        if wrote {
-            self.tell_values().await;
-        }
+        self.conclude(wrote).await?;
         Ok(None)
+    }
+
+    pub(super) fn commit(&mut self) -> Commit<'_, S> {
+        Commit {
+            plan: &self.plan,
+            state: &mut self.state,
+            observed: self.changes.is_some() || self.scope.emitter.is_some(),
+            changes: self.changes.as_mut(),
+        }
     }
 
     /// The questions of a task as the caller sees them.
@@ -295,18 +358,21 @@ impl<S: State> Machine<S> {
         index: usize,
         questions: Questions,
     ) -> Vec<Interrupt> {
-        let node = self.plan.name(task.node);
         let namespace = &self.scope.namespace;
-        let own = questions.own.map(|question| {
-            let path: Vec<_> = namespace
-                .iter()
-                .chain([&node])
-                .map(|name| &**name)
-                .collect();
-            let id = format!("{}:{}:{index}:{}", self.step, path.join("/"), question.key);
-            Interrupt::new(id, Arc::clone(&node), namespace.to_vec(), question)
-        });
-        own.into_iter().chain(questions.inner).collect()
+        let base = match self.recorder.as_ref().and_then(Recorder::current) {
+            Some(checkpoint) => checkpoint.to_string(),
+            None => {
+                let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
+                format!("{}@{}", path.join("/"), self.step)
+            }
+        };
+        super::load::interrupts(
+            &base,
+            index,
+            &self.plan.name(task.node),
+            namespace,
+            questions,
+        )
     }
 
     /// The error of a node, with where it happened.
@@ -315,7 +381,7 @@ impl<S: State> Machine<S> {
         match error.into_agent() {
             Ok(inner) => inner,
             Err(error) => AgentError::Node {
-                node: self.plan.name(node),
+                node: self.plan.node_name(node),
                 namespace: self.scope.namespace.to_vec(),
                 source: Failure(error),
             },

@@ -3,14 +3,17 @@
 mod cancel;
 mod commit;
 mod execute;
+mod load;
 mod machine;
 mod options;
 mod outcome;
 mod panic;
+mod record;
 mod route;
 mod stream;
 mod subgraph;
 mod tell;
+mod threads;
 
 pub use cancel::CancelToken;
 pub use options::Run;

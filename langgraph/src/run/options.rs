@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::machine::{End, Machine};
-use super::{CancelToken, EventStream, Outcome, StreamOptions};
+use super::{CancelToken, EventStream, Outcome, StreamOptions, threads};
 use crate::AgentError;
-use crate::error::Failure;
-use crate::graph::{Breakpoints, CompiledStateGraph, START};
-use crate::node::{IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
+use crate::checkpoint::{CheckpointError, CheckpointId, ThreadKey};
+use crate::graph::plan::Plan;
+use crate::graph::{Breakpoints, CompiledStateGraph};
+use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
 use crate::state::State;
 use crate::stream::Emitter;
 
@@ -30,14 +31,31 @@ pub(crate) const DEFAULT_LIMIT: usize = 1_000;
 #[must_use = "a run does nothing until it is awaited or streamed"]
 pub struct Run<S: State> {
     graph: CompiledStateGraph<S>,
-    input: Result<Output<S>, NodeError>,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
     options: Options,
+}
+
+/// How a run begins.
+pub(super) enum Begin<S: State> {
+    /// With an input, at START.
+    Input(Result<Output<S>, NodeError>),
+    /// Where its thread stands, with answers to what was asked.
+    Proceed(Vec<Given>),
+}
+
+/// An answer from outside: the key or the id of a question (none: of the only one), and the value.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) key: Option<String>,
+    pub(super) value: Value,
 }
 
 /// The options of one run.
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) thread: Option<String>,
+    pub(crate) at: Option<CheckpointId>,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -52,6 +70,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             thread: None,
+            at: None,
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
@@ -66,11 +85,36 @@ impl Default for Options {
 
 impl<S: State> Run<S> {
     pub(crate) fn new(graph: CompiledStateGraph<S>, input: impl IntoOutput<S>) -> Self {
+        Self::begin(graph, Begin::Input(input.into_output()))
+    }
+
+    pub(super) fn begin(graph: CompiledStateGraph<S>, begin: Begin<S>) -> Self {
         Self {
             graph,
-            input: input.into_output(),
+            begin,
+            command: None,
             options: Options::default(),
         }
+    }
+
+    /// The thread that the run belongs to. The graph needs a checkpointer.
+    pub fn thread(mut self, thread: impl Into<String>) -> Self {
+        self.options.thread = Some(thread.into());
+        self
+    }
+
+    /// Starts from that checkpoint of the thread instead of from its head: time travel. What came
+    /// after it is kept.
+    pub fn at(mut self, checkpoint: CheckpointId) -> Self {
+        self.options.at = Some(checkpoint);
+        self
+    }
+
+    /// Writes `command`'s update before the thread goes on, and starts the nodes it names beside
+    /// what is pending.
+    pub fn command(mut self, command: Command<S>) -> Self {
+        self.command = Some(command);
+        self
     }
 
     /// Gives the run a resource, in place of the graph's of the same type; see
@@ -132,12 +176,13 @@ impl<S: State> Run<S> {
     async fn drive(self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
         let Self {
             graph,
-            input,
+            begin,
+            command,
             options,
         } = self;
         let timeout = options.timeout;
         let cancel = options.cancel.clone();
-        let run = bounded(timeout, run(graph, input, options, emitter));
+        let run = bounded(timeout, run(graph, begin, command, options, emitter));
         match cancel {
             None => run.await,
             Some(token) => {
@@ -171,30 +216,61 @@ async fn bounded<T>(
 
 async fn run<S: State>(
     graph: CompiledStateGraph<S>,
-    input: Result<Output<S>, NodeError>,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
     options: Options,
     emitter: Option<Emitter>,
 ) -> Result<Outcome<S>, AgentError> {
-    let plan = Arc::clone(&graph.plan);
-    let mut input = input.map_err(|error| AgentError::Node {
-        node: START.into(),
-        namespace: Vec::new(),
-        source: Failure(error),
-    })?;
     if options.limit == 0 {
         return Err(AgentError::InvalidInput(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
     }
-    if let Some(thread) = options.thread {
-        return Err(crate::checkpoint::CheckpointError::NoCheckpointer(thread).into());
-    }
-    as_update(&mut input);
-    for write in input.writes.as_mut_slice() {
-        if let Write::Update(update) | Write::Overwrite(update) = write {
-            plan.initial.prepare(update);
+    let mut machine = machine(&graph.plan, &options, emitter)?;
+    let log = log(&graph, &options)?;
+    match begin {
+        Begin::Input(input) => {
+            let mut input =
+                input.map_err(|error| machine.failure(graph.plan.nodes.len(), error))?;
+            if let Some(command) = command {
+                let command = command.into_parts();
+                input.writes.extend(command.writes);
+                input.jump = input.jump.and(command.jump);
+            }
+            enter(&graph.plan, &mut input);
+            threads::start(&mut machine, log, options.at, input).await?;
+        }
+        Begin::Proceed(given) => {
+            let mut command = command.map(Command::into_parts);
+            if let Some(command) = &mut command {
+                enter(&graph.plan, command);
+            }
+            let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
+            threads::proceed(&mut machine, log, options.at, given, command).await?;
         }
     }
+    match machine.run().await? {
+        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Paused(interrupts) => {
+            let next = machine.next();
+            Ok(Outcome::Interrupted {
+                interrupts,
+                next,
+                state: machine.into_state(),
+            })
+        }
+        End::Parent(parent) => Err(AgentError::InvalidInput(format!(
+            "a node answered with `Command::parent` ({parent:?}), and there is no graph around this one"
+        ))),
+    }
+}
+
+/// A machine at rest, with the options of the run.
+fn machine<S: State>(
+    plan: &Arc<Plan<S>>,
+    options: &Options,
+    emitter: Option<Emitter>,
+) -> Result<Machine<S>, AgentError> {
     let unknown =
         |name| AgentError::InvalidInput(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
@@ -217,39 +293,53 @@ async fn run<S: State>(
         namespace: Arc::from([]),
         shared: Arc::new(Shared {
             run_id: OnceLock::new(),
-            thread: None,
-            metadata: options.metadata,
-            cancel: options.cancel,
+            thread: options.thread.clone(),
+            metadata: options.metadata.clone(),
+            cancel: options.cancel.clone(),
             deadline: options.timeout.map(|limit| Instant::now() + limit),
             max_concurrency: options.max_concurrency,
         }),
     });
-    let mut machine = Machine::new(Arc::clone(&plan), scope, plan.initial.clone());
+    let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
     if let Some(stops) = before {
         machine.before = stops;
     }
     if let Some(stops) = after {
         machine.after = stops;
     }
-    machine.start(input).await?;
-    match machine.run().await? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
-        End::Paused(interrupts) => {
-            let next = machine.next();
-            Ok(Outcome::Interrupted {
-                interrupts,
-                next,
-                state: machine.into_state(),
-            })
+    Ok(machine)
+}
+
+/// The log of the run's thread.
+fn log<S: State>(
+    graph: &CompiledStateGraph<S>,
+    options: &Options,
+) -> Result<Option<threads::Log>, CheckpointError> {
+    match (&graph.saver, &options.thread) {
+        (None, None) => Ok(None),
+        (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
+        (Some(_), None) => Err(CheckpointError::NoThread),
+        (Some(saver), Some(thread)) => Ok(Some(threads::Log {
+            saver: Arc::clone(saver),
+            key: ThreadKey::root(thread.clone()),
+            metadata: options.metadata.clone(),
+        })),
+    }
+}
+
+/// Makes what comes in from outside ready to be merged: a state counts as an update, and whatever
+/// is random is fixed.
+pub(super) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
+    as_update(input);
+    for write in input.writes.as_mut_slice() {
+        if let Write::Update(update) | Write::Overwrite(update) = write {
+            plan.initial.prepare(update);
         }
-        End::Parent(parent) => Err(AgentError::InvalidInput(format!(
-            "a node answered with `Command::parent` ({parent:?}), and there is no graph around this one"
-        ))),
     }
 }
 
 /// A state that comes in from outside is an update: it goes through the reducers.
-pub(super) fn as_update<S: State>(input: &mut Output<S>) {
+fn as_update<S: State>(input: &mut Output<S>) {
     for write in input.writes.as_mut_slice() {
         if let Write::State(state) = write {
             *write = Write::Update(S::clone(state).into());

@@ -32,7 +32,7 @@ impl<S: State> Machine<S> {
     fn router_failure(&self, node: usize, error: crate::node::NodeError) -> AgentError {
         match error.downcast_ref::<crate::graph::UnknownKey>() {
             Some(unknown) => AgentError::Routing {
-                node: self.plan.name(node),
+                node: self.plan.node_name(node),
                 target: unknown.key.to_string(),
                 problem: unknown.to_string(),
             },
@@ -106,7 +106,7 @@ impl<S: State> Machine<S> {
         declared: Option<&[usize]>,
     ) -> Result<(), AgentError> {
         let problem = |machine: &Self, target: &str, problem: String| AgentError::Routing {
-            node: machine.plan.name(from),
+            node: machine.plan.node_name(from),
             target: target.to_owned(),
             problem,
         };
@@ -194,6 +194,26 @@ impl<S: State> Machine<S> {
             *seen = super::machine::Seen::default();
             self.reach(join.target);
         }
+    }
+
+    /// Starts what a command from outside names, beside what is pending.
+    pub(super) fn join_in(&mut self, jump: Jump<S>) -> Result<(), AgentError> {
+        let pending = std::mem::take(&mut self.frontier);
+        let start = self.plan.nodes.len();
+        if let Jump::To(to) = jump {
+            for target in to.targets {
+                self.take_target(start, target, None)?;
+            }
+        }
+        self.settle();
+        let new = std::mem::replace(&mut self.frontier, pending);
+        for task in new {
+            let known = |pending: &Task<S>| pending.node == task.node && pending.argument.is_none();
+            if task.argument.is_some() || !self.frontier.iter().any(known) {
+                self.frontier.push(task);
+            }
+        }
+        Ok(())
     }
 
     /// Puts the next frontier in its order: nodes as the graph declares them, then sends.

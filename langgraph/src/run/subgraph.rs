@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::machine::{End, Machine};
-use super::options::as_update;
+use super::options::enter;
 use crate::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
@@ -170,8 +170,8 @@ impl<S: State> CompiledStateGraph<S> {
 impl<S: State, P: State> MappedGraph<S, P> {
     async fn run(&self, call: Call<'_, P>) -> Result<Output<P>, NodeError> {
         let mut input = (self.into)(call.state)?;
-        as_update(&mut input);
         let plan = &self.graph.plan;
+        enter(plan, &mut input);
         let Inner { machine, end } =
             run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
         let mut output = (self.back)(machine.into_state())?;
@@ -228,8 +228,8 @@ impl Context {
         input: impl IntoOutput<S>,
     ) -> Result<S, NodeError> {
         let mut input = input.into_output()?;
-        as_update(&mut input);
         let plan = &graph.plan;
+        enter(plan, &mut input);
         let Inner { machine, end } =
             run_inside(plan, plan.initial.clone(), input, self, false).await?;
         match end {

@@ -19,15 +19,28 @@ impl<S: State> Machine<S> {
     pub(super) async fn tell_values(&self) {
         if let Some(emitter) = self.emitter(Mode::Values) {
             emitter
-                .send(self.step, Payload::Values(Arc::new(S::clone(&self.state))))
+                .send(
+                    self.shown_step(),
+                    Payload::Values(Arc::new(S::clone(&self.state))),
+                )
                 .await;
+        }
+    }
+
+    pub(super) async fn tell_checkpoint(&self) {
+        if let Some(emitter) = self.emitter(Mode::Checkpoints) {
+            if let Some(snapshot) = self.snapshot() {
+                emitter
+                    .send(self.shown_step(), Payload::Checkpoint(Arc::new(snapshot)))
+                    .await;
+            }
         }
     }
 
     pub(super) async fn tell_breakpoint(&self) {
         if let Some(emitter) = &self.scope.emitter {
             emitter
-                .send(self.step, Payload::Interrupt(Vec::new()))
+                .send(self.shown_step(), Payload::Interrupt(Vec::new()))
                 .await;
         }
     }
@@ -43,7 +56,10 @@ impl<S: State> Machine<S> {
             };
             let node = self.plan.name(task.node);
             emitter
-                .send(self.step, Payload::TaskStarted { node, input, item })
+                .send(
+                    self.shown_step(),
+                    Payload::TaskStarted { node, input, item },
+                )
                 .await;
         }
     }
@@ -68,7 +84,7 @@ impl<S: State> Machine<S> {
                             if emitter.first_sight(&message) {
                                 let node = Arc::clone(&node);
                                 emitter
-                                    .send(self.step, Payload::Message { node, message })
+                                    .send(self.shown_step(), Payload::Message { node, message })
                                     .await;
                             }
                         }
@@ -82,7 +98,7 @@ impl<S: State> Machine<S> {
                     let node = Arc::clone(&node);
                     emitter
                         .send(
-                            self.step,
+                            self.shown_step(),
                             Payload::Update {
                                 node,
                                 writes,
@@ -95,7 +111,7 @@ impl<S: State> Machine<S> {
             Ended::Asked(questions) => {
                 interrupts = self.interrupts(task, index, questions.clone());
                 emitter
-                    .send(self.step, Payload::Interrupt(interrupts.clone()))
+                    .send(self.shown_step(), Payload::Interrupt(interrupts.clone()))
                     .await;
             }
             Ended::Failed(failure) => error = Some(failure.to_string()),
@@ -103,7 +119,7 @@ impl<S: State> Machine<S> {
         if emitter.wants(Mode::Tasks) {
             emitter
                 .send(
-                    self.step,
+                    self.shown_step(),
                     Payload::TaskFinished {
                         node,
                         writes,

@@ -1,0 +1,39 @@
+//! The id of a checkpoint.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Names a checkpoint; ids of one thread increase with time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CheckpointId(Uuid);
+
+impl CheckpointId {
+    /// A new id behind `previous`, also when the clock has gone back since.
+    pub fn after(previous: Option<Self>) -> Self {
+        let id = Uuid::now_v7();
+        match previous {
+            Some(Self(previous)) if id <= previous => {
+                Self(Uuid::from_u128(previous.as_u128().wrapping_add(1)))
+            }
+            _ => Self(id),
+        }
+    }
+}
+
+impl fmt::Display for CheckpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for CheckpointId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}

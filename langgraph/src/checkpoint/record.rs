@@ -1,0 +1,197 @@
+//! What is stored of a thread.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use super::{CheckpointId, Source};
+use crate::graph::NodeName;
+use crate::node::{Answer, Questions};
+
+/// Names a log: a thread, and the place of the graph in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadKey {
+    /// The thread.
+    pub thread: String,
+    /// The nodes around the graph; empty for the root.
+    pub namespace: Vec<String>,
+}
+
+impl ThreadKey {
+    /// The root graph's log of that thread.
+    pub fn root(thread: impl Into<String>) -> Self {
+        Self {
+            thread: thread.into(),
+            namespace: Vec::new(),
+        }
+    }
+}
+
+/// A value of the graph's own types.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Payload {
+    /// The value itself.
+    Value(Arc<dyn Any + Send + Sync>),
+}
+
+impl Payload {
+    pub(crate) fn of<T: Send + Sync + 'static>(value: T) -> Self {
+        Self::Value(Arc::new(value))
+    }
+
+    pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => value.downcast_ref(),
+        }
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(_) => f.write_str("Value"),
+        }
+    }
+}
+
+/// One moment of a thread: what the state is made of, and what runs next.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckpointRecord {
+    /// Its id.
+    pub id: CheckpointId,
+    /// The checkpoint it came from.
+    pub parent: Option<CheckpointId>,
+    /// What its state is made of; none for the first of a thread.
+    pub base: Option<Base>,
+    /// The superstep.
+    pub step: i64,
+    /// What made it.
+    pub source: Source,
+    /// When it was made.
+    pub created_at: SystemTime,
+    /// The tasks of the next superstep, in order.
+    pub tasks: Vec<TaskSpec>,
+    /// Joins that have seen some of their sources.
+    pub joins: Vec<JoinRecord>,
+    /// Deferred nodes that have been reached.
+    pub deferred: Vec<NodeName>,
+    /// The state, before the entries of this checkpoint.
+    pub snapshot: Option<Payload>,
+    /// How many records the log holds since a snapshot, up to this one.
+    pub since_snapshot: usize,
+    /// What the caller noted about the run.
+    pub metadata: BTreeMap<String, Value>,
+}
+
+/// What the state of a checkpoint is made of, before its own entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The state of this checkpoint …
+    pub id: CheckpointId,
+    /// … with what its tasks wrote, if true.
+    pub with_tasks: bool,
+}
+
+/// A task of a checkpoint's next superstep.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TaskSpec {
+    /// The node; [`START`](crate::START) for an input that has not been taken up.
+    pub node: NodeName,
+    /// What a send gave it.
+    pub argument: Option<TaskArgument>,
+}
+
+/// What a send gave a task.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum TaskArgument {
+    /// The item of a worker.
+    Item(Payload),
+    /// A state in place of the snapshot.
+    State(Payload),
+}
+
+/// A join that has seen some of its sources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinRecord {
+    /// All of its sources.
+    pub sources: Vec<NodeName>,
+    /// The node that waits.
+    pub target: NodeName,
+    /// The sources it has seen.
+    pub seen: Vec<NodeName>,
+}
+
+/// What has become of a task.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TaskRecord {
+    /// The checkpoint whose next superstep the task is part of.
+    pub checkpoint: CheckpointId,
+    /// The task's place among the checkpoint's tasks.
+    pub task: usize,
+    /// How it ended; none for answers that wait for it.
+    pub outcome: Option<TaskOutcome>,
+    /// Answers given to its questions.
+    pub(crate) answers: Vec<Answer>,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum TaskOutcome {
+    /// With writes and directions.
+    Finished(Payload),
+    /// With questions.
+    Asked(AskedQuestions),
+    /// With an error.
+    Failed(String),
+}
+
+/// The questions with which a task ended.
+#[derive(Clone, Debug)]
+pub struct AskedQuestions(pub(crate) Questions);
+
+/// What was written to a checkpoint from outside, after the state it is based on.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EntryRecord {
+    /// The checkpoint.
+    pub checkpoint: CheckpointId,
+    /// The writes.
+    pub writes: Payload,
+}
+
+/// Records that are stored together, or not at all.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Batch {
+    /// The head of the log as the writer knows it. If it is another one, the batch is refused.
+    pub head: Option<CheckpointId>,
+    /// New checkpoints, oldest first; the last one becomes the head.
+    pub checkpoints: Vec<CheckpointRecord>,
+    /// What has become of tasks.
+    pub tasks: Vec<TaskRecord>,
+    /// Writes from outside.
+    pub entries: Vec<EntryRecord>,
+}
+
+/// A checkpoint with everything that belongs to it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stored {
+    /// The checkpoint.
+    pub checkpoint: CheckpointRecord,
+    /// What has become of its tasks, in the order in which it was stored.
+    pub tasks: Vec<TaskRecord>,
+    /// What was written to it from outside, in order.
+    pub entries: Vec<EntryRecord>,
+}

@@ -1,0 +1,379 @@
+//! Reading a thread's log.
+
+use std::sync::Arc;
+
+use super::commit::Commit;
+use super::execute::{Done, Ended};
+use super::machine::{Machine, Seen, Task};
+use super::record::Recorder;
+use crate::AgentError;
+use crate::checkpoint::{
+    CheckpointError, CheckpointId, Checkpointer, Payload, Snapshot, Stored, TaskArgument,
+    TaskOutcome, TaskSnapshot, ThreadKey,
+};
+use crate::graph::plan::Plan;
+use crate::graph::{NodeName, START};
+use crate::node::{Answer, Argument, ErasedItem, Interrupt, Questions, Write, Writes};
+use crate::state::State;
+
+/// A thread as one of its checkpoints left it.
+pub(super) struct Loaded<S: State> {
+    pub(super) state: Arc<S>,
+    pub(super) stored: Stored,
+    pub(super) head: Option<CheckpointId>,
+    pub(super) tasks: Vec<TaskState<S>>,
+}
+
+/// What has become of a task.
+pub(super) struct TaskState<S: State> {
+    pub(super) node: NodeName,
+    pub(super) argument: Option<Argument<S>>,
+    pub(super) outcome: Option<Outcome<S>>,
+    pub(super) answers: Vec<Answer>,
+    /// What it asked last, answered or not.
+    pub(super) asked: Option<Questions>,
+}
+
+pub(super) enum Outcome<S: State> {
+    Finished(Done<S>),
+    Asked(Questions),
+    Failed(String),
+}
+
+/// A thread at `at`, or at its head; none when there is no such checkpoint.
+pub(super) async fn load<S: State>(
+    plan: &Plan<S>,
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    at: Option<CheckpointId>,
+) -> Result<Option<Loaded<S>>, AgentError> {
+    let mut chain = saver.load(key, at).await?;
+    let head = match at {
+        None => chain.last().map(|stored| stored.checkpoint.id),
+        Some(_) => saver.head(key).await?,
+    };
+    let state = replay(plan, key, &chain)?;
+    let Some(stored) = chain.pop() else {
+        return Ok(None);
+    };
+    let tasks = task_states(key, &stored)?;
+    Ok(Some(Loaded {
+        state,
+        stored,
+        head,
+        tasks,
+    }))
+}
+
+fn wrong_type(key: &ThreadKey) -> AgentError {
+    CheckpointError::WrongType(key.thread.clone()).into()
+}
+
+/// The state that a chain of records makes.
+fn replay<S: State>(
+    plan: &Plan<S>,
+    key: &ThreadKey,
+    chain: &[Stored],
+) -> Result<Arc<S>, AgentError> {
+    let mut state = Arc::new(plan.initial.clone());
+    let mut before: Option<&Stored> = None;
+    for stored in chain {
+        if let Some(snapshot) = &stored.checkpoint.snapshot {
+            state = Arc::new(snapshot.get::<S>().ok_or_else(|| wrong_type(key))?.clone());
+        } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before) {
+            if base.with_tasks {
+                let writes = finished(plan, key, before)?;
+                let mut commit = Commit {
+                    plan,
+                    state: &mut state,
+                    changes: None,
+                    observed: false,
+                };
+                commit.all(writes)?;
+            }
+        }
+        for entry in &stored.entries {
+            let writes = entry
+                .writes
+                .get::<Vec<Write<S>>>()
+                .ok_or_else(|| wrong_type(key))?;
+            let mut commit = Commit {
+                plan,
+                state: &mut state,
+                changes: None,
+                observed: false,
+            };
+            for write in writes {
+                commit.apply(plan.names.len(), write.clone())?;
+            }
+        }
+        before = Some(stored);
+    }
+    Ok(state)
+}
+
+/// What the tasks of a checkpoint wrote, in task order.
+fn finished<S: State>(
+    plan: &Plan<S>,
+    key: &ThreadKey,
+    stored: &Stored,
+) -> Result<Vec<(usize, Writes<S>)>, AgentError> {
+    let states = task_states::<S>(key, stored)?;
+    let finished = states.into_iter().filter_map(|task| match task.outcome {
+        Some(Outcome::Finished(done)) => Some((
+            plan.index_of(&task.node).unwrap_or(plan.names.len()),
+            done.output.writes,
+        )),
+        _ => None,
+    });
+    Ok(finished.collect())
+}
+
+fn task_states<S: State>(
+    key: &ThreadKey,
+    stored: &Stored,
+) -> Result<Vec<TaskState<S>>, AgentError> {
+    let mut states = Vec::with_capacity(stored.checkpoint.tasks.len());
+    for spec in &stored.checkpoint.tasks {
+        let argument = match &spec.argument {
+            None => None,
+            Some(TaskArgument::Item(item)) => {
+                Some(Argument::Item(Arc::clone(typed::<Arc<dyn ErasedItem>>(
+                    key, item,
+                )?)))
+            }
+            Some(TaskArgument::State(state)) => {
+                Some(Argument::State(Arc::clone(typed::<Arc<S>>(key, state)?)))
+            }
+        };
+        let node = Arc::clone(&spec.node);
+        states.push(TaskState {
+            node,
+            argument,
+            outcome: None,
+            answers: Vec::new(),
+            asked: None,
+        });
+    }
+    for record in &stored.tasks {
+        let Some(state) = states.get_mut(record.task) else {
+            continue;
+        };
+        match &record.outcome {
+            Some(TaskOutcome::Finished(done)) => {
+                state.outcome = Some(Outcome::Finished(typed::<Done<S>>(key, done)?.clone()));
+            }
+            Some(TaskOutcome::Asked(questions)) => {
+                state.asked = Some(questions.0.clone());
+                state.outcome = Some(Outcome::Asked(questions.0.clone()));
+            }
+            Some(TaskOutcome::Failed(text)) => state.outcome = Some(Outcome::Failed(text.clone())),
+            None => {}
+        }
+        for answer in &record.answers {
+            state.answers.retain(|old| old.key != answer.key);
+            state.answers.push(answer.clone());
+        }
+    }
+    Ok(states)
+}
+
+fn typed<'a, T: Send + Sync + 'static>(
+    key: &ThreadKey,
+    payload: &'a Payload,
+) -> Result<&'a T, AgentError> {
+    payload.get::<T>().ok_or_else(|| wrong_type(key))
+}
+
+impl<S: State> TaskState<S> {
+    /// True when its open question, if it has one, is answered.
+    fn answered(&self) -> bool {
+        match &self.outcome {
+            Some(Outcome::Asked(Questions { own: Some(own), .. })) => {
+                self.answers.iter().any(|answer| answer.key == own.key)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        matches!(self.outcome, Some(Outcome::Finished(_)))
+    }
+
+    fn questions(
+        &self,
+        base: &str,
+        index: usize,
+        namespace: &[NodeName],
+        all: bool,
+    ) -> Vec<Interrupt> {
+        let questions = match &self.outcome {
+            Some(Outcome::Asked(questions)) if all || !self.answered() => Some(questions),
+            _ if all => self.asked.as_ref(),
+            _ => None,
+        };
+        questions.map_or_else(Vec::new, |questions| {
+            interrupts(base, index, &self.node, namespace, questions.clone())
+        })
+    }
+}
+
+/// The questions of a task as the caller sees them.
+pub(super) fn interrupts(
+    base: &str,
+    index: usize,
+    node: &NodeName,
+    namespace: &[NodeName],
+    questions: Questions,
+) -> Vec<Interrupt> {
+    let own = questions.own.map(|question| {
+        let id = format!("{base}:{index}:{}", question.key);
+        Interrupt::new(id, Arc::clone(node), namespace.to_vec(), question)
+    });
+    own.into_iter().chain(questions.inner).collect()
+}
+
+impl<S: State> Loaded<S> {
+    /// What has been asked and not been answered.
+    pub(super) fn open(&self) -> Vec<(usize, Interrupt)> {
+        let base = self.stored.checkpoint.id.to_string();
+        let tasks = self.tasks.iter().enumerate();
+        tasks
+            .flat_map(|(index, task)| {
+                task.questions(&base, index, &[], false)
+                    .into_iter()
+                    .map(move |i| (index, i))
+            })
+            .collect()
+    }
+
+    /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
+    pub(super) fn live(
+        mut self,
+        plan: &Plan<S>,
+        key: &ThreadKey,
+    ) -> Result<Snapshot<S>, AgentError> {
+        let mut state = Arc::clone(&self.state);
+        let writes = finished(plan, key, &self.stored)?;
+        if writes.len() < self.tasks.len() {
+            let mut commit = Commit {
+                plan,
+                state: &mut state,
+                changes: None,
+                observed: false,
+            };
+            // What does not fit together is not shown; it has not happened yet.
+            if commit.all(writes).is_ok() {
+                self.state = state;
+            }
+        }
+        Ok(self.show(false))
+    }
+
+    /// The checkpoint as it was saved.
+    pub(super) fn saved(self) -> Snapshot<S> {
+        self.show(true)
+    }
+
+    fn show(self, all: bool) -> Snapshot<S> {
+        let checkpoint = self.stored.checkpoint;
+        let base = checkpoint.id.to_string();
+        // A superstep whose tasks have all finished without a checkpoint behind it runs again.
+        let whole = all || self.tasks.iter().all(TaskState::is_finished);
+        let mut snapshot = Snapshot {
+            id: checkpoint.id,
+            parent: checkpoint.parent,
+            values: Arc::unwrap_or_clone(self.state),
+            next: Vec::new(),
+            step: checkpoint.step,
+            source: checkpoint.source,
+            created_at: checkpoint.created_at,
+            interrupts: Vec::new(),
+            tasks: Vec::new(),
+            metadata: checkpoint.metadata,
+        };
+        for (index, task) in self.tasks.into_iter().enumerate() {
+            if whole || !task.is_finished() {
+                snapshot.next.push(Arc::clone(&task.node));
+            }
+            let interrupts = task.questions(&base, index, &[], all);
+            snapshot.interrupts.extend(interrupts.iter().cloned());
+            let (result, error) = match task.outcome {
+                Some(Outcome::Finished(done)) => (Some(done.output.writes.into_vec()), None),
+                Some(Outcome::Failed(error)) => (None, Some(error)),
+                _ => (None, None),
+            };
+            snapshot.tasks.push(TaskSnapshot {
+                node: task.node,
+                result,
+                error,
+                interrupts,
+            });
+        }
+        snapshot
+    }
+
+    /// Puts a machine where the thread stands.
+    pub(super) fn restore(
+        self,
+        machine: &mut Machine<S>,
+        thread: &str,
+        recorder: Option<Recorder>,
+    ) -> Result<(), AgentError> {
+        let plan = Arc::clone(&machine.plan);
+        let find = |node: &NodeName| {
+            if &**node == START {
+                return Ok(plan.names.len());
+            }
+            plan.index_of(node)
+                .or_else(|| plan.alias(node))
+                .ok_or_else(|| CheckpointError::UnknownNode {
+                    thread: thread.to_owned(),
+                    node: node.to_string(),
+                    graph: plan.topology.name.clone(),
+                })
+        };
+        machine.step = self.stored.checkpoint.step;
+        machine.state = self.state;
+        machine.recorder = recorder;
+        for node in &self.stored.checkpoint.deferred {
+            machine.deferred.push(find(node)?);
+        }
+        for record in &self.stored.checkpoint.joins {
+            let joins = plan.topology_joins.iter();
+            let found = joins
+                .zip(&mut machine.joins)
+                .find(|((sources, target), _)| {
+                    *target == record.target && *sources == record.sources
+                });
+            if let Some(((sources, _), seen)) = found {
+                let positions = sources
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, source)| record.seen.contains(source));
+                let sources: crate::state::FieldSet = positions.map(|(index, _)| index).collect();
+                *seen = Seen {
+                    count: sources.iter().count(),
+                    sources,
+                };
+            }
+        }
+        for task in self.tasks {
+            let answered = task.answered();
+            let prior = match task.outcome {
+                Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),
+                Some(Outcome::Asked(questions)) if !answered && questions.own.is_some() => {
+                    Some(Ended::Asked(questions))
+                }
+                _ => None,
+            };
+            machine.frontier.push(Task {
+                node: find(&task.node)?,
+                argument: task.argument,
+                answers: task.answers,
+                prior: prior.map(Box::new),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,290 @@
+//! Threads: starting, going on, looking, changing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Run;
+use super::execute::{Done, Ended};
+use super::load::{Loaded, load};
+use super::machine::{Machine, Task};
+use super::options::{Begin, Given};
+use super::record::{Origin, Recorder};
+use crate::AgentError;
+use crate::checkpoint::{
+    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Snapshot, Source, ThreadKey,
+};
+use crate::graph::CompiledStateGraph;
+use crate::node::{Answer, Interrupt, Output};
+use crate::state::State;
+
+/// The log of a thread, before it is read.
+pub(super) struct Log {
+    pub(super) saver: Arc<dyn Checkpointer>,
+    pub(super) key: ThreadKey,
+    pub(super) metadata: BTreeMap<String, Value>,
+}
+
+impl Log {
+    fn recorder(&self) -> Recorder {
+        Recorder::new(
+            Arc::clone(&self.saver),
+            self.key.clone(),
+            self.metadata.clone(),
+        )
+    }
+
+    async fn load<S: State>(
+        &self,
+        machine: &Machine<S>,
+        at: Option<CheckpointId>,
+    ) -> Result<Option<Loaded<S>>, AgentError> {
+        let loaded = load(&machine.plan, &*self.saver, &self.key, at).await?;
+        match (loaded, at) {
+            (None, Some(id)) => Err(CheckpointError::UnknownCheckpoint {
+                thread: self.key.thread.clone(),
+                id,
+            }
+            .into()),
+            (loaded, _) => Ok(loaded),
+        }
+    }
+}
+
+/// Starts a run with an input: on a thread, a child of its head (or of `at`) whose pending tasks
+/// are dropped.
+pub(super) async fn start<S: State>(
+    machine: &mut Machine<S>,
+    log: Option<Log>,
+    at: Option<CheckpointId>,
+    input: Output<S>,
+) -> Result<(), AgentError> {
+    if let Some(log) = log {
+        let mut recorder = log.recorder();
+        let mut origin = Origin {
+            parent: None,
+            base: None,
+            source: Source::Input,
+        };
+        if let Some(loaded) = log.load(machine, at).await? {
+            let checkpoint = &loaded.stored.checkpoint;
+            recorder.resume(loaded.head, checkpoint);
+            origin.parent = Some(checkpoint.id);
+            origin.base = Some(Base {
+                id: checkpoint.id,
+                with_tasks: false,
+            });
+            machine.step = checkpoint.step + 1;
+            machine.state = loaded.state;
+        }
+        machine.recorder = Some(recorder);
+        machine
+            .frontier
+            .push(Task::by_edge(machine.plan.nodes.len()));
+        machine.record(origin, None).await?;
+        machine.frontier.clear();
+        // The input is safe before the first node starts.
+        let taken_up = Ended::Finished(Done::new(input.clone()));
+        machine.record_ended(0, &taken_up).await?;
+    }
+    machine.start(input).await
+}
+
+/// Puts a machine where its thread stands.
+pub(super) async fn proceed<S: State>(
+    machine: &mut Machine<S>,
+    log: Log,
+    at: Option<CheckpointId>,
+    given: Vec<Given>,
+    command: Option<Output<S>>,
+) -> Result<(), AgentError> {
+    let thread = log.key.thread.clone();
+    let Some(mut loaded) = log.load(machine, at).await? else {
+        return Err(CheckpointError::UnknownThread(thread).into());
+    };
+    let mut recorder = log.recorder();
+    recorder.resume(loaded.head, &loaded.stored.checkpoint);
+    for (task, answer) in assign(&thread, &loaded, given)? {
+        if let Some(state) = loaded.tasks.get_mut(task) {
+            state.answers.retain(|old| old.key != answer.key);
+            state.answers.push(answer.clone());
+        }
+        recorder.keep_answers(task, vec![answer]);
+    }
+    recorder.flush().await?;
+    loaded.restore(machine, &thread, Some(recorder))?;
+    machine.passed = true;
+    if let Some(command) = command {
+        let writes = command.writes.into_vec();
+        for write in writes.clone() {
+            machine.commit().apply(usize::MAX, write)?;
+        }
+        if let Some(recorder) = &mut machine.recorder {
+            recorder.keep_entry(writes);
+            recorder.flush().await?;
+        }
+        machine.join_in(command.jump)?;
+    }
+    machine.tell_values().await;
+    machine.tell_checkpoint().await;
+    Ok(())
+}
+
+/// Finds the question that each answer is for.
+fn assign<S: State>(
+    thread: &str,
+    loaded: &Loaded<S>,
+    given: Vec<Given>,
+) -> Result<Vec<(usize, Answer)>, CheckpointError> {
+    let open = loaded.open();
+    let list = |questions: &[&(usize, Interrupt)]| {
+        let ids: Vec<_> = questions
+            .iter()
+            .map(|(_, i)| format!("`{}` (`{}` of `{}`)", i.id, i.key, i.node))
+            .collect();
+        if ids.is_empty() {
+            "nothing".to_owned()
+        } else {
+            ids.join(", ")
+        }
+    };
+    let mut answers = Vec::with_capacity(given.len());
+    for Given { key, value } in given {
+        let fits: Vec<_> = open
+            .iter()
+            .filter(|(_, i)| key.as_ref().is_none_or(|key| i.id == *key || i.key == *key))
+            .collect();
+        let name = key.unwrap_or_else(|| "the question".to_owned());
+        match fits.as_slice() {
+            [(task, interrupt)] => answers.push((
+                *task,
+                Answer {
+                    key: interrupt.key.clone(),
+                    value,
+                },
+            )),
+            [] => {
+                let open = list(&open.iter().collect::<Vec<_>>());
+                return Err(CheckpointError::NothingToResume {
+                    thread: thread.to_owned(),
+                    key: name,
+                    open,
+                });
+            }
+            several => {
+                let open = list(several);
+                return Err(CheckpointError::AmbiguousResume {
+                    thread: thread.to_owned(),
+                    key: name,
+                    open,
+                });
+            }
+        }
+    }
+    Ok(answers)
+}
+
+/// Runs that go on with a thread, and looks at it.
+impl<S: State> CompiledStateGraph<S> {
+    /// Goes on where the thread stands: behind a breakpoint, or after a failure. Tasks that have
+    /// finished do not run again; tasks that wait for an answer keep waiting.
+    pub fn proceed(&self, thread: impl Into<String>) -> Run<S> {
+        Run::begin(self.clone(), Begin::Proceed(Vec::new())).thread(thread)
+    }
+
+    /// Answers the question `key` (its key, or its id) and goes on.
+    pub fn resume(
+        &self,
+        thread: impl Into<String>,
+        key: impl Into<String>,
+        answer: impl Serialize,
+    ) -> Run<S> {
+        self.resume_all(thread, [(key, answer)])
+    }
+
+    /// Answers several questions, by key or id, and goes on. Those without an answer keep waiting.
+    pub fn resume_all<K: Into<String>>(
+        &self,
+        thread: impl Into<String>,
+        answers: impl IntoIterator<Item = (K, impl Serialize)>,
+    ) -> Run<S> {
+        let given = answers
+            .into_iter()
+            .map(|(key, value)| Given {
+                key: Some(key.into()),
+                value: json(value),
+            })
+            .collect();
+        Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
+    }
+
+    /// Answers the only open question and goes on; an error when there are several, or none.
+    pub fn answer(&self, thread: impl Into<String>, answer: impl Serialize) -> Run<S> {
+        let given = vec![Given {
+            key: None,
+            value: json(answer),
+        }];
+        Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
+    }
+
+    fn log(&self, thread: &str) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), AgentError> {
+        match &self.saver {
+            Some(saver) => Ok((saver, ThreadKey::root(thread))),
+            None => Err(CheckpointError::NoCheckpointer(thread.to_owned()).into()),
+        }
+    }
+
+    /// The thread as it is now, with what finished tasks of an unfinished superstep have written;
+    /// `None` when there is no such thread.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when the thread cannot be read.
+    pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
+        let (saver, key) = self.log(thread)?;
+        match load(&self.plan, &**saver, &key, None).await? {
+            Some(loaded) => loaded.live(&self.plan, &key).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The thread as that checkpoint was saved; `None` when there is no such checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    pub async fn get_state_at(
+        &self,
+        thread: &str,
+        checkpoint: CheckpointId,
+    ) -> Result<Option<Snapshot<S>>, AgentError> {
+        let (saver, key) = self.log(thread)?;
+        Ok(load(&self.plan, &**saver, &key, Some(checkpoint))
+            .await?
+            .map(Loaded::saved))
+    }
+
+    /// The thread's checkpoints, newest first, those of all its branches.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    pub async fn history(&self, thread: &str) -> Result<Vec<Snapshot<S>>, AgentError> {
+        let (saver, key) = self.log(thread)?;
+        let mut history = Vec::new();
+        for id in saver.list(&key, ListOptions::default()).await? {
+            history.extend(
+                load(&self.plan, &**saver, &key, Some(id))
+                    .await?
+                    .map(Loaded::saved),
+            );
+        }
+        Ok(history)
+    }
+}
+
+fn json(value: impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}
