@@ -136,3 +136,26 @@ impl<'p> Flat<'p> {
         }
     }
 }
+
+impl FlatNode<'_> {
+    /// The names of the frames and of the node, from the outside in.
+    pub(super) fn path(&self) -> String {
+        let names = self.frames.iter().copied().chain([&*self.node.name]);
+        names.collect::<Vec<_>>().join(":")
+    }
+}
+
+/// `id`, or `id` with the first free number: two names may have been written as one text.
+pub(super) fn unique(id: String, taken: &mut BTreeSet<String>) -> String {
+    if taken.insert(id.clone()) {
+        return id;
+    }
+    let mut number = 2_usize;
+    loop {
+        let numbered = format!("{id}_{number}");
+        if taken.insert(numbered.clone()) {
+            return numbered;
+        }
+        number += 1;
+    }
+}

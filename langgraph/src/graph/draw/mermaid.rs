@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::flat::{Flat, FlatLine, FlatNode};
+use super::flat::{Flat, FlatLine, FlatNode, unique};
 use super::picture::LineKind;
 
 const HEAD: &str = "---\nconfig:\n  flowchart:\n    curve: linear\n---\n";
@@ -71,7 +71,7 @@ impl<'f, 'p> Page<'f, 'p> {
         let mut ids = BTreeMap::new();
         let mut around = BTreeMap::new();
         for node in &flat.nodes {
-            ids.insert(node.id, unique(safe_id(&path(node)), &mut taken));
+            ids.insert(node.id, unique(safe_id(&node.path()), &mut taken));
             around.insert(node.id, &*node.frames);
         }
         let frames = flat.lines.iter().map(|line| {
@@ -218,29 +218,6 @@ impl<'f, 'p> Page<'f, 'p> {
 /// Every frame that holds a node, in the order of the nodes.
 fn flat_frames<'f, 'p>(flat: &'f Flat<'p>) -> impl Iterator<Item = &'f [&'p str]> {
     flat.nodes.iter().map(|node| &*node.frames)
-}
-
-fn path(node: &FlatNode<'_>) -> String {
-    let mut path = node.frames.join(":");
-    if !path.is_empty() {
-        path.push(':');
-    }
-    path + &node.node.name
-}
-
-/// `id`, or `id` with the first free number: escaping may map two names to one text.
-fn unique(id: String, taken: &mut BTreeSet<String>) -> String {
-    if taken.insert(id.clone()) {
-        return id;
-    }
-    let mut number = 2_usize;
-    loop {
-        let numbered = format!("{id}_{number}");
-        if taken.insert(numbered.clone()) {
-            return numbered;
-        }
-        number += 1;
-    }
 }
 
 /// Letters, digits, `_` and `-` stay; everything else becomes a backslash and its code.

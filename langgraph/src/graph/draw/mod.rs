@@ -1,8 +1,10 @@
 //! Pictures of graphs.
 
+mod dot;
 mod flat;
 mod mermaid;
 mod picture;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -47,5 +49,16 @@ impl Drawing<'_> {
     pub fn mermaid(&self) -> String {
         let picture = Picture::of(self.topology, self.depth);
         mermaid::render(&Flat::of(&picture), self.styles)
+    }
+
+    /// DOT.
+    pub fn dot(&self) -> String {
+        let picture = Picture::of(self.topology, self.depth);
+        dot::render(&self.topology.name, &Flat::of(&picture), self.styles)
+    }
+
+    /// Terminal.
+    pub fn terminal(&self) -> String {
+        terminal::render(&Picture::of(self.topology, self.depth), self.styles)
     }
 }

@@ -14,7 +14,7 @@ fn two_steps() -> Graph {
     graph(["m2", "m1"]).chain(&[START, "m1", "m2", END])
 }
 
-fn agent_loop() -> Graph {
+pub(super) fn agent_loop() -> Graph {
     graph(["agent", "tools"])
         .edges([(START, "agent"), ("tools", "agent")])
         .route("agent", &[("continue", &["tools"]), ("finish", &[END])])
@@ -26,7 +26,7 @@ fn around_two_steps() -> Graph {
         .chain(&[START, "before", "sub", "after", END])
 }
 
-fn nested() -> Graph {
+pub(super) fn nested() -> Graph {
     let deep = graph(["think", "act"])
         .edges([(START, "think"), ("act", "think")])
         .route("think", &[("go", &["act"]), ("done", &[END])])

@@ -1,4 +1,5 @@
 mod mermaid;
+mod terminal;
 
 use crate::graph::{
     Arm, Branch, Breakpoints, Destinations, Edge, Join, NodeInfo, NodeKind, Topology,
