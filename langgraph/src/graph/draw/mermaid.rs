@@ -113,7 +113,7 @@ impl<'f, 'p> Page<'f, 'p> {
         for line in lines {
             self.line(line);
         }
-        for part in self.parts(path, loops) {
+        for part in self.parts(path, &loops) {
             match part {
                 Part::Frame(frame) => self.frame(frame),
                 Part::Loop(line) => self.line(line),
@@ -122,7 +122,7 @@ impl<'f, 'p> Page<'f, 'p> {
     }
 
     /// Frames and loops in the order of their first lines, then frames without any.
-    fn parts(&self, path: &[&str], loops: Vec<&'f FlatLine<'p>>) -> Vec<Part<'f, 'p>> {
+    fn parts(&self, path: &[&str], loops: &[&'f FlatLine<'p>]) -> Vec<Part<'f, 'p>> {
         let inside = |frames: &'f [&'p str]| {
             let frame = frames.get(..=path.len())?;
             frame.starts_with(path).then_some(frame)
@@ -155,11 +155,16 @@ impl<'f, 'p> Page<'f, 'p> {
         if is_plain_title(title) && self.taken.insert(title.to_owned()) {
             let _ = writeln!(self.out, "\tsubgraph {title}");
         } else {
-            let id = unique(safe_id(&path.join(":")), &mut self.taken);
+            let mut id = safe_id(&path.join(":"));
+            // This word is harmless at the beginning of a node's id only.
+            if words(&id).next() == Some("default") {
+                id = id.replacen('d', "\\64", 1);
+            }
+            let id = unique(id, &mut self.taken);
             let _ = writeln!(
                 self.out,
                 "\tsubgraph {id}[\"{}\"]",
-                escape(title, &['"', '<', '>'])
+                escape(title, &['"', '`', '<', '>'])
             );
         }
         self.level(path);
@@ -270,10 +275,11 @@ fn node_label(name: &str) -> String {
     if let Some(rest) = label.strip_suffix('-') {
         label = format!("{rest}#45;");
     }
-    if let Some((digits, rest)) = label.split_once(". ") {
-        if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            label = format!("{digits}#46; {rest}");
-        }
+    if let Some((digits, rest)) = label.split_once(". ")
+        && !digits.is_empty()
+        && digits.bytes().all(|digit| digit.is_ascii_digit())
+    {
+        label = format!("{digits}#46; {rest}");
     }
     let is_markdown = |c: char| matches!(c, '*' | '_' | '`');
     if name.starts_with(is_markdown) && name.ends_with(is_markdown) {
@@ -313,6 +319,10 @@ fn escape(text: &str, special: &[char]) -> String {
             }
             c => escaped.push(c),
         }
+    }
+    // Wherever these words stand, the language takes the line for a direction of the picture.
+    for way in ["TB", "TD", "BT", "LR", "RL"] {
+        escaped = escaped.replace(&format!("direction {way}"), &format!("direction#32;{way}"));
     }
     escaped
 }

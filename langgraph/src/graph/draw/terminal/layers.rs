@@ -246,16 +246,16 @@ fn grain(items: usize, wires: &[Wire]) -> (Vec<usize>, Vec<bool>) {
     // Own stack: a chain of many thousand nodes must not overflow the thread's.
     let mut open: Vec<(usize, std::slice::Iter<'_, (usize, usize)>)> = Vec::new();
     for root in 0..items {
-        if marks.get(root) == Some(&Mark::New) {
-            if let (Some(mark), Some(next)) = (marks.get_mut(root), next.get(root)) {
-                *mark = Mark::Open;
-                open.push((root, next.iter()));
-            }
+        if marks.get(root) == Some(&Mark::New)
+            && let (Some(mark), Some(next)) = (marks.get_mut(root), next.get(root))
+        {
+            *mark = Mark::Open;
+            open.push((root, next.iter()));
         }
         while let Some((item, rest)) = open.last_mut() {
             let item = *item;
-            match rest.next() {
-                Some((wire, to)) => match marks.get_mut(*to) {
+            if let Some((wire, to)) = rest.next() {
+                match marks.get_mut(*to) {
                     Some(mark @ Mark::New) => {
                         *mark = Mark::Open;
                         if let Some(next) = next.get(*to) {
@@ -269,13 +269,12 @@ fn grain(items: usize, wires: &[Wire]) -> (Vec<usize>, Vec<bool>) {
                         }
                     }
                     _ => {}
-                },
-                None => {
-                    open.pop();
-                    order.push(item);
-                    if let Some(mark) = marks.get_mut(item) {
-                        *mark = Mark::Done;
-                    }
+                }
+            } else {
+                open.pop();
+                order.push(item);
+                if let Some(mark) = marks.get_mut(item) {
+                    *mark = Mark::Done;
                 }
             }
         }
@@ -316,10 +315,10 @@ fn heights(order: &[usize], wires: &[Wire], upwards: &[bool]) -> Vec<usize> {
             .into_iter()
             .flatten()
             .filter_map(|(to, length)| heights.get(*to)?.checked_sub(*length));
-        if let Some(row) = below.min().filter(|_| !reached) {
-            if let Some(height) = heights.get_mut(item) {
-                *height = row;
-            }
+        if let Some(row) = below.min().filter(|_| !reached)
+            && let Some(height) = heights.get_mut(item)
+        {
+            *height = row;
         }
     }
     heights

@@ -84,6 +84,22 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
             neighbours.both(vertex, spans)
         });
     }
+    // At last, a line that came straight goes on straight unless something is in its way.
+    for row in &layers.rows {
+        align(layers, row, &mut spans, |vertex, spans| {
+            let is_bend = |vertex: usize| {
+                let kind = layers.vertices.get(vertex).map(|vertex| vertex.kind);
+                !matches!(kind, None | Some(VertexKind::Item(_)))
+            };
+            let above = neighbours.above.get(vertex)?.first()?;
+            let goes_on = is_bend(vertex) && is_bend(*above);
+            if goes_on {
+                neighbours.above(vertex, spans)
+            } else {
+                None
+            }
+        });
+    }
     let margin = spans.iter().map(|span| span.left).min().unwrap_or_default();
     for span in &mut spans {
         span.left -= margin;

@@ -146,9 +146,9 @@ fn spaced(wishes: Vec<usize>, own: Span) -> Vec<usize> {
         .into_iter()
         .enumerate()
         .map(|(index, column)| {
-            let least = first + 2 * index;
-            let most = (last + 2 * (index + 1)).saturating_sub(2 * count);
-            column.min(most).max(least)
+            let leftmost = first + 2 * index;
+            let rightmost = (last + 2 * (index + 1)).saturating_sub(2 * count);
+            column.min(rightmost).max(leftmost)
         });
     columns.collect()
 }

@@ -445,6 +445,26 @@ fn f8_frames_hold_everything_inside_them() {
 }
 
 #[test]
+fn f8_titles_that_mermaid_would_misread_are_quoted() {
+    for (name, line) in [
+        ("my end", "subgraph my\\20end[\"my end\"]"),
+        ("default", "subgraph \\64efault[\"default\"]"),
+        ("`code`", "subgraph \\60code\\60[\"#96;code#96;\"]"),
+        (
+            "direction TB",
+            "subgraph direction\\20TB[\"direction#32;TB\"]",
+        ),
+        ("数据 库", "subgraph 数据 库"),
+    ] {
+        let top = graph([name])
+            .subgraph(name, &two_steps())
+            .chain(&[START, name, END]);
+        let text = lines(&top, 1);
+        assert!(text.contains(&line.to_owned()), "{line}: {text:#?}");
+    }
+}
+
+#[test]
 fn f8_a_subgraph_that_never_ends_is_opened_too() {
     let forever = graph(["a"]).edges([(START, "a"), ("a", "a")]);
     let top = graph(["sub", "b"])

@@ -1,3 +1,5 @@
+mod dot;
+mod embed;
 mod mermaid;
 mod terminal;
 

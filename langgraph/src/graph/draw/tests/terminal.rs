@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::mermaid::{agent_loop, nested};
 use super::{Graph, arm, graph};
-use crate::graph::{END, NodeKind, START};
+use crate::graph::{END, START};
 
 fn picture(graph: &Graph, depth: usize) -> String {
     graph.0.draw().xray(depth).terminal()
@@ -19,44 +19,246 @@ fn assert_shows(graph: &Graph, depth: usize, expected: &str) {
 }
 
 #[test]
-fn look() {
-    let g = agent_loop();
-    println!("{}", g.0.draw().terminal());
-    for i in 0..3 {
-        println!("{}", nested().0.draw().xray(i).terminal());
-    }
-    let g = graph(["plan", "write", "fact", "judge", "best"])
+fn j13_a_loop_is_a_line_upwards_and_routes_are_dotted_and_named() {
+    assert_shows(
+        &agent_loop(),
+        0,
+        "
+       ╭───────────╮
+       │ __start__ │
+       ╰─────┬─────╯
+             ▼
+         ┌───────┐
+         │ agent │
+         └┬───┬──┘
+          ┊   ┊ ▲
+     ┌┄┄┄┄┘   ┊ └────┐
+   finish  continue  │
+     ┊        └┐     │
+     ▼         ▼     │
+╭─────────╮   ┌──────┴┐
+│ __end__ │   │ tools │
+╰─────────╯   └───────┘
+",
+    );
+}
+
+#[test]
+fn j13_a_map_is_marked_and_a_join_is_heavy() {
+    let jokes = graph(["plan", "write", "fact", "judge", "best"])
         .edges([
             (START, "plan"),
             ("write", "fact"),
             ("write", "judge"),
             ("best", END),
         ])
-        .join(&["fact", "judge"], "best")
         .branch("plan", Some(vec![arm("topic in topics", &["write"], true)]))
-        .with("best", |b| b.defer = true);
-    println!("{}", g.0.draw().terminal());
-    let g = graph(["数据库", "b", "c", "d", "e🚀", "f"])
-        .edges([
-            (START, "数据库"),
-            ("数据库", "b"),
-            ("数据库", "c"),
-            ("数据库", "d"),
-            ("数据库", "e🚀"),
-            ("数据库", "f"),
-            ("c", "c"),
-            ("数据库", END),
-        ])
-        .join(&["b", "c", "d", "e🚀"], "f")
-        .route(
-            "f",
-            &[("再来一次", &["数据库"]), ("ok", &[END]), ("try", &["d"])],
-        );
-    println!("{}", g.0.draw().terminal());
-    let g = graph(["a", "b", "c", "d"])
-        .branch("a", None)
-        .edges([(START, "a")]);
-    println!("{}", g.0.draw().terminal());
+        .join(&["fact", "judge"], "best")
+        .with("best", |best| best.defer = true);
+    assert_shows(
+        &jokes,
+        0,
+        "
+     ╭───────────╮
+     │ __start__ │
+     ╰─────┬─────╯
+           ▼
+       ┌───────┐
+       │ plan  │
+       └───┬───┘
+           │
+for each topic in topics
+           ▼
+       ┌───────┐
+       │ write │
+       └┬─────┬┘
+     ┌──┘     └──┐
+     ▼           ▼
+ ┌───────┐   ┌───────┐
+ │ fact  │   │ judge │
+ └───┰───┘   └───┰───┘
+     ┃           ┃
+     ▼           ▼
+   ┌───────────────┐
+   │     best      │
+   │ defer = True  │
+   └───────┬───────┘
+           ▼
+      ╭─────────╮
+      │ __end__ │
+      ╰─────────╯
+",
+    );
+}
+
+#[test]
+fn f8_a_closed_subgraph_has_a_double_border_and_an_opened_one_is_a_box_of_boxes() {
+    assert_shows(
+        &nested(),
+        0,
+        "
+╭───────────╮
+│ __start__ │
+╰─────┬─────╯
+      ▼
+  ┌───────┐
+  │ first │
+  └───┬───┘
+      ▼
+ ╔═════════╗
+ ║  mid    ║
+ ║ ↺ redo  ║
+ ╚════╤════╝
+      ┊
+      ok
+      ┊
+      ▼
+  ┌───────┐
+  │ last  │
+  └───┬───┘
+      ▼
+ ╭─────────╮
+ │ __end__ │
+ ╰─────────╯
+",
+    );
+    assert_shows(
+        &nested(),
+        2,
+        "
+                 ╭───────────╮
+                 │ __start__ │
+                 ╰─────┬─────╯
+                       ▼
+                   ┌───────┐
+                   │ first │
+                   └───┬───┘
+                       ▼
+┌─ mid ───────────────────────────────────────┐
+│                ╭───────────╮                │
+│                │ __start__ │                │
+│                ╰─────┬─────╯                │
+│                      ▼                      │
+│                  ┌───────┐                  │
+│                  │ prep  │                  │
+│                  └───┬───┘                  │
+│                      ▼                      │
+│ ┌─ deep ──────────────────────────────────┐ │
+│ │                ╭───────────╮            │ │
+│ │                │ __start__ │            │ │
+│ │                ╰─────┬─────╯            │ │
+│ │                      ▼                  │ │
+│ │                  ┌───────┐              │ │
+│ │                  │ think │              │ │
+│ │                  └──┬───┬┘              │ │
+│ │                   ▲ ┊   ┊               │ │
+│ │                 ┌─┘┌┘   └┄┄┄┐           │ │
+│ │                 │  go      done         │ │
+│ │                 │  ┊        └┄┄┄┄┐      │ │
+│ │                 │  ▼             ▼      │ │
+│ │ ┌───────────────┴───────┐   ╭─────────╮ │ │
+│ │ │         act           │   │ __end__ │ │ │
+│ │ │ __interrupt = before  │   ╰─────────╯ │ │
+│ │ └───────────────────────┘               │ │
+│ └────────────────────┬────────────────────┘ │
+│                      ▼                      │
+│                 ╭─────────╮                 │
+│                 │ __end__ │                 │
+│                 ╰─────────╯                 │
+│                   ↺ redo                    │
+└──────────────────────┬──────────────────────┘
+                       ┊
+                       ok
+                       ┊
+                       ▼
+                   ┌───────┐
+                   │ last  │
+                   └───┬───┘
+                       ▼
+                  ╭─────────╮
+                  │ __end__ │
+                  ╰─────────╯
+",
+    );
+    let shut = nested().0.draw().xray(1).terminal();
+    assert!(shut.contains("║ deep  ║"), "{shut}");
+}
+
+#[test]
+fn f7_wide_characters_take_two_columns() {
+    let wide = graph(["数据库", "e\u{301}té", "👩\u{200d}🚀 go\n!"])
+        .chain(&[START, "数据库", "e\u{301}té", "👩\u{200d}🚀 go\n!"])
+        .route("数据库", &[("再来一次", &["数据库"]), ("是", &[END])]);
+    assert_shows(
+        &wide,
+        0,
+        "
+     ╭───────────╮
+     │ __start__ │
+     ╰─────┬─────╯
+           ▼
+    ┌─────────────┐
+    │   数据库    │
+    │ ↺ 再来一次  │
+    └──┬─────┬────┘
+       ▼     ┊
+    ┌─────┐  ┊
+    │ e\u{301}té │  是
+    └──┬──┘  ┊
+       ▼     ┊
+┌─────────┐  ┊
+│ 👩\u{200d}🚀 go ! │  ┊
+└─────┬───┘  ┊
+      │      ┊
+      ▼      ▼
+     ╭─────────╮
+     │ __end__ │
+     ╰─────────╯
+",
+    );
+}
+
+#[test]
+fn j13_unknown_targets_and_an_empty_graph_have_a_terminal_picture() {
+    assert_shows(
+        &graph(["a"]).edges([(START, "a")]).branch("a", None),
+        0,
+        "
+╭───────────╮
+│ __start__ │
+╰─────┬─────╯
+      ▼
+    ┌───┐
+    │ a │
+    └─┬─┘
+      ┊
+      ▼
+╭┄┄┄┄┄┄┄┄┄┄┄╮
+┊ anywhere  ┊
+╰┄┄┄┄┄┄┄┄┄┄┄╯
+",
+    );
+    assert_shows(
+        &graph([]),
+        0,
+        "\n╭───────────╮\n│ __start__ │\n╰───────────╯\n",
+    );
+}
+
+#[test]
+fn j13_without_styles_the_terminal_picture_has_no_marks() {
+    let marked = graph(["a"])
+        .chain(&[START, "a"])
+        .with("a", |a| a.max_attempts = 3);
+    assert!(picture(&marked, 0).contains("max_attempts = 3"));
+    assert!(
+        !marked
+            .0
+            .draw()
+            .with_styles(false)
+            .terminal()
+            .contains("max_attempts")
+    );
 }
 
 /// Follows every line of a picture with the eye: from where it leaves a box to its arrow.
@@ -75,7 +277,9 @@ fn follow(picture: &str) -> Result<Vec<(String, String, Option<String>)>, String
             .rev()
             .find(|x| is_side(at(*x, y)))
             .expect("a left side");
-        let right = (x..).find(|x| is_side(at(*x, y))).expect("a right side");
+        let right = (x..x + 200)
+            .find(|x| is_side(at(*x, y)))
+            .expect("a right side");
         (left + 1..right)
             .map(|x| at(x, y))
             .collect::<String>()
@@ -105,8 +309,9 @@ fn follow(picture: &str) -> Result<Vec<(String, String, Option<String>)>, String
                 match (at(x, y), dx, dy) {
                     ('▼', 0, 1) => break below(x, y + 1),
                     ('▲', 0, -1) => break above(x, y - 1),
-                    ('│' | '┊' | '┃', 0, _) | ('─' | '┄' | '━', _, 0) => {}
-                    ('┼' | '╋' | '┿' | '╂', _, _) => {}
+                    ('│' | '┊' | '┃', 0, _)
+                    | ('─' | '┄' | '━', _, 0)
+                    | ('┼' | '╋' | '┿' | '╂', ..) => {}
                     ('└' | '┗', 0, 1) | ('┌' | '┏', 0, -1) => (dx, dy) = (1, 0),
                     ('┘' | '┛', 0, 1) | ('┐' | '┓', 0, -1) => (dx, dy) = (-1, 0),
                     ('┐' | '┓', 1, 0) | ('┌' | '┏', -1, 0) => (dx, dy) = (0, 1),
