@@ -313,3 +313,77 @@ fn on_cycle(
     }
     number
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The cells of each line: vertical and horizontal pieces by column and track.
+    fn drawn(ends: &[(usize, usize)]) -> Gap {
+        let routes = ends
+            .iter()
+            .enumerate()
+            .map(|(segment, (top, bottom))| Route {
+                segment,
+                top: *top,
+                bottom: *bottom,
+                turns: Vec::new(),
+            });
+        let mut gap = Gap {
+            routes: routes.collect(),
+            tracks: 0,
+        };
+        turn(&mut gap);
+        gap
+    }
+
+    /// Pieces as (vertical, column or track, first, last); tracks count from one.
+    fn pieces(gap: &Gap) -> Vec<(usize, bool, usize, usize, usize)> {
+        let mut pieces = Vec::new();
+        for route in &gap.routes {
+            let (mut x, mut y) = (route.top, 0);
+            for (track, to) in &route.turns {
+                pieces.push((route.segment, true, x, y, track + 1));
+                pieces.push((route.segment, false, track + 1, x.min(*to), x.max(*to)));
+                (x, y) = (*to, track + 1);
+            }
+            assert_eq!(x, route.bottom);
+            pieces.push((route.segment, true, x, y, gap.tracks + 1));
+        }
+        pieces
+    }
+
+    fn assert_apart(gap: &Gap) {
+        let pieces = pieces(gap);
+        for (number, one) in pieces.iter().enumerate() {
+            for other in &pieces[number + 1..] {
+                let side_by_side = one.1 == other.1 && one.2 == other.2 && one.0 != other.0;
+                let overlap = one.3 <= other.4 && other.3 <= one.4;
+                assert!(!(side_by_side && overlap), "{one:?} {other:?} {gap:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_swap_their_columns_make_a_detour() {
+        let gap = drawn(&[(5, 15), (15, 5)]);
+        assert_apart(&gap);
+        assert_eq!(
+            gap.routes.iter().map(|route| route.turns.len()).max(),
+            Some(2)
+        );
+        assert_apart(&drawn(&[(5, 15), (15, 25), (25, 5), (7, 9), (9, 7)]));
+    }
+
+    proptest! {
+        #[test]
+        fn lines_never_run_into_each_other(
+            bottoms in Just((0..12_usize).map(|x| x * 2).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let ends: Vec<_> = bottoms.into_iter().enumerate().map(|(x, b)| (x * 2, b)).collect();
+            assert_apart(&drawn(&ends));
+        }
+    }
+}
