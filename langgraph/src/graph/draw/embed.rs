@@ -11,17 +11,17 @@
 //! and a test that compares what is between them with the graph:
 //!
 //! ```no_run
-//! use langgraph::graph::draw::embed;
-//! # use langgraph::graph::{Topology, draw::embed::EmbedError};
-//! # fn agent() -> Topology { Topology::default() }
+//! use langgraph::graph::draw::embed::{self, EmbedError};
+//! # use langgraph::prelude::*;
+//! # fn agent() -> CompiledStateGraph<i64> { unimplemented!() }
 //!
 //! # /*
 //! #[test]
 //! # */
 //! fn the_readme_shows_the_agent() -> Result<(), EmbedError> {
-//!     embed::check("README.md", "agent", &agent().draw())
+//!     embed::check("README.md", "agent", &agent().topology().draw())
 //! }
-//! # the_readme_shows_the_agent().unwrap();
+//! # fn main() -> Result<(), EmbedError> { the_readme_shows_the_agent() }
 //! ```
 //!
 //! Run once with `LANGGRAPH_BLESS=1`, the test writes the picture. From then on it fails when the
@@ -57,15 +57,18 @@ static FILES: Mutex<()> = Mutex::new(());
 /// When the file cannot be read or written, has no such place, or shows something else than the
 /// drawing: then the error says what to run.
 ///
+/// # Examples
+///
 /// ```
-/// use langgraph::graph::{Edge, END, NodeInfo, START, Topology, draw::embed};
+/// use langgraph::graph::{Topology, draw::embed};
 ///
 /// let path = std::env::temp_dir().join("langgraph-embed-example.md");
 /// std::fs::write(&path, "<!-- graph:agent -->\n<!-- /graph:agent -->\n")?;
 ///
-/// let topology = Topology::default();
-/// let stale = embed::check(&path, "agent", &topology.draw()).unwrap_err();
-/// assert!(stale.to_string().contains("LANGGRAPH_BLESS=1"));
+/// let stale = embed::check(&path, "agent", &Topology::default().draw()).unwrap_err();
+/// assert!(stale.to_string().ends_with(
+///     "run the test again with `LANGGRAPH_BLESS=1` in the environment to write it anew"
+/// ));
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```

@@ -48,36 +48,39 @@ use super::Topology;
 
 /// A picture of a graph, to be printed in one of several forms.
 ///
-/// ```
-/// use langgraph::graph::{Edge, END, NodeInfo, START, Topology};
+/// # Examples
 ///
-/// let mut topology = Topology::default();
-/// topology.nodes = vec![NodeInfo::new("greet")];
-/// topology.edges = vec![
-///     Edge { from: START.into(), to: "greet".into() },
-///     Edge { from: "greet".into(), to: END.into() },
-/// ];
+/// ```
+/// use langgraph::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("greet", |n: &i64| n + 1).add_sequence(&["greet"]);
+/// let graph = graph.compile()?;
+/// let drawing = graph.topology().draw();
 ///
 /// assert_eq!(
-///     topology.draw().with_styles(false).mermaid(),
+///     drawing.with_styles(false).mermaid(),
 ///     "graph TD;\n\t__start__ --> greet;\n\tgreet --> __end__;\n",
 /// );
 /// assert_eq!(
-///     topology.draw().terminal().trim_end().lines().collect::<Vec<_>>(),
-///     [
-///         "╭───────────╮",
-///         "│ __start__ │",
-///         "╰─────┬─────╯",
-///         "      ▼",
-///         "  ┌───────┐",
-///         "  │ greet │",
-///         "  └───┬───┘",
-///         "      ▼",
-///         " ╭─────────╮",
-///         " │ __end__ │",
-///         " ╰─────────╯",
-///     ],
+///     drawing.terminal(),
+///     "\
+/// ╭───────────╮
+/// │ __start__ │
+/// ╰─────┬─────╯
+///       ▼
+///   ┌───────┐
+///   │ greet │
+///   └───┬───┘
+///       ▼
+///  ╭─────────╮
+///  │ __end__ │
+///  ╰─────────╯
+/// ",
 /// );
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a drawing does nothing until it is printed"]
