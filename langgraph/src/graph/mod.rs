@@ -3,6 +3,7 @@
 mod algo;
 mod builder;
 mod compiled;
+pub mod draw;
 mod flow;
 mod lint;
 pub(crate) mod plan;

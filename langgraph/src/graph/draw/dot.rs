@@ -1,0 +1,138 @@
+//! GraphViz text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::flat::{Flat, FlatLine, FlatNode, unique};
+use super::picture::{LineKind, Role};
+
+const STYLES: &str = "\tnode [shape=box, style=\"rounded,filled\", fillcolor=\"#f2f0ff\"];\n";
+
+pub(super) fn render(name: &str, flat: &Flat<'_>, styles: bool) -> String {
+    let mut page = Page {
+        flat,
+        styles,
+        ids: BTreeMap::new(),
+        frames: 0,
+        out: String::new(),
+    };
+    let mut taken = BTreeSet::new();
+    for node in &flat.nodes {
+        let id = unique(node.path(), &mut taken);
+        page.ids.insert(node.id, quoted(&id, false));
+    }
+    let _ = writeln!(page.out, "digraph {} {{", quoted(name, false));
+    page.out.push_str("\trankdir=TB;\n");
+    if styles {
+        page.out.push_str(STYLES);
+    }
+    page.level(&[]);
+    for line in &flat.lines {
+        page.line(line);
+    }
+    page.out.push_str("}\n");
+    page.out
+}
+
+struct Page<'f, 'p> {
+    flat: &'f Flat<'p>,
+    styles: bool,
+    ids: BTreeMap<usize, String>,
+    frames: usize,
+    out: String,
+}
+
+impl<'p> Page<'_, 'p> {
+    /// The boxes inside the frame of that path, and the frames in it.
+    fn level(&mut self, path: &[&'p str]) {
+        let indent = "\t".repeat(path.len() + 1);
+        let flat = self.flat;
+        for node in flat.nodes.iter().filter(|node| node.frames == path) {
+            self.node(node, &indent);
+        }
+        let mut seen = BTreeSet::new();
+        for node in flat
+            .nodes
+            .iter()
+            .filter(|node| node.frames.starts_with(path))
+        {
+            let Some(frame) = node.frames.get(..=path.len()) else {
+                continue;
+            };
+            let Some(title) = frame.last().filter(|_| seen.insert(frame)) else {
+                continue;
+            };
+            // GraphViz draws a frame only around what is named `cluster…`.
+            let _ = writeln!(self.out, "{indent}subgraph cluster_{} {{", self.frames);
+            self.frames += 1;
+            let _ = writeln!(self.out, "{indent}\tlabel={};", quoted(title, true));
+            self.level(frame);
+            let _ = writeln!(self.out, "{indent}}}");
+        }
+    }
+
+    fn node(&mut self, node: &FlatNode<'_>, indent: &str) {
+        let Some(id) = self.ids.get(&node.id) else {
+            return;
+        };
+        let mut label = node.node.name.clone();
+        let mut look = "";
+        if self.styles {
+            for mark in &node.node.marks {
+                label.push('\n');
+                label.push_str(mark);
+            }
+            look = match node.node.role {
+                Role::Start => ", shape=oval, style=solid",
+                Role::End => ", shape=oval, style=filled, fillcolor=\"#bfb6fc\"",
+                Role::Anywhere => ", shape=oval, style=dashed",
+                Role::Subgraph => ", peripheries=2",
+                Role::Node => "",
+            };
+        }
+        let _ = writeln!(
+            self.out,
+            "{indent}{id} [label={}{look}];",
+            quoted(&label, true)
+        );
+    }
+
+    fn line(&mut self, line: &FlatLine<'_>) {
+        let (Some(from), Some(to)) = (self.ids.get(&line.from), self.ids.get(&line.to)) else {
+            return;
+        };
+        let look = match line.kind {
+            LineKind::Static => None,
+            LineKind::Join => Some("style=bold".to_owned()),
+            LineKind::Each => Some("arrowhead=normalnormal".to_owned()),
+            LineKind::Conditional => Some("style=dashed".to_owned()),
+        };
+        let label = line
+            .label
+            .map(|label| format!("label={}", quoted(label, true)));
+        let look: Vec<String> = look.into_iter().chain(label).collect();
+        let _ = if look.is_empty() {
+            writeln!(self.out, "\t{from} -> {to};")
+        } else {
+            writeln!(self.out, "\t{from} -> {to} [{}];", look.join(", "))
+        };
+    }
+}
+
+/// A string of the language. In labels, GraphViz also reads the entities of HTML.
+fn quoted(text: &str, label: bool) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' | '\0' => quoted.push(' '),
+            '&' if label => quoted.push_str("&amp;"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,347 @@
+//! Pictures inside README files and doc comments, which a test keeps true.
+//!
+//! Write two marker lines where the picture belongs, in a Markdown file or in the doc comments
+//! of a Rust file:
+//!
+//! ```text
+//! //! <!-- graph:agent -->
+//! //! <!-- /graph:agent -->
+//! ```
+//!
+//! and a test that compares what is between them with the graph:
+//!
+//! ```no_run
+//! use langgraph::graph::draw::embed::{self, EmbedError};
+//! # use langgraph::prelude::*;
+//! # fn agent() -> CompiledStateGraph<i64> { unimplemented!() }
+//!
+//! # /*
+//! #[test]
+//! # */
+//! fn the_readme_shows_the_agent() -> Result<(), EmbedError> {
+//!     embed::check("README.md", "agent", &agent().topology().draw())
+//! }
+//! # fn main() -> Result<(), EmbedError> { the_readme_shows_the_agent() }
+//! ```
+//!
+//! Run once with `LANGGRAPH_BLESS=1`, the test writes the picture. From then on it fails when the
+//! graph has changed and the file has not, and `LANGGRAPH_BLESS=1` writes the picture anew.
+//!
+//! A new picture is a `mermaid` block, which GitHub and many other places show as a drawing.
+//! rustdoc shows text: change the first line of the block to `` ```text `` (or write such a block
+//! between the markers), and it becomes the terminal picture; `` ```dot `` is GraphViz.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::Drawing;
+
+/// The environment variable that makes [`check`] write pictures instead of comparing them.
+pub const BLESS: &str = "LANGGRAPH_BLESS";
+
+/// Tests run side by side, and several of them may write to one file.
+static FILES: Mutex<()> = Mutex::new(());
+
+/// Compares the picture of that name in a file with a drawing.
+///
+/// The picture stands between the lines `<!-- graph:NAME -->` and `<!-- /graph:NAME -->`; when
+/// there are several such places, all are compared. Relative paths start, in a test, from the
+/// directory of the package. With `LANGGRAPH_BLESS=1` in the environment the pictures are
+/// written instead.
+///
+/// # Errors
+///
+/// When the file cannot be read or written, has no such place, or shows something else than the
+/// drawing: then the error says what to run.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::graph::{Topology, draw::embed};
+///
+/// let path = std::env::temp_dir().join("langgraph-embed-example.md");
+/// std::fs::write(&path, "<!-- graph:agent -->\n<!-- /graph:agent -->\n")?;
+///
+/// let stale = embed::check(&path, "agent", &Topology::default().draw()).unwrap_err();
+/// assert!(stale.to_string().ends_with(
+///     "run the test again with `LANGGRAPH_BLESS=1` in the environment to write it anew"
+/// ));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn check(path: impl AsRef<Path>, name: &str, drawing: &Drawing<'_>) -> Result<(), EmbedError> {
+    let bless = std::env::var_os(BLESS).is_some_and(|value| !value.is_empty() && value != "0");
+    check_file(path.as_ref(), name, drawing, bless)
+}
+
+/// Why a picture in a file is not, or cannot be, what the graph looks like.
+///
+/// Its debug form is its message, so that a test that returns it fails with something to read.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// The file cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file cannot be written.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file has no markers of that name.
+    #[error(
+        "`{}` has no place for the picture `{name}`: expected a line `<!-- graph:{name} -->` \
+         and below it a line `<!-- /graph:{name} -->`",
+        path.display()
+    )]
+    NoPlace {
+        /// The file.
+        path: PathBuf,
+        /// The picture's name.
+        name: String,
+    },
+    /// The place of a picture has no end.
+    #[error(
+        "`{}`, line {line}: the place of the picture `{name}` has no end: expected a line \
+         `<!-- /graph:{name} -->` below",
+        path.display()
+    )]
+    NoEnd {
+        /// The file.
+        path: PathBuf,
+        /// The picture's name.
+        name: String,
+        /// The line of the opening marker.
+        line: usize,
+    },
+    /// The block between the markers is in a language in which graphs cannot be drawn.
+    #[error(
+        "`{}`, line {line}: cannot draw the graph `{name}` as `{found}`: expected a block of \
+         `mermaid`, `dot` or `text`",
+        path.display()
+    )]
+    UnknownForm {
+        /// The file.
+        path: PathBuf,
+        /// The picture's name.
+        name: String,
+        /// The language of the block.
+        found: String,
+        /// The block's first line.
+        line: usize,
+    },
+    /// The picture is not that of the graph.
+    #[error(
+        "`{}`, line {line}: the picture `{name}` is out of date (`-` is the file, `+` the \
+         graph):\n{diff}run the test again with `{BLESS}=1` in the environment to write it anew",
+        path.display()
+    )]
+    Stale {
+        /// The file.
+        path: PathBuf,
+        /// The picture's name.
+        name: String,
+        /// The first line that differs.
+        line: usize,
+        /// The lines that differ, each beginning with `-` or `+`.
+        diff: String,
+    },
+}
+
+impl fmt::Debug for EmbedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+pub(super) fn check_file(
+    path: &Path,
+    name: &str,
+    drawing: &Drawing<'_>,
+    bless: bool,
+) -> Result<(), EmbedError> {
+    // The lock guards files, not data: a test that panicked has left nothing half done.
+    let _guard = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = fs::read_to_string(path).map_err(|source| EmbedError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let Renewed {
+        text: renewed,
+        stale,
+    } = renew(path, &text, name, drawing)?;
+    match stale {
+        None => Ok(()),
+        Some(_) if bless => fs::write(path, renewed).map_err(|source| EmbedError::Write {
+            path: path.to_owned(),
+            source,
+        }),
+        Some(stale) => Err(stale),
+    }
+}
+
+/// A file with true pictures, and the first that was not.
+struct Renewed {
+    text: String,
+    stale: Option<EmbedError>,
+}
+
+fn renew(
+    path: &Path,
+    text: &str,
+    name: &str,
+    drawing: &Drawing<'_>,
+) -> Result<Renewed, EmbedError> {
+    let (open, close) = (
+        format!("<!-- graph:{name} -->"),
+        format!("<!-- /graph:{name} -->"),
+    );
+    let mut renewed = Renewed {
+        text: String::with_capacity(text.len()),
+        stale: None,
+    };
+    let mut places = 0_usize;
+    let mut lines = (1_usize..).zip(text.split_inclusive('\n'));
+    while let Some((number, line)) = lines.next() {
+        renewed.text.push_str(line);
+        let Some(margin) = line.trim_end().strip_suffix(&*open).and_then(Margin::of) else {
+            continue;
+        };
+        places += 1;
+        let mut old = Vec::new();
+        let end = loop {
+            match lines.next() {
+                Some((_, line)) if line.trim_end().ends_with(&*close) => break line,
+                Some((_, line)) => old.push(margin.strip(line)),
+                None => {
+                    let (path, name) = (path.to_owned(), name.to_owned());
+                    return Err(EmbedError::NoEnd {
+                        path,
+                        name,
+                        line: number,
+                    });
+                }
+            }
+        };
+        let new = block(drawing, &old, margin).map_err(|(found, at)| EmbedError::UnknownForm {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            found,
+            line: number + 1 + at,
+        })?;
+        if let Some((at, diff)) = difference(&old, &new) {
+            let (path, name) = (path.to_owned(), name.to_owned());
+            let stale = EmbedError::Stale {
+                path,
+                name,
+                line: number + 1 + at,
+                diff,
+            };
+            renewed.stale.get_or_insert(stale);
+        }
+        let ending = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+        for line in new {
+            renewed
+                .text
+                .push_str(format!("{}{line}", margin.0).trim_end());
+            renewed.text.push_str(ending);
+        }
+        renewed.text.push_str(end);
+    }
+    if places == 0 {
+        return Err(EmbedError::NoPlace {
+            path: path.to_owned(),
+            name: name.to_owned(),
+        });
+    }
+    Ok(renewed)
+}
+
+/// What stands before each line of a picture: blanks, and in Rust files `//!` or `///`.
+#[derive(Clone, Copy)]
+struct Margin<'t>(&'t str);
+
+impl<'t> Margin<'t> {
+    fn of(before_marker: &'t str) -> Option<Self> {
+        let is_margin = matches!(before_marker.trim(), "" | "//!" | "///" | ">" | "*");
+        is_margin.then_some(Self(before_marker))
+    }
+
+    /// True in Rust files, where tabs are bad style.
+    fn is_comment(self) -> bool {
+        self.0.trim().starts_with("//")
+    }
+
+    fn strip(self, line: &str) -> &str {
+        let line = line.trim_end();
+        line.strip_prefix(self.0)
+            .or_else(|| line.strip_prefix(self.0.trim_end()))
+            .unwrap_or(line)
+    }
+}
+
+/// The lines of a picture, in the language of the block that was there before.
+fn block(
+    drawing: &Drawing<'_>,
+    old: &[&str],
+    margin: Margin<'_>,
+) -> Result<Vec<String>, (String, usize)> {
+    let fence = old.iter().enumerate().find_map(|(at, line)| {
+        let language = line.strip_prefix("```")?.trim_start_matches('`').trim();
+        Some((at, language))
+    });
+    let (at, language) = fence.unwrap_or((0, "mermaid"));
+    let picture = match language {
+        "mermaid" => drawing.mermaid(),
+        "dot" | "graphviz" => drawing.dot(),
+        "text" | "txt" => drawing.terminal(),
+        other => return Err((other.to_owned(), at)),
+    };
+    // A name with backticks in it must not end the block.
+    let mut ticks = "```".to_owned();
+    while picture.contains(&ticks) {
+        ticks.push('`');
+    }
+    let mut lines = vec![format!("{ticks}{language}")];
+    lines.extend(picture.lines().map(|line| {
+        let line = line.trim_end();
+        if margin.is_comment() {
+            line.replace('\t', "    ")
+        } else {
+            line.to_owned()
+        }
+    }));
+    lines.push(ticks);
+    Ok(lines)
+}
+
+/// The lines between those that are the same at the beginning and at the end.
+fn difference(old: &[&str], new: &[String]) -> Option<(usize, String)> {
+    let same = |(old, new): &(&&str, &String)| ***old == ***new;
+    let head = old.iter().zip(new).take_while(same).count();
+    let (old, new) = (old.get(head..)?, new.get(head..)?);
+    let tail = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(same)
+        .count();
+    let (old, new) = (old.get(..old.len() - tail)?, new.get(..new.len() - tail)?);
+    if old.is_empty() && new.is_empty() {
+        return None;
+    }
+    let old = old.iter().map(|line| format!("-{line}\n"));
+    let new = new.iter().map(|line| format!("+{line}\n"));
+    Some((head, old.chain(new).collect()))
+}

@@ -1,0 +1,138 @@
+//! Pictures of graphs: Mermaid text, GraphViz text, and a drawing for the terminal.
+//!
+//! [`Topology::draw`] starts a [`Drawing`]; its options say what is shown, and
+//! [`mermaid`](Drawing::mermaid), [`dot`](Drawing::dot) and [`terminal`](Drawing::terminal) print
+//! it. [`embed`] puts pictures into README files and doc comments and keeps them true.
+//!
+//! A picture shows what can be known of a graph before it runs:
+//!
+//! | Line | Meaning | Mermaid | GraphViz | Terminal |
+//! |---|---|---|---|---|
+//! | solid | always followed | `a --> b` | | `│` |
+//! | dotted | followed when a router or the node itself says so; its label is the router's answer, left out when it is the name of the target | `a -. x .-> b` | `style=dashed` | `┊` |
+//! | heavy | a join: the target waits for all nodes with a heavy line to it; when it waits for several groups, each line says `with` whom | `a ==> b` | `style=bold` | `┃` |
+//! | `for each` | once per item | `a -- for each --> b` | `arrowhead=normalnormal` | label |
+//!
+//! A node that is reached and leads nowhere gets a line to `__end__`. A router whose answers are
+//! not known, and a node that may jump without saying where to, get a dotted line to a box
+//! named `anywhere`. Below a node's name stand its metadata and what is special about it:
+//! `defer`, `__interrupt`, `max_attempts`, `worker`, `agent`.
+//!
+//! Where a graph has only what Python's LangGraph has, and Python draws it exactly, the Mermaid
+//! text is the same to the byte. It differs, on purpose:
+//!
+//! - joins are heavy (Python draws ordinary edges);
+//! - every line is drawn (Python keeps one of several between the same two nodes, drops an edge
+//!   to `__end__` beside other edges, draws none that starts at an unreachable node, and loses
+//!   frames that hold nothing but frames);
+//! - no line is made up (Python connects a deferred node with whatever ran before it, and the
+//!   last node of an endless loop with `__end__`);
+//! - unknown routes lead to `anywhere`, and breakpoints at all nodes are marked;
+//! - names that Mermaid would misread (`end`, `say "hi"`) are escaped, and subgraphs of the same
+//!   name are no error;
+//! - metadata is sorted by its keys.
+
+mod dot;
+pub mod embed;
+mod flat;
+mod mermaid;
+mod picture;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+use flat::Flat;
+use picture::Picture;
+
+use super::Topology;
+
+/// A picture of a graph, to be printed in one of several forms.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("greet", |n: &i64| n + 1).add_sequence(&["greet"]);
+/// let graph = graph.compile()?;
+/// let drawing = graph.topology().draw();
+///
+/// assert_eq!(
+///     drawing.with_styles(false).mermaid(),
+///     "graph TD;\n\t__start__ --> greet;\n\tgreet --> __end__;\n",
+/// );
+/// assert_eq!(
+///     drawing.terminal(),
+///     "\
+/// ╭───────────╮
+/// │ __start__ │
+/// ╰─────┬─────╯
+///       ▼
+///   ┌───────┐
+///   │ greet │
+///   └───┬───┘
+///       ▼
+///  ╭─────────╮
+///  │ __end__ │
+///  ╰─────────╯
+/// ",
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a drawing does nothing until it is printed"]
+pub struct Drawing<'a> {
+    topology: &'a Topology,
+    depth: usize,
+    styles: bool,
+}
+
+impl Topology {
+    /// A picture of the graph: subgraphs closed, with styles.
+    pub fn draw(&self) -> Drawing<'_> {
+        Drawing {
+            topology: self,
+            depth: 0,
+            styles: true,
+        }
+    }
+}
+
+impl Drawing<'_> {
+    /// Opens subgraphs that many levels deep: 0 for none, `usize::MAX` for all.
+    pub fn xray(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Without styles a picture is names and lines: no colours, no marks below the names, and
+    /// in Mermaid only what has a line.
+    pub fn with_styles(mut self, styles: bool) -> Self {
+        self.styles = styles;
+        self
+    }
+
+    /// The picture as Mermaid text: the form that Python's LangGraph writes.
+    pub fn mermaid(&self) -> String {
+        mermaid::render(&Flat::of(&self.picture()), self.styles)
+    }
+
+    /// The picture as GraphViz text, for `dot`.
+    pub fn dot(&self) -> String {
+        dot::render(&self.topology.name, &Flat::of(&self.picture()), self.styles)
+    }
+
+    /// The picture as text of box-drawing characters.
+    ///
+    /// It is as wide as the graph is; lines to an opened subgraph lead to its frame.
+    pub fn terminal(&self) -> String {
+        terminal::render(&self.picture(), self.styles)
+    }
+
+    fn picture(&self) -> Picture {
+        Picture::of(self.topology, self.depth)
+    }
+}

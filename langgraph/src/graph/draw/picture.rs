@@ -1,0 +1,339 @@
+//! The picture of a graph before it is printed: boxes, lines and marks.
+//!
+//! Everything that decides *what* is drawn is here, once; the renderers only decide how.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::graph::{Arm, Breakpoints, END, NodeInfo, NodeKind, START, Topology};
+
+/// Boxes, and lines between them. Opened subgraphs are pictures inside boxes.
+#[derive(Debug)]
+pub(super) struct Picture {
+    /// [`START`] first, then the nodes in the order of the topology, [`END`] last.
+    pub(super) nodes: Vec<Node>,
+    /// Sorted by source and target; unconditional lines to [`END`] come last.
+    pub(super) lines: Vec<Line>,
+}
+
+/// A box.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// What is written in the box.
+    pub(super) name: String,
+    pub(super) role: Role,
+    /// What is written below the name, each as `key = value`.
+    pub(super) marks: Vec<String>,
+    /// The subgraph behind the box, when it is opened.
+    pub(super) inner: Option<Picture>,
+}
+
+/// What a box stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Start,
+    End,
+    /// Wherever code decides to go: the target of lines that nobody can know.
+    Anywhere,
+    Node,
+    Subgraph,
+}
+
+/// A line between two boxes, given by their places in [`Picture::nodes`].
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) kind: LineKind,
+    pub(super) label: Option<String>,
+}
+
+/// How a line is followed. In this order when several connect the same two boxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LineKind {
+    /// Always.
+    Static,
+    /// Together with the other sources of the join.
+    Join,
+    /// Once per item.
+    Each,
+    /// When code says so.
+    Conditional,
+}
+
+/// A line between names. Its order is the order in which lines are drawn.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Found<'t> {
+    from: &'t str,
+    to: &'t str,
+    kind: LineKind,
+    label: Option<String>,
+}
+
+/// The name of the box for targets that are only known at run time.
+const ANYWHERE: &str = "anywhere";
+
+impl Picture {
+    /// Draws `topology`, with its subgraphs opened `depth` levels deep.
+    pub(super) fn of(topology: &Topology, depth: usize) -> Self {
+        let found = lines_of(topology);
+        let mut nodes = vec![Node::bare(START, Role::Start)];
+        let mut places: BTreeMap<&str, usize> = BTreeMap::from([(START, 0)]);
+        for info in &topology.nodes {
+            if !places.contains_key(&*info.name) {
+                places.insert(&info.name, nodes.len());
+                nodes.push(Node::of(info, topology, depth));
+            }
+        }
+        // A topology that nobody has checked may have lines to names without a node.
+        for name in found.iter().flat_map(|line| [line.from, line.to]) {
+            if name != END && name != Found::ANYWHERE && !places.contains_key(name) {
+                places.insert(name, nodes.len());
+                let mut node = Node::bare(name, Role::Node);
+                node.marks.push("unknown = True".to_owned());
+                nodes.push(node);
+            }
+        }
+        for (name, role) in [(Found::ANYWHERE, Role::Anywhere), (END, Role::End)] {
+            if found
+                .iter()
+                .any(|line| line.to == name || line.from == name)
+            {
+                places.insert(name, nodes.len());
+                let label = if role == Role::End { END } else { ANYWHERE };
+                nodes.push(Node::bare(label, role));
+            }
+        }
+
+        let (last, first): (Vec<_>, Vec<_>) = found
+            .into_iter()
+            .partition(|line| line.kind == LineKind::Static && line.to == END);
+        let lines = first.into_iter().chain(last).filter_map(|line| {
+            Some(Line {
+                from: *places.get(line.from)?,
+                to: *places.get(line.to)?,
+                kind: line.kind,
+                label: line.label,
+            })
+        });
+        Self {
+            lines: lines.collect(),
+            nodes,
+        }
+    }
+
+    /// The picture of a subgraph. It has an [`END`] even when nothing leads there, because
+    /// lines of the outer graph start from it.
+    fn inside(topology: &Topology, depth: usize) -> Self {
+        let mut picture = Self::of(topology, depth);
+        if !picture.nodes.iter().any(|node| node.role == Role::End) {
+            picture.nodes.push(Node::bare(END, Role::End));
+        }
+        picture
+    }
+}
+
+impl Node {
+    fn bare(name: &str, role: Role) -> Self {
+        Self {
+            name: name.to_owned(),
+            role,
+            marks: Vec::new(),
+            inner: None,
+        }
+    }
+
+    fn of(info: &NodeInfo, topology: &Topology, depth: usize) -> Self {
+        let mut node = Self::bare(&info.name, Role::Node);
+        node.marks = marks_of(info, topology);
+        if let NodeKind::Subgraph(inner) = &info.kind {
+            node.role = Role::Subgraph;
+            node.inner = depth
+                .checked_sub(1)
+                .map(|depth| Picture::inside(inner, depth));
+        }
+        node
+    }
+}
+
+impl Found<'_> {
+    /// Stands for the box of unknown targets; no node can have an empty name.
+    const ANYWHERE: &'static str = "";
+}
+
+/// Every line of the graph, each once.
+fn lines_of(topology: &Topology) -> BTreeSet<Found<'_>> {
+    let mut found = BTreeSet::new();
+    for edge in &topology.edges {
+        found.insert(Found {
+            from: &edge.from,
+            to: &edge.to,
+            kind: LineKind::Static,
+            label: None,
+        });
+    }
+    join_lines(topology, &mut found);
+    for branch in &topology.branches {
+        let from = &*branch.source;
+        match &branch.arms {
+            Some(arms) => arm_lines(from, arms, &mut found),
+            None => anywhere_line(from, &mut found),
+        }
+    }
+    for destinations in &topology.destinations {
+        for target in &destinations.targets {
+            found.insert(Found {
+                from: &destinations.source,
+                to: target,
+                kind: LineKind::Conditional,
+                label: None,
+            });
+        }
+    }
+    end_lines(&mut found);
+    // After the lines to END: a node that may jump also may not, and then its branch ends.
+    for node in topology.nodes.iter().filter(|node| node.may_goto) {
+        if !topology
+            .destinations
+            .iter()
+            .any(|known| known.source == node.name)
+        {
+            anywhere_line(&node.name, &mut found);
+        }
+    }
+    found
+}
+
+fn anywhere_line<'t>(from: &'t str, found: &mut BTreeSet<Found<'t>>) {
+    found.insert(Found {
+        from,
+        to: Found::ANYWHERE,
+        kind: LineKind::Conditional,
+        label: None,
+    });
+}
+
+fn join_lines<'t>(topology: &'t Topology, found: &mut BTreeSet<Found<'t>>) {
+    for join in &topology.joins {
+        let sources: BTreeSet<&str> = join.sources.iter().map(|name| &**name).collect();
+        // END waits for everything anyway, and waiting for one node is an ordinary edge.
+        let plain = sources.len() < 2 || &*join.target == END;
+        // With one join into a node, thick lines say it all; with more they need a name.
+        let alone = topology
+            .joins
+            .iter()
+            .filter(|other| other.target == join.target)
+            .count()
+            < 2;
+        for from in &sources {
+            let others: Vec<&str> = sources
+                .iter()
+                .filter(|name| *name != from)
+                .copied()
+                .collect();
+            found.insert(Found {
+                from,
+                to: &join.target,
+                kind: if plain {
+                    LineKind::Static
+                } else {
+                    LineKind::Join
+                },
+                label: (!plain && !alone).then(|| format!("with {}", others.join(", "))),
+            });
+        }
+    }
+}
+
+fn arm_lines<'t>(from: &'t str, arms: &'t [Arm], found: &mut BTreeSet<Found<'t>>) {
+    // A single `for` is no decision: it happens every time.
+    let alone = arms.len() == 1;
+    for arm in arms {
+        if arm.targets.is_empty() {
+            found.insert(arm_line(from, END, arm, alone));
+        }
+        found.extend(arm.targets.iter().map(|to| arm_line(from, to, arm, alone)));
+    }
+}
+
+fn arm_line<'t>(from: &'t str, to: &'t str, arm: &Arm, alone: bool) -> Found<'t> {
+    let always = arm.map && alone;
+    let own = Some(&*arm.label).filter(|label| !label.is_empty() && *label != to);
+    let label = match (arm.map, own) {
+        (false, own) => own.map(str::to_owned),
+        (true, None) => Some("for each".to_owned()),
+        (true, Some(own)) if always => Some(format!("for each {own}")),
+        (true, Some(own)) => Some(format!("{own}: for each")),
+    };
+    let kind = if always {
+        LineKind::Each
+    } else {
+        LineKind::Conditional
+    };
+    Found {
+        from,
+        to,
+        kind,
+        label,
+    }
+}
+
+/// A node that is reached and leads nowhere ends its branch.
+fn end_lines(found: &mut BTreeSet<Found<'_>>) {
+    let sources: BTreeSet<&str> = found.iter().map(|line| line.from).collect();
+    let reached: BTreeSet<&str> = found.iter().map(|line| line.to).collect();
+    let ends = reached
+        .difference(&sources)
+        .filter(|name| **name != END && **name != Found::ANYWHERE);
+    found.extend(ends.map(|from| Found {
+        from,
+        to: END,
+        kind: LineKind::Static,
+        label: None,
+    }));
+}
+
+/// What is written below a node's name, in the order and the words of Python's pictures.
+fn marks_of(info: &NodeInfo, topology: &Topology) -> Vec<String> {
+    let (own, internal): (Vec<_>, Vec<_>) = info
+        .metadata
+        .iter()
+        .partition(|(key, _)| !key.starts_with("__"));
+    let mut marks: Vec<String> = own
+        .iter()
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    if info.defer {
+        marks.push("defer = True".to_owned());
+    }
+    let before = stops_at(&topology.interrupt_before, &info.name);
+    let after = stops_at(&topology.interrupt_after, &info.name);
+    let stops = match (before, after) {
+        (true, true) => Some("before,after"),
+        (true, false) => Some("before"),
+        (false, true) => Some("after"),
+        (false, false) => None,
+    };
+    marks.extend(stops.map(|stops| format!("__interrupt = {stops}")));
+    marks.extend(
+        internal
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}")),
+    );
+    if info.max_attempts > 1 {
+        marks.push(format!("max_attempts = {}", info.max_attempts));
+    }
+    match &info.kind {
+        NodeKind::Worker => marks.push("worker = True".to_owned()),
+        NodeKind::Remote { agent } => marks.push(format!("agent = {agent}")),
+        NodeKind::Function | NodeKind::Subgraph(_) => {}
+    }
+    marks
+}
+
+fn stops_at(breakpoints: &Breakpoints, name: &str) -> bool {
+    match breakpoints {
+        Breakpoints::None => false,
+        Breakpoints::All => true,
+        Breakpoints::Nodes(names) => names.iter().any(|stop| &**stop == name),
+    }
+}

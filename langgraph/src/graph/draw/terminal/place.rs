@@ -1,0 +1,230 @@
+//! Columns for boxes and lines: straight lines where possible, nothing on top of anything else.
+
+use super::layers::{Layers, VertexKind, Wire};
+
+/// Free columns between neighbours in a row.
+const GAP: usize = 2;
+/// More between two boxes, so that they do not look like one.
+const BOX_GAP: usize = 3;
+/// Free rounds of pulling; then a last one in which both sides pull.
+const ROUNDS: usize = 8;
+/// A long line that bends looks worse than a box that is off its centre.
+const STRAIGHT: f64 = 8.0;
+
+/// Where rows begin; room to move to the left.
+const MIDDLE: usize = 1 << 24;
+
+/// The columns that a vertex takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) left: usize,
+    pub(super) width: usize,
+}
+
+impl Span {
+    pub(super) fn centre(self) -> usize {
+        self.left + self.width.saturating_sub(1) / 2
+    }
+}
+
+/// Gives every vertex its columns. `widths` are those of the boxes.
+pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Span> {
+    let width_of = |kind| match kind {
+        VertexKind::Item(item) => widths.get(item).copied().unwrap_or(1),
+        VertexKind::Bend(_) => 1,
+        VertexKind::Label(wire) => wires.get(wire).and_then(|wire| wire.label).unwrap_or(1),
+    };
+    let vertices = &layers.vertices;
+    let mut spans: Vec<Span> = vertices
+        .iter()
+        .map(|vertex| Span {
+            left: MIDDLE,
+            width: width_of(vertex.kind),
+        })
+        .collect();
+
+    let mut neighbours = Neighbours {
+        above: vec![Vec::new(); vertices.len()],
+        below: vec![Vec::new(); vertices.len()],
+    };
+    for segment in &layers.segments {
+        if let Some(above) = neighbours.above.get_mut(segment.lower) {
+            above.push(segment.upper);
+        }
+        if let Some(below) = neighbours.below.get_mut(segment.upper) {
+            below.push(segment.lower);
+        }
+    }
+
+    for row in &layers.rows {
+        align(layers, row, &mut spans, |_, _| None);
+    }
+    let count = layers.rows.len();
+    for round in 0..ROUNDS {
+        for step in 1..count {
+            if round % 2 == 0 {
+                let Some(row) = layers.rows.get(step) else {
+                    continue;
+                };
+                align(layers, row, &mut spans, |vertex, spans| {
+                    neighbours.above(vertex, spans)
+                });
+            } else {
+                let Some(row) = layers.rows.get(count - 1 - step) else {
+                    continue;
+                };
+                align(layers, row, &mut spans, |vertex, spans| {
+                    neighbours.below(vertex, spans)
+                });
+            }
+        }
+    }
+    for row in &layers.rows {
+        align(layers, row, &mut spans, |vertex, spans| {
+            neighbours.both(vertex, spans)
+        });
+    }
+    // At last, a line that came straight goes on straight unless something is in its way.
+    for row in &layers.rows {
+        align(layers, row, &mut spans, |vertex, spans| {
+            let is_bend = |vertex: usize| {
+                let kind = layers.vertices.get(vertex).map(|vertex| vertex.kind);
+                !matches!(kind, None | Some(VertexKind::Item(_)))
+            };
+            let above = neighbours.above.get(vertex)?.first()?;
+            let goes_on = is_bend(vertex) && is_bend(*above);
+            if goes_on {
+                neighbours.above(vertex, spans)
+            } else {
+                None
+            }
+        });
+    }
+    let margin = spans.iter().map(|span| span.left).min().unwrap_or_default();
+    for span in &mut spans {
+        span.left -= margin;
+    }
+    spans
+}
+
+struct Neighbours {
+    above: Vec<Vec<usize>>,
+    below: Vec<Vec<usize>>,
+}
+
+impl Neighbours {
+    fn above(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
+        middle(self.above.get(vertex)?.iter(), spans)
+    }
+
+    fn below(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
+        middle(self.below.get(vertex)?.iter(), spans)
+    }
+
+    fn both(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
+        let above = self.above(vertex, spans);
+        let below = self.below(vertex, spans);
+        match (above, below) {
+            (Some(above), Some(below)) => Some(f64::midpoint(above, below)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // a picture has fewer columns than a float has digits
+fn middle<'v>(vertices: impl Iterator<Item = &'v usize>, spans: &[Span]) -> Option<f64> {
+    let centres: Vec<f64> = vertices
+        .filter_map(|vertex| spans.get(*vertex))
+        .map(|span| span.centre() as f64)
+        .collect();
+    (!centres.is_empty()).then(|| centres.iter().sum::<f64>() / centres.len() as f64)
+}
+
+/// Pulls the vertices of a row to where they want to be, as far as their neighbours let them.
+#[allow(clippy::cast_precision_loss)] // as above
+fn align(
+    layers: &Layers,
+    row: &[usize],
+    spans: &mut [Span],
+    wish: impl Fn(usize, &[Span]) -> Option<f64>,
+) {
+    let mut wishes = Vec::with_capacity(row.len());
+    let mut after_box = false;
+    for (index, vertex) in row.iter().enumerate() {
+        let span = spans.get(*vertex).copied().unwrap_or_default();
+        let kind = layers.vertices.get(*vertex).map(|vertex| vertex.kind);
+        let is_box = matches!(kind, Some(VertexKind::Item(_)));
+        let centre = wish(*vertex, spans).unwrap_or(span.centre() as f64);
+        let gap = if after_box && is_box { BOX_GAP } else { GAP };
+        after_box = is_box;
+        wishes.push(Wish {
+            at: centre - (span.width.saturating_sub(1) / 2) as f64,
+            weight: if is_box { 1.0 } else { STRAIGHT },
+            gap: if index == 0 { 0 } else { gap },
+            width: span.width,
+        });
+    }
+    for (vertex, left) in row.iter().zip(spread(&wishes)) {
+        if let Some(span) = spans.get_mut(*vertex) {
+            span.left = left;
+        }
+    }
+}
+
+/// Where something wants to begin, and the room it needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    pub(super) at: f64,
+    pub(super) weight: f64,
+    /// Free columns before it.
+    pub(super) gap: usize,
+    pub(super) width: usize,
+}
+
+/// The beginnings nearest to all wishes that keep the order and the gaps.
+///
+/// Isotonic regression: neighbours that want the same place are pushed aside as one block.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
+pub(super) fn spread(wishes: &[Wish]) -> Vec<usize> {
+    struct Block {
+        sum: f64,
+        weight: f64,
+        count: usize,
+    }
+    impl Block {
+        fn at(&self) -> f64 {
+            self.sum / self.weight
+        }
+    }
+    let mut offset = 0;
+    let mut offsets = Vec::with_capacity(wishes.len());
+    let mut blocks: Vec<Block> = Vec::new();
+    for wish in wishes {
+        offset += wish.gap;
+        offsets.push(offset);
+        let at = wish.at - offset as f64;
+        let mut block = Block {
+            sum: at * wish.weight,
+            weight: wish.weight,
+            count: 1,
+        };
+        while let Some(left) = blocks.pop_if(|left| left.at() >= block.at()) {
+            block.sum += left.sum;
+            block.weight += left.weight;
+            block.count += left.count;
+        }
+        blocks.push(block);
+        offset += wish.width;
+    }
+    let starts = blocks
+        .iter()
+        .flat_map(|block| std::iter::repeat_n(block.at().round().max(0.0) as usize, block.count));
+    starts
+        .zip(offsets)
+        .map(|(start, offset)| start + offset)
+        .collect()
+}

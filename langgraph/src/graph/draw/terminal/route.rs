@@ -1,0 +1,389 @@
+//! Lines between two rows: where they leave a box, where they reach one, and where they turn.
+//!
+//! Every line has columns of its own at both ends, and turns in a track of its own; so lines
+//! cross but never run into each other.
+
+use std::collections::BTreeMap;
+
+use super::layers::{Layers, VertexKind};
+use super::place::{Span, Wish, spread};
+
+/// A line between two neighbouring rows.
+#[derive(Debug)]
+pub(super) struct Route {
+    /// The segment of that number.
+    pub(super) segment: usize,
+    pub(super) top: usize,
+    pub(super) bottom: usize,
+    /// The tracks in which it turns, and the columns to which it turns there.
+    pub(super) turns: Vec<(usize, usize)>,
+}
+
+/// The lines of one gap, and the tracks they need.
+#[derive(Debug, Default)]
+pub(super) struct Gap {
+    pub(super) routes: Vec<Route>,
+    pub(super) tracks: usize,
+}
+
+/// A horizontal piece of a line.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    route: usize,
+    from: usize,
+    to: usize,
+    /// True for the second half of a line that turns twice.
+    second: bool,
+}
+
+/// The gaps below each row.
+pub(super) fn route(layers: &Layers, spans: &[Span]) -> Vec<Gap> {
+    let mut gaps: Vec<Gap> = layers.rows.iter().map(|_| Gap::default()).collect();
+    let bottoms = ports(layers, spans, Side::Top, &BTreeMap::new());
+    let tops = ports(layers, spans, Side::Bottom, &bottoms);
+    for (number, segment) in layers.segments.iter().enumerate() {
+        let (Some(top), Some(bottom)) = (tops.get(&number), bottoms.get(&number)) else {
+            continue;
+        };
+        if let Some(gap) = gaps.get_mut(layers.layer_of(segment.upper)) {
+            let route = Route {
+                segment: number,
+                top: *top,
+                bottom: *bottom,
+                turns: Vec::new(),
+            };
+            gap.routes.push(route);
+        }
+    }
+    for gap in &mut gaps {
+        turn(gap);
+    }
+    gaps
+}
+
+/// The columns that a box needs for so many lines on one side.
+pub(super) fn width_for(lines: usize) -> usize {
+    2 * lines + 1
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Top,
+    Bottom,
+}
+
+/// For each segment, its column on one side of the box it touches.
+///
+/// `known` are columns on the other end; without them the middle of the other box counts.
+fn ports(
+    layers: &Layers,
+    spans: &[Span],
+    side: Side,
+    known: &BTreeMap<usize, usize>,
+) -> BTreeMap<usize, usize> {
+    let span = |vertex: usize| spans.get(vertex).copied().unwrap_or_default();
+    let mut by_vertex: BTreeMap<usize, Vec<(usize, usize, usize)>> = BTreeMap::new();
+    for (number, segment) in layers.segments.iter().enumerate() {
+        let (own, other) = match side {
+            Side::Top => (segment.lower, segment.upper),
+            Side::Bottom => (segment.upper, segment.lower),
+        };
+        by_vertex
+            .entry(own)
+            .or_default()
+            .push((span(other).left, segment.wire, number));
+    }
+    let mut ports = BTreeMap::new();
+    for (vertex, mut segments) in by_vertex {
+        segments.sort_unstable();
+        let own = span(vertex);
+        let is_box = layers
+            .vertices
+            .get(vertex)
+            .is_some_and(|vertex| matches!(vertex.kind, VertexKind::Item(_)));
+        let wishes = segments.iter().map(|(_, _, number)| {
+            known.get(number).copied().unwrap_or_else(|| {
+                let segment = layers.segments.get(*number);
+                let other = segment.map(|segment| match side {
+                    Side::Top => segment.upper,
+                    Side::Bottom => segment.lower,
+                });
+                other.map_or(0, |other| span(other).centre())
+            })
+        });
+        let columns = if is_box {
+            spaced(wishes.collect(), own)
+        } else {
+            vec![own.centre()]
+        };
+        for ((_, _, number), column) in segments.iter().zip(columns) {
+            ports.insert(*number, column);
+        }
+    }
+    ports
+}
+
+/// Columns for the lines on one side of a box, in the order of the wishes.
+#[allow(clippy::cast_precision_loss)] // a picture has fewer columns than a float has digits
+fn spaced(wishes: Vec<usize>, own: Span) -> Vec<usize> {
+    let (first, last) = (own.left + 1, (own.left + own.width).saturating_sub(2));
+    if let [wish] = *wishes {
+        let inside = (first..=last).contains(&wish);
+        return vec![if inside { wish } else { own.centre() }];
+    }
+    let wishes: Vec<Wish> = wishes
+        .into_iter()
+        .enumerate()
+        .map(|(index, wish)| Wish {
+            at: wish.clamp(first, last.max(first)) as f64,
+            weight: 1.0,
+            gap: usize::from(index > 0),
+            width: 1,
+        })
+        .collect();
+    let count = wishes.len();
+    let columns = spread(&wishes)
+        .into_iter()
+        .enumerate()
+        .map(|(index, column)| {
+            let leftmost = first + 2 * index;
+            let rightmost = (last + 2 * (index + 1)).saturating_sub(2 * count);
+            column.min(rightmost).max(leftmost)
+        });
+    columns.collect()
+}
+
+/// Gives every line that does not run straight a track to turn in.
+fn turn(gap: &mut Gap) {
+    let mut pieces = Vec::new();
+    for (route, line) in gap.routes.iter().enumerate() {
+        if line.top != line.bottom {
+            pieces.push(Piece {
+                route,
+                from: line.top,
+                to: line.bottom,
+                second: false,
+            });
+        }
+    }
+    // Lines that turn outwards nest without crossing when the outermost turns first.
+    pieces.sort_by_key(|piece| {
+        let left = piece.to < piece.from;
+        (
+            !left,
+            if left {
+                piece.from
+            } else {
+                usize::MAX - piece.from
+            },
+        )
+    });
+    let mut free = gap
+        .routes
+        .iter()
+        .map(|line| line.top.max(line.bottom) + 2)
+        .max()
+        .unwrap_or(0);
+    let placed = loop {
+        match assign(&pieces) {
+            Ok(placed) => break placed,
+            // Two lines want each other's column: one of them makes a detour beside all others.
+            Err(stuck) => {
+                let Some(piece) = pieces.get_mut(stuck) else {
+                    return;
+                };
+                let rest = Piece {
+                    from: free,
+                    second: true,
+                    ..*piece
+                };
+                piece.to = free;
+                pieces.push(rest);
+                free += 2;
+            }
+        }
+    };
+    gap.tracks = placed
+        .iter()
+        .map(|track| track + 1)
+        .max()
+        .unwrap_or_default();
+    let mut turns: Vec<(usize, usize, usize)> = pieces
+        .iter()
+        .zip(placed)
+        .map(|(piece, track)| (track, piece.route, piece.to))
+        .collect();
+    turns.sort_unstable();
+    for (track, route, to) in turns {
+        if let Some(line) = gap.routes.get_mut(route) {
+            line.turns.push((track, to));
+        }
+    }
+}
+
+/// A track for each piece, or the number of one that must be cut.
+fn assign(pieces: &[Piece]) -> Result<Vec<usize>, usize> {
+    // In a column where one line comes from above and another goes on below, the first must
+    // have turned away before the second turns in.
+    let by_from: BTreeMap<usize, usize> = pieces
+        .iter()
+        .enumerate()
+        .map(|(number, piece)| (piece.from, number))
+        .collect();
+    let halves: BTreeMap<usize, usize> = pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| !piece.second)
+        .map(|(number, piece)| (piece.route, number))
+        .collect();
+    let above = |number: usize| -> Vec<usize> {
+        let Some(piece) = pieces.get(number) else {
+            return Vec::new();
+        };
+        let other = by_from.get(&piece.to).copied().filter(|other| {
+            pieces
+                .get(*other)
+                .is_some_and(|other| other.route != piece.route)
+        });
+        let first = halves.get(&piece.route).copied().filter(|_| piece.second);
+        other.into_iter().chain(first).collect()
+    };
+
+    let mut placed: Vec<Option<usize>> = vec![None; pieces.len()];
+    let mut tracks: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut open: Vec<usize> = (0..pieces.len()).collect();
+    while !open.is_empty() {
+        let mut waiting = Vec::new();
+        for number in open.iter().copied() {
+            let before: Option<Vec<usize>> = above(number)
+                .into_iter()
+                .map(|other| placed.get(other).copied().flatten())
+                .collect();
+            let (Some(before), Some(piece)) = (before, pieces.get(number)) else {
+                waiting.push(number);
+                continue;
+            };
+            let lowest = before
+                .into_iter()
+                .map(|track| track + 1)
+                .max()
+                .unwrap_or_default();
+            let ends = (piece.from.min(piece.to), piece.from.max(piece.to));
+            let fits = |track: &Vec<(usize, usize)>| {
+                track
+                    .iter()
+                    .all(|(left, right)| ends.1 < *left || *right < ends.0)
+            };
+            let found = tracks
+                .iter()
+                .skip(lowest)
+                .position(fits)
+                .map(|found| found + lowest);
+            let track = found.unwrap_or(tracks.len().max(lowest));
+            if tracks.len() <= track {
+                tracks.resize_with(track + 1, Vec::new);
+            }
+            if let Some(ends_there) = tracks.get_mut(track) {
+                ends_there.push(ends);
+            }
+            if let Some(slot) = placed.get_mut(number) {
+                *slot = Some(track);
+            }
+        }
+        if waiting.len() == open.len() {
+            return Err(on_cycle(&waiting, &placed, above));
+        }
+        open = waiting;
+    }
+    Ok(placed.into_iter().flatten().collect())
+}
+
+/// A piece that waits for itself: whoever follows what it waits for ends in the circle.
+fn on_cycle(
+    waiting: &[usize],
+    placed: &[Option<usize>],
+    above: impl Fn(usize) -> Vec<usize>,
+) -> usize {
+    let mut number = waiting.first().copied().unwrap_or_default();
+    for _ in waiting {
+        let blocked = above(number)
+            .into_iter()
+            .find(|other| placed.get(*other).copied().flatten().is_none());
+        number = blocked.unwrap_or(number);
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The cells of each line: vertical and horizontal pieces by column and track.
+    fn drawn(ends: &[(usize, usize)]) -> Gap {
+        let routes = ends
+            .iter()
+            .enumerate()
+            .map(|(segment, (top, bottom))| Route {
+                segment,
+                top: *top,
+                bottom: *bottom,
+                turns: Vec::new(),
+            });
+        let mut gap = Gap {
+            routes: routes.collect(),
+            tracks: 0,
+        };
+        turn(&mut gap);
+        gap
+    }
+
+    /// Pieces as (vertical, column or track, first, last); tracks count from one.
+    fn pieces(gap: &Gap) -> Vec<(usize, bool, usize, usize, usize)> {
+        let mut pieces = Vec::new();
+        for route in &gap.routes {
+            let (mut x, mut y) = (route.top, 0);
+            for (track, to) in &route.turns {
+                pieces.push((route.segment, true, x, y, track + 1));
+                pieces.push((route.segment, false, track + 1, x.min(*to), x.max(*to)));
+                (x, y) = (*to, track + 1);
+            }
+            assert_eq!(x, route.bottom);
+            pieces.push((route.segment, true, x, y, gap.tracks + 1));
+        }
+        pieces
+    }
+
+    fn assert_apart(gap: &Gap) {
+        let pieces = pieces(gap);
+        for (number, one) in pieces.iter().enumerate() {
+            for other in &pieces[number + 1..] {
+                let side_by_side = one.1 == other.1 && one.2 == other.2 && one.0 != other.0;
+                let overlap = one.3 <= other.4 && other.3 <= one.4;
+                assert!(!(side_by_side && overlap), "{one:?} {other:?} {gap:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_swap_their_columns_make_a_detour() {
+        let gap = drawn(&[(5, 15), (15, 5)]);
+        assert_apart(&gap);
+        assert_eq!(
+            gap.routes.iter().map(|route| route.turns.len()).max(),
+            Some(2)
+        );
+        assert_apart(&drawn(&[(5, 15), (15, 25), (25, 5), (7, 9), (9, 7)]));
+    }
+
+    proptest! {
+        #[test]
+        fn lines_never_run_into_each_other(
+            bottoms in Just((0..12_usize).map(|x| x * 2).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let ends: Vec<_> = bottoms.into_iter().enumerate().map(|(x, b)| (x * 2, b)).collect();
+            assert_apart(&drawn(&ends));
+        }
+    }
+}
