@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::commit::Commit;
-use super::execute::{Done, Ended, run_task};
+use super::execute::{Ended, follows_edges, run_task};
 use super::record::Recorder;
 use crate::AgentError;
 use crate::error::{Failure, InvalidUpdate};
@@ -119,17 +119,29 @@ impl<S: State> Machine<S> {
 
     /// Takes the input: merges it and follows START's edges.
     pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
-        let start = self.plan.nodes.len();
+        let plan = Arc::clone(&self.plan);
+        let start = plan.nodes.len();
         self.step += 1;
-        let mut cx = self.context(start);
-        self.commit_and_route(start, Done::new(input), &mut cx)
-            .await
+        let wrote = self
+            .commit()
+            .one(start, input.writes)
             .map_err(|error| match error {
-                AgentError::InvalidUpdate(InvalidUpdate::Reducer { source, .. }) => {
+                InvalidUpdate::Reducer { source, .. } => {
                     AgentError::InvalidInput(format!("input: {source}"))
                 }
-                other => other,
+                other => other.into(),
             })?;
+        if plan.start.routers.is_empty() || !follows_edges(&input.jump) {
+            self.follow(&plan, start, input.jump, Vec::new())?;
+        } else {
+            let cx = self.context(start);
+            let routes = self.ask_routers(&plan, start, &cx).await?;
+            self.follow(&plan, start, input.jump, routes)?;
+        }
+        self.settle();
+        if self.watched() {
+            self.conclude(wrote).await?;
+        }
         Ok(())
     }
 
@@ -148,6 +160,7 @@ impl<S: State> Machine<S> {
 
     /// Runs until nothing is left to do, or something stops it.
     pub(super) async fn run(&mut self) -> Result<End, AgentError> {
+        let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
         loop {
@@ -182,10 +195,10 @@ impl<S: State> Machine<S> {
             if self.taken.is_multiple_of(TURN) {
                 tokio::task::coop::consume_budget().await;
             }
-            let tasks = std::mem::take(&mut self.frontier);
-            let end = match tasks.as_slice() {
-                [_] => self.one(tasks, &mut cx).await?,
-                _ => self.several(tasks).await?,
+            let end = if self.frontier.len() == 1 {
+                self.one(&plan, &mut cx).await?
+            } else {
+                self.several(&plan).await?
             };
             if let Some(end) = end {
                 return Ok(end);
@@ -213,16 +226,10 @@ impl<S: State> Machine<S> {
     }
 
     /// A superstep of one task: inline, on this task, without a clone of the state.
-    async fn one(
-        &mut self,
-        mut tasks: Vec<Task<S>>,
-        cx: &mut Context,
-    ) -> Result<Option<End>, AgentError> {
-        let Some(mut task) = tasks.pop() else {
+    async fn one(&mut self, plan: &Plan<S>, cx: &mut Context) -> Result<Option<End>, AgentError> {
+        let Some(mut task) = self.frontier.pop() else {
             return Ok(None);
         };
-        // The frontier keeps its memory.
-        self.frontier = tasks;
         let ended = match task.prior.take() {
             Some(ended) => *ended,
             None => {
@@ -230,49 +237,56 @@ impl<S: State> Machine<S> {
                 if !task.answers.is_empty() {
                     cx.answer(task.answers.clone());
                 }
-                self.tell_started(&task).await;
-                let ended = run_task(&self.plan, &self.state, cx, &task).await;
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.keep(0, &ended);
-                    if !matches!(ended, Ended::Finished(_)) {
-                        recorder.flush().await?;
-                    }
+                if self.scope.emitter.is_some() {
+                    self.tell_started(&task).await;
                 }
-                self.tell_ended(&task, 0, &ended).await;
+                let ended = run_task(plan, &self.state, cx, &task).await;
+                if self.recorder.is_some() {
+                    self.keep_ended(&ended).await?;
+                }
+                if self.scope.emitter.is_some() {
+                    self.tell_ended(&task, 0, &ended).await;
+                }
                 ended
             }
         };
-        match ended {
-            Ended::Finished(done) => self.commit_and_route(task.node, done, cx).await,
+        let done = match ended {
+            Ended::Finished(done) => done,
             Ended::Asked(questions) => {
                 let interrupts = self.interrupts(&task, 0, questions);
                 self.frontier.push(task);
-                Ok(Some(End::Paused(interrupts)))
+                return Ok(Some(End::Paused(interrupts)));
             }
-            Ended::Failed(error) => Err(self.failure(task.node, error)),
-        }
-    }
-
-    /// Ends a superstep of one task: its writes are merged in place, then its routers look.
-    async fn commit_and_route(
-        &mut self,
-        node: usize,
-        done: Done<S>,
-        cx: &mut Context,
-    ) -> Result<Option<End>, AgentError> {
-        let wrote = self.commit().one(node, done.output.writes)?;
+            Ended::Failed(error) => return Err(self.failure(task.node, error)),
+        };
+        // Its writes are merged in place, then its routers look.
+        let wrote = self.commit().one(task.node, done.output.writes)?;
+        let asks = done.routes.is_empty()
+            && !plan.outgoing(task.node).routers.is_empty()
+            && follows_edges(&done.output.jump);
+        let routes = if asks {
+            self.ask_routers(plan, task.node, cx).await?
+        } else {
+            done.routes
+        };
         match done.output.jump {
             Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-            jump if done.routes.is_empty() => self.route_one(node, jump, cx).await?,
-            jump => self.follow(node, jump, done.routes)?,
+            jump => self.follow(plan, task.node, jump, routes)?,
         }
-        self.conclude(wrote).await?;
+        self.settle();
+        if self.watched() {
+            self.conclude(wrote).await?;
+        }
         Ok(None)
     }
 
-    /// What follows a superstep whose tasks are all done: the next frontier, its checkpoint, events.
+    /// True when somebody reads the run's events, or its thread is kept.
+    fn watched(&self) -> bool {
+        self.scope.emitter.is_some() || self.recorder.is_some()
+    }
+
+    /// Tells and stores what a superstep has made.
     async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
-        self.settle();
         self.release_deferred();
         if wrote {
             self.tell_values().await;
@@ -281,7 +295,8 @@ impl<S: State> Machine<S> {
     }
 
     /// A superstep of several tasks: side by side on one snapshot, committed in task order.
-    async fn several(&mut self, mut tasks: Vec<Task<S>>) -> Result<Option<End>, AgentError> {
+    async fn several(&mut self, plan: &Plan<S>) -> Result<Option<End>, AgentError> {
+        let mut tasks = std::mem::take(&mut self.frontier);
         let known = tasks.iter().all(|task| task.prior.is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.
         let untouched = known.then(|| Arc::clone(&self.state));
@@ -317,7 +332,8 @@ impl<S: State> Machine<S> {
                 if !paused && tasks.iter().any(|task| !self.is_start(task)) =>
             {
                 self.state = untouched;
-                return Box::pin(self.several(tasks)).await;
+                self.frontier = tasks;
+                return Box::pin(self.several(plan)).await;
             }
             (Err(error), _) => {
                 self.frontier = tasks;
@@ -335,9 +351,10 @@ impl<S: State> Machine<S> {
         for (node, jump, routes) in directions {
             match jump {
                 Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-                jump => self.follow(node, jump, routes)?,
+                jump => self.follow(plan, node, jump, routes)?,
             }
         }
+        self.settle();
         self.conclude(wrote).await?;
         Ok(None)
     }

@@ -187,6 +187,21 @@ impl<S: State> Machine<S> {
         }
     }
 
+    /// Notes how the only task of a superstep ended; it is stored with the next checkpoint, or now
+    /// if there will be none.
+    pub(super) async fn keep_ended(&mut self, ended: &Ended<S>) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => {
+                recorder.keep(0, ended);
+                match ended {
+                    Ended::Finished(_) => Ok(()),
+                    _ => recorder.flush().await,
+                }
+            }
+        }
+    }
+
     /// Stores the checkpoint behind a superstep.
     pub(super) async fn record_superstep(&mut self) -> Result<(), AgentError> {
         let Some(current) = self.recorder.as_ref().map(|recorder| recorder.current) else {

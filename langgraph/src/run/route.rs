@@ -4,29 +4,27 @@ use super::execute::follows_edges;
 use super::machine::{Machine, Task};
 use super::panic::catch;
 use crate::AgentError;
-use crate::graph::plan::{Arrival, Routes};
+use crate::graph::plan::{Arrival, Plan, Routes};
 use crate::graph::{END, START};
 use crate::node::{Context, Jump, Send, Target};
 use crate::state::State;
 
 impl<S: State> Machine<S> {
-    /// Follows the answer of the only task of a superstep; its routers look at the state behind
-    /// the commit, which is the snapshot and this task's writes.
-    pub(super) async fn route_one(
-        &mut self,
+    /// Asks the routers of the only task of a superstep: they look at the state behind the commit,
+    /// which is the snapshot and this task's writes.
+    pub(super) async fn ask_routers(
+        &self,
+        plan: &Plan<S>,
         node: usize,
-        jump: Jump<S>,
-        cx: &mut Context,
-    ) -> Result<(), AgentError> {
-        let plan = std::sync::Arc::clone(&self.plan);
-        let mut routes = Vec::new();
-        if follows_edges(&jump) {
-            for router in &plan.outgoing(node).routers {
-                let asked = catch(|| router.router.ask(&self.state, cx)).await;
-                routes.push(asked.map_err(|error| self.router_failure(node, error))?);
-            }
+        cx: &Context,
+    ) -> Result<Vec<Routes<S>>, AgentError> {
+        let routers = &plan.outgoing(node).routers;
+        let mut routes = Vec::with_capacity(routers.len());
+        for router in routers {
+            let asked = catch(|| router.router.ask(&self.state, cx)).await;
+            routes.push(asked.map_err(|error| self.router_failure(node, error))?);
         }
-        self.follow(node, jump, routes)
+        Ok(routes)
     }
 
     fn router_failure(&self, node: usize, error: crate::node::NodeError) -> AgentError {
@@ -43,18 +41,18 @@ impl<S: State> Machine<S> {
     /// Follows a task's answer: its edges and what its routers said, or where it jumps.
     pub(super) fn follow(
         &mut self,
+        plan: &Plan<S>,
         node: usize,
         jump: Jump<S>,
         routes: Vec<Routes<S>>,
     ) -> Result<(), AgentError> {
         if follows_edges(&jump) {
-            let plan = std::sync::Arc::clone(&self.plan);
             let out = plan.outgoing(node);
             for next in &out.edges {
                 self.reach(*next);
             }
             for arrival in &out.joins {
-                self.arrive(*arrival);
+                self.arrive(plan, *arrival);
             }
             for (router, routes) in out.routers.iter().zip(routes) {
                 self.take_routes(node, &router.arms, routes)?;
@@ -178,8 +176,7 @@ impl<S: State> Machine<S> {
         }
     }
 
-    fn arrive(&mut self, arrival: Arrival) {
-        let plan = std::sync::Arc::clone(&self.plan);
+    fn arrive(&mut self, plan: &Plan<S>, arrival: Arrival) {
         let (Some(seen), Some(join)) = (
             self.joins.get_mut(arrival.join),
             plan.joins.get(arrival.join),
