@@ -2,5 +2,33 @@
 
 mod diag;
 mod graph;
+mod node;
 mod paths;
 mod similar;
+mod state;
+
+use proc_macro::TokenStream;
+
+/// Makes a struct with named fields a state: writes its update type and its `State`.
+#[proc_macro_derive(State, attributes(reducer, state))]
+pub fn derive_state(input: TokenStream) -> TokenStream {
+    entry(input.into(), state::derive)
+}
+
+/// Makes an async function a node that stays a function.
+#[proc_macro_attribute]
+pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry(item.into(), |item| node::expand(options.into(), item))
+}
+
+/// Runs a macro; prints what it expands to when `LANGGRAPH_MACROS_DEBUG` is set.
+fn entry(
+    input: proc_macro2::TokenStream,
+    expand: impl FnOnce(proc_macro2::TokenStream) -> proc_macro2::TokenStream,
+) -> TokenStream {
+    let output = expand(input);
+    if std::env::var_os("LANGGRAPH_MACROS_DEBUG").is_some() {
+        eprintln!("{output}");
+    }
+    output.into()
+}

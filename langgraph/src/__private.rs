@@ -1,10 +1,17 @@
 //! What expansions call. Not part of the public API: it changes without notice.
 
+mod update;
+
 use crate::graph::{Arm, NodeName, StateGraph};
-use crate::node::{Context, RouterRun, Send};
+use crate::node::{Context, IntoOutput, RouterRun, Send};
 use crate::state::State;
 
 pub use crate::graph::Pick;
+pub use serde;
+pub use update::{
+    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
+    reducer, reducers, see_messages,
+};
 
 /// An empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {
@@ -42,3 +49,6 @@ pub fn add_map<S: State>(
 ) {
     graph.add_each(source, worker, sends);
 }
+
+/// Checks that a node of a graph over `S` may return `O`.
+pub fn answers<S: State, O: IntoOutput<S>>() {}

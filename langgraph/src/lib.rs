@@ -14,6 +14,9 @@ pub mod run;
 pub mod state;
 pub mod stream;
 
+#[doc(inline)]
+pub use langgraph_macros::{State, node};
+
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
@@ -27,6 +30,9 @@ pub mod prelude {
     pub use crate::message::{Message, MessageKind};
     pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError, NodeExt};
     pub use crate::run::Outcome;
-    pub use crate::state::{Plain, State};
+    pub use crate::state::Plain;
+    // `State` is the trait and its derive.
+    pub use crate::State;
     pub use crate::stream::{Event, EventKind, Mode};
+    pub use langgraph_macros::node;
 }

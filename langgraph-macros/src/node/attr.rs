@@ -1,0 +1,82 @@
+//! The options of `#[node(…)]`.
+
+use proc_macro2::TokenStream;
+use syn::punctuated::Punctuated;
+use syn::{Ident, LitStr, Token, Type};
+
+use crate::diag::{Errors, suggestion};
+use crate::paths::Root;
+
+const KEYS: [&str; 4] = ["writes", "alias", "state", "crate"];
+/// Options of nodes that are methods of the function, not options of the attribute.
+const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
+
+/// What `#[node(…)]` says.
+#[derive(Default)]
+pub(super) struct Options {
+    pub(super) root: Root,
+    /// The fields that the function's value is written to.
+    pub(super) writes: Option<Vec<Ident>>,
+    pub(super) aliases: Vec<LitStr>,
+    /// The state, where the arguments do not say it.
+    pub(super) state: Option<Type>,
+}
+
+impl Options {
+    /// Reads the options; each mistake is reported, and what could be read is kept.
+    pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = Self::default();
+        let parser = syn::meta::parser(|meta| {
+            if meta.path.is_ident("crate") {
+                options.root = Root::given(meta.value()?.parse()?);
+            } else if meta.path.is_ident("alias") {
+                options.aliases.push(meta.value()?.parse()?);
+            } else if meta.path.is_ident("state") {
+                options.state = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("writes") {
+                if !meta.input.peek(syn::token::Paren) {
+                    return Err(meta.error("expected the fields, such as `writes(plan, log)`"));
+                }
+                let content;
+                syn::parenthesized!(content in meta.input);
+                let fields = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
+                if fields.is_empty() {
+                    return Err(meta.error("expected at least one field, such as `writes(plan)`"));
+                }
+                for (index, field) in fields.iter().enumerate() {
+                    if fields.iter().take(index).any(|earlier| earlier == field) {
+                        let text = format!("`{field}` is named twice");
+                        return Err(syn::Error::new_spanned(field, text));
+                    }
+                }
+                if options.writes.is_some() {
+                    return Err(meta.error("`writes` is given twice: name all fields in one"));
+                }
+                options.writes = Some(fields.into_iter().collect());
+            } else {
+                let name = meta.path.get_ident().map(Ident::to_string);
+                return Err(syn::Error::new_spanned(
+                    &meta.path,
+                    unknown(&name.unwrap_or_default()),
+                ));
+            }
+            Ok(())
+        });
+        errors.ok(syn::parse::Parser::parse2(parser, tokens));
+        options
+    }
+}
+
+fn unknown(name: &str) -> String {
+    if METHODS.contains(&name) {
+        return format!(
+            "`{name}` is a method of the node, not an option of `#[node]`: write `.{name}(…)` where the node is added"
+        );
+    }
+    let hint = suggestion(name, KEYS);
+    if hint.is_empty() {
+        "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `state = …` or `crate = …`".to_owned()
+    } else {
+        format!("unknown option of `#[node]`{hint}")
+    }
+}

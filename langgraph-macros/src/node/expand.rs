@@ -1,0 +1,276 @@
+//! What a node function becomes.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, GenericParam, Generics, Ident, Lifetime, Meta, Pat, Type, parse_quote};
+
+use super::answer;
+use super::attr::Options;
+use super::signature::{Argument, NodeFn, Role, output_span};
+
+/// The function, its marker and the marker's metadata.
+pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
+    if !node.is_async() {
+        return super::sync::expand(node, options);
+    }
+    let root = &options.root;
+    let vis = &node.item.vis;
+    let name = &node.item.sig.ident;
+    let marker = marker(name);
+    let meta = meta(node, options);
+    let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
+    let generics = without_lifetimes(&node.item.sig.generics);
+    let shared = shared_lifetime();
+    let borrows = node
+        .arguments
+        .iter()
+        .any(|argument| argument.role != Role::Owned);
+    let names = outer_names(&node.arguments);
+    let types = node
+        .arguments
+        .iter()
+        .map(|argument| one_lifetime(argument.ty));
+    let checks = node
+        .arguments
+        .iter()
+        .zip(&names)
+        .map(|(argument, name)| check(root, argument, name));
+    let unit: Type = parse_quote!(());
+    let output = one_lifetime(node.output.unwrap_or(&unit));
+    let lifetime = if borrows {
+        shared.clone()
+    } else {
+        parse_quote!('static)
+    };
+    let (_, turbofish, _) = generics.split_for_impl();
+    let call = {
+        let turbofish = turbofish.as_turbofish();
+        quote_spanned!(name.span()=> #name #turbofish(#(#names),*))
+    };
+    let (answer, body) = match (&options.writes, node.state) {
+        (Some(fields), Some(state)) => {
+            let awaited = quote!(#call.await);
+            let written = answer::written(root, state, fields, Some(&output), &awaited);
+            let value = written.value;
+            (written.ty, quote!(async move { #value }))
+        }
+        _ => (output, call),
+    };
+    let (future, made) = match node.state {
+        Some(state) if !node.is_owned() => {
+            let state = one_lifetime(state);
+            let future = quote!(#root::node::NodeFuture<#lifetime, #state, #answer, #marker>);
+            let made = quote_spanned!(output_span(node)=>
+                #root::node::NodeFuture::<#lifetime, #state, #answer, #marker>::new);
+            (future, made)
+        }
+        _ => {
+            let future = quote!(#root::node::OwnedFuture<#lifetime, #answer, #marker>);
+            let made = quote!(#root::node::OwnedFuture::<#lifetime, #answer, #marker>::new);
+            (future, made)
+        }
+    };
+    let owned_check = match node.state {
+        Some(state) if node.is_owned() => {
+            let answers = quote_spanned!(output_span(node)=>
+                #root::__private::answers::<#state, #answer>);
+            quote!(#answers();)
+        }
+        _ => TokenStream::new(),
+    };
+    let mut outer_generics = generics.clone();
+    if borrows {
+        outer_generics
+            .params
+            .insert(0, GenericParam::Lifetime(syn::LifetimeParam::new(shared)));
+    }
+    let (outer_params, _, outer_bounds) = outer_generics.split_for_impl();
+    let mut inner = node.item.clone();
+    inner.attrs = inner_attrs;
+    inner.vis = syn::Visibility::Inherited;
+    let made = quote_spanned!(name.span()=> #made(#body));
+    quote! {
+        #meta
+
+        #(#outer_attrs)*
+        #vis fn #name #outer_params(#(#names: #types),*) -> #future #outer_bounds {
+            #[allow(clippy::unused_async)]
+            #inner
+            #(#checks)*
+            #owned_check
+            #made
+        }
+    }
+}
+
+/// The hidden type that carries what is known of the node.
+pub(super) fn marker(name: &Ident) -> Ident {
+    let plain = syn::ext::IdentExt::unraw(name);
+    format_ident!("__{}_node", plain, span = name.span())
+}
+
+/// The marker and its metadata.
+pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
+    let root = &options.root;
+    let vis = &node.item.vis;
+    let name = syn::ext::IdentExt::unraw(&node.item.sig.ident).to_string();
+    let marker = marker(&node.item.sig.ident);
+    let docs = docs(&node.item.attrs).map(|docs| {
+        quote! {
+            const DOCS: ::core::option::Option<&'static str> = ::core::option::Option::Some(#docs);
+        }
+    });
+    let writes = options.writes.as_ref().map(|fields| {
+        let fields = fields
+            .iter()
+            .map(|field| syn::ext::IdentExt::unraw(field).to_string());
+        quote! {
+            const WRITES: ::core::option::Option<&'static [&'static str]> =
+                ::core::option::Option::Some(&[#(#fields),*]);
+        }
+    });
+    let aliases = (!options.aliases.is_empty()).then(|| {
+        let aliases = &options.aliases;
+        quote!(const ALIASES: &'static [&'static str] = &[#(#aliases),*];)
+    });
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
+        #vis enum #marker {}
+
+        #[automatically_derived]
+        impl #root::node::NodeMeta for #marker {
+            const NAME: &'static str = #name;
+            #docs
+            #writes
+            #aliases
+        }
+    }
+}
+
+/// The text of the doc comments.
+fn docs(attrs: &[Attribute]) -> Option<String> {
+    let mut lines = Vec::new();
+    for attr in attrs {
+        if let Meta::NameValue(meta) = &attr.meta
+            && attr.path().is_ident("doc")
+            && let syn::Expr::Lit(literal) = &meta.value
+            && let syn::Lit::Str(text) = &literal.lit
+        {
+            let text = text.value();
+            lines.extend(
+                text.split('\n')
+                    .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
+            );
+        }
+    }
+    let text = lines.join("\n").trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// What stays on the function that is called, and what goes to the one that holds the body.
+///
+/// Documentation and what is about the function as an item stays; attributes of other macros
+/// (`#[instrument]`, say) want the async function that the user wrote; lints go to both.
+pub(super) fn split_attributes(attrs: &[Attribute]) -> (Vec<&Attribute>, Vec<Attribute>) {
+    let is = |attr: &Attribute, names: &[&str]| names.iter().any(|name| attr.path().is_ident(name));
+    let lints = ["allow", "warn", "deny", "forbid", "expect"];
+    let item = ["doc", "deprecated", "must_use", "cfg", "inline", "cold"];
+    let outer = attrs
+        .iter()
+        .filter(|attr| is(attr, &item) || is(attr, &["allow", "warn", "deny", "forbid"]));
+    let inner = attrs
+        .iter()
+        .filter(|attr| !is(attr, &item) || is(attr, &lints));
+    (outer.collect(), inner.cloned().collect())
+}
+
+/// The lifetime of all that a node borrows.
+pub(super) fn shared_lifetime() -> Lifetime {
+    Lifetime::new("'__run", Span::mixed_site())
+}
+
+/// `ty` with one lifetime in place of every one that is elided or named by the function.
+pub(super) fn one_lifetime(ty: &Type) -> Type {
+    struct Shared;
+
+    impl VisitMut for Shared {
+        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+            if reference.lifetime.is_none() {
+                reference.lifetime = Some(shared_lifetime());
+            }
+            visit_mut::visit_type_reference_mut(self, reference);
+        }
+
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident != "static" {
+                *lifetime = shared_lifetime();
+            }
+        }
+
+        // These have lifetimes of their own.
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_trait_bound_mut(&mut self, _: &mut syn::TraitBound) {}
+    }
+
+    let mut ty = ty.clone();
+    Shared.visit_type_mut(&mut ty);
+    ty
+}
+
+fn without_lifetimes(generics: &Generics) -> Generics {
+    let mut generics = generics.clone();
+    generics.params = generics
+        .params
+        .into_iter()
+        .filter(|param| !matches!(param, GenericParam::Lifetime(_)))
+        .collect();
+    if let Some(bounds) = &mut generics.where_clause {
+        bounds.predicates = std::mem::take(&mut bounds.predicates)
+            .into_iter()
+            .filter(|predicate| !matches!(predicate, syn::WherePredicate::Lifetime(_)))
+            .collect();
+    }
+    generics
+}
+
+/// The names of the arguments in the function that is called: what documentation shows.
+pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
+    let mut names: Vec<Ident> = Vec::new();
+    for argument in arguments {
+        let role = match argument.role {
+            Role::State => "state",
+            Role::Owned => "item",
+            Role::Context => "cx",
+            Role::StateOrContext => "borrowed",
+        };
+        let written = match argument.pat {
+            Pat::Ident(pat) => pat.ident.to_string(),
+            _ => String::new(),
+        };
+        // A leading underscore says that the body does not use it; the call does.
+        let mut name = syn::parse_str::<Ident>(written.trim_start_matches('_'))
+            .unwrap_or_else(|_| Ident::new(role, Span::mixed_site()));
+        if names.contains(&name) {
+            name = format_ident!("other_{}", syn::ext::IdentExt::unraw(&name));
+        }
+        while names.contains(&name) {
+            name = format_ident!("{name}_");
+        }
+        name.set_span(Span::mixed_site());
+        names.push(name);
+    }
+    names
+}
+
+/// An obligation that fails at the context's type when it is another one.
+pub(super) fn check(root: &impl ToTokens, argument: &Argument<'_>, name: &Ident) -> TokenStream {
+    if argument.role != Role::Context {
+        return TokenStream::new();
+    }
+    let span = argument.ty.span();
+    let cx = Ident::new(&name.to_string(), span.resolved_at(Span::mixed_site()));
+    quote_spanned!(span=> let _: &#root::node::Context = #cx;)
+}

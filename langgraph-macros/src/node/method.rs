@@ -1,0 +1,171 @@
+//! `#[node] impl Foo`: the method `run` makes the type a node.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, parse_quote};
+
+use super::answer;
+use super::attr::Options;
+use super::expand::{one_lifetime, shared_lifetime};
+use super::signature::{Argument, Role, is_context, qualifiers, reference, roles};
+use crate::diag::Errors;
+
+/// The method that runs the node.
+pub(super) struct Method<'a> {
+    method: &'a ImplItemFn,
+    arguments: Vec<Argument<'a>>,
+    state: Type,
+}
+
+/// Checks the block; every mistake is reported.
+pub(super) fn read<'a>(
+    block: &'a ItemImpl,
+    options: &Options,
+    errors: &mut Errors,
+) -> Option<Method<'a>> {
+    let before = errors.len();
+    if let Some((path, _)) = &block.trait_ {
+        errors.on(
+            path,
+            "`#[node]` belongs on an `impl` block of the type itself: it writes the `impl Node`",
+        );
+        return None;
+    }
+    if let Some(alias) = options.aliases.first() {
+        errors.on(
+            alias,
+            "an alias of a value is given where it is added: `.alias(\"…\")`",
+        );
+    }
+    let methods: Vec<_> = block
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            ImplItem::Fn(method) => Some(method),
+            _ => None,
+        })
+        .collect();
+    let Some(method) = methods.iter().find(|method| method.sig.ident == "run") else {
+        errors.on(
+            &block.self_ty,
+            "a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`",
+        );
+        return None;
+    };
+    qualifiers(&method.sig, errors);
+    let mut inputs = method.sig.inputs.iter();
+    match inputs.next() {
+        Some(FnArg::Receiver(receiver)) if is_shared(receiver) => {}
+        Some(FnArg::Receiver(receiver)) => errors.on(
+            receiver,
+            "a node is shared by the runs of its graph: take `&self`",
+        ),
+        _ => errors.on(&method.sig.ident, "a node's `run` takes `&self` first"),
+    }
+    let typed: Vec<_> = inputs
+        .filter_map(|input| match input {
+            FnArg::Typed(argument) => Some((&*argument.pat, &*argument.ty)),
+            FnArg::Receiver(_) => None,
+        })
+        .collect();
+    let arguments = roles(&typed, &method.sig, errors);
+    let state = arguments
+        .iter()
+        .find_map(|argument| match argument.role {
+            Role::Owned => Some(argument.ty),
+            Role::State => reference(argument.ty).map(|reference| &*reference.elem),
+            _ => None,
+        })
+        .cloned();
+    if let Some(argument) = arguments.get(1)
+        && let Some(reference) = reference(argument.ty)
+        && argument.role != Role::Context
+        && !is_context(&reference.elem)
+    {
+        errors.on(
+            argument.ty,
+            "a method takes the state and the context; a worker with an item is a function",
+        );
+    }
+    let state = options.state.clone().or(state)?;
+    (errors.len() == before).then_some(Method {
+        method,
+        arguments,
+        state,
+    })
+}
+
+fn is_shared(receiver: &syn::Receiver) -> bool {
+    matches!(&receiver.kind, syn::ReceiverKind::Reference(_, _, None))
+}
+
+/// The `impl Node` that calls the method.
+pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -> TokenStream {
+    let root = &options.root;
+    let Method {
+        method,
+        arguments,
+        state,
+    } = method;
+    let this = &block.self_ty;
+    let shared = shared_lifetime();
+    let mut generics = block.generics.clone();
+    generics.make_where_clause().predicates.push(parse_quote! {
+        #this: ::core::marker::Send + ::core::marker::Sync + 'static
+    });
+    let (params, _, bounds) = generics.split_for_impl();
+    let passed = arguments.iter().map(|argument| match argument.role {
+        Role::Owned => quote!(::core::clone::Clone::clone(state)),
+        Role::State => quote!(state),
+        Role::Context | Role::StateOrContext => quote_spanned!(argument.ty.span()=> cx),
+    });
+    let run = &method.sig.ident;
+    let unit: Type = parse_quote!(());
+    let output = match &method.sig.output {
+        ReturnType::Default => &unit,
+        ReturnType::Type(_, ty) => &**ty,
+    };
+    let output = one_lifetime(output);
+    let is_async = method.sig.asyncness.is_some();
+    let call = quote_spanned!(run.span()=> <Self>::#run(self, #(#passed),*));
+    let (answer, value, is_async) = match &options.writes {
+        Some(fields) if is_async => {
+            let call = quote!(#call.await);
+            let written = answer::written(root, state, fields, Some(&output), &call);
+            let value = written.value;
+            (written.ty, quote!(async move { #value }), true)
+        }
+        Some(fields) => {
+            let written = answer::written(root, state, fields, Some(&output), &call);
+            (written.ty, written.value, false)
+        }
+        None => (output, call, is_async),
+    };
+    let span = match &method.sig.output {
+        ReturnType::Default => run.span(),
+        ReturnType::Type(_, ty) => ty.span(),
+    };
+    let made = if is_async {
+        quote_spanned!(span=> #root::node::NodeRun::future(#value))
+    } else {
+        quote_spanned!(span=> #root::node::NodeRun::ready(#value))
+    };
+    quote! {
+        #[automatically_derived]
+        impl #params #root::node::Node<#state> for #this #bounds {
+            #[allow(unused_variables)]
+            fn run<#shared>(
+                &#shared self,
+                state: &#shared #state,
+                cx: &#shared #root::node::Context,
+            ) -> #root::node::NodeRun<#shared, #state> {
+                #made
+            }
+
+            fn may_goto(&self) -> bool {
+                <#answer as #root::node::IntoOutput<#state>>::MAY_GOTO
+            }
+        }
+    }
+}

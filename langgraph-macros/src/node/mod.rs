@@ -1,0 +1,69 @@
+//! `#[node]`: a function, or an `impl` block with a method, becomes a node.
+
+mod answer;
+mod attr;
+mod expand;
+mod method;
+mod signature;
+mod sync;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::Item;
+
+use crate::diag::Errors;
+use attr::Options;
+
+/// Expands the attribute. Mistakes become errors beside the item as it was written.
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::new();
+    let options = Options::read(options, &mut errors);
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Fn(function)) => {
+            let node = signature::read(&function, &options, &mut errors);
+            let mut output = errors.to_compile_errors();
+            match node {
+                Some(node) if errors.is_empty() => output.extend(expand::expand(&node, &options)),
+                _ => output.extend(function.into_token_stream()),
+            }
+            output
+        }
+        Ok(Item::Impl(block)) => {
+            let method = method::read(&block, &options, &mut errors);
+            let mut output = errors.to_compile_errors();
+            output.extend(block.to_token_stream());
+            if let (Some(method), true) = (method, errors.is_empty()) {
+                output.extend(method::expand(&block, &method, &options));
+            }
+            output
+        }
+        Ok(other) => {
+            errors.on(
+                first_token(&item),
+                "`#[node]` belongs on an async function, or on an `impl` block with an async method `run`",
+            );
+            let mut output = errors.to_compile_errors();
+            output.extend(other.into_token_stream());
+            output
+        }
+        Err(error) => {
+            errors.push(error);
+            let mut output = errors.to_compile_errors();
+            output.extend(item);
+            output
+        }
+    }
+}
+
+fn first_token(item: &TokenStream) -> TokenStream {
+    let mut trees = item.clone().into_iter().peekable();
+    // Past the attributes: they are not what the error is about.
+    while matches!(trees.peek(), Some(proc_macro2::TokenTree::Punct(punct)) if punct.as_char() == '#')
+    {
+        trees.next();
+        trees.next();
+    }
+    trees.next().into_iter().collect()
+}

@@ -1,0 +1,240 @@
+//! What the arguments of a node function are.
+
+use syn::spanned::Spanned;
+use syn::{FnArg, ItemFn, Pat, ReturnType, Signature, Type, TypeReference};
+
+use super::attr::Options;
+use crate::diag::Errors;
+
+/// A node function, understood.
+pub(super) struct NodeFn<'a> {
+    pub(super) item: &'a ItemFn,
+    pub(super) arguments: Vec<Argument<'a>>,
+    /// The state's type, where it is known.
+    pub(super) state: Option<&'a Type>,
+    /// What the function returns; `None` is `()`.
+    pub(super) output: Option<&'a Type>,
+}
+
+/// One argument of a node function.
+pub(super) struct Argument<'a> {
+    pub(super) pat: &'a Pat,
+    pub(super) ty: &'a Type,
+    pub(super) role: Role,
+}
+
+/// What an argument is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The state, borrowed.
+    State,
+    /// The state, or the item of a worker: taken by value.
+    Owned,
+    /// The context.
+    Context,
+    /// A reference after an item: the state or the context.
+    StateOrContext,
+}
+
+impl NodeFn<'_> {
+    /// True when the first argument is taken by value.
+    pub(super) fn is_owned(&self) -> bool {
+        let mut roles = self.arguments.iter().map(|argument| argument.role);
+        roles.next() == Some(Role::Owned)
+    }
+
+    pub(super) fn is_async(&self) -> bool {
+        self.item.sig.asyncness.is_some()
+    }
+}
+
+/// Checks the function; every mistake is reported.
+pub(super) fn read<'a>(
+    item: &'a ItemFn,
+    options: &'a Options,
+    errors: &mut Errors,
+) -> Option<NodeFn<'a>> {
+    let before = errors.len();
+    qualifiers(&item.sig, errors);
+    let arguments = arguments(&item.sig, errors);
+    let output = match &item.sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(&**ty),
+    };
+    let borrowed_state = arguments.iter().find_map(|argument| {
+        let target = &*reference(argument.ty)?.elem;
+        let is_state = match argument.role {
+            Role::State => true,
+            Role::StateOrContext => !is_context(target),
+            Role::Owned | Role::Context => false,
+        };
+        is_state.then_some(target)
+    });
+    let state = options.state.as_ref().or(borrowed_state);
+    if let (Some(fields), None) = (&options.writes, state) {
+        errors.on(
+            fields.first(),
+            "`writes` needs to know the state: take `state: &State`, or write `#[node(state = State, writes(…))]`",
+        );
+    }
+    (errors.len() == before).then_some(NodeFn {
+        item,
+        arguments,
+        state,
+        output,
+    })
+}
+
+/// Refuses what a node cannot be.
+pub(super) fn qualifiers(sig: &Signature, errors: &mut Errors) {
+    if let Some(token) = &sig.constness {
+        errors.on(token, "a node is not a `const fn`: it runs in a graph");
+    }
+    if let syn::Safety::Unsafe(token) = &sig.safety {
+        errors.on(
+            token,
+            "a node is not an `unsafe fn`: the graph calls it; put the unsafe part into a safe function",
+        );
+    }
+    if let Some(token) = &sig.abi {
+        errors.on(token, "a node is a Rust function, found a foreign ABI");
+    }
+    if let Some(token) = &sig.variadic {
+        errors.on(token, "a node has no variadic arguments");
+    }
+}
+
+fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> Vec<Argument<'a>> {
+    let mut typed = Vec::new();
+    for input in &sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                errors.on(
+                    receiver,
+                    "a method becomes a node by `#[node]` on its `impl` block",
+                );
+                return Vec::new();
+            }
+            FnArg::Typed(argument) => typed.push((&*argument.pat, &*argument.ty)),
+        }
+    }
+    roles(&typed, sig, errors)
+}
+
+/// Gives each argument its role, by its place and by whether it is a reference.
+pub(super) fn roles<'a>(
+    typed: &[(&'a Pat, &'a Type)],
+    sig: &Signature,
+    errors: &mut Errors,
+) -> Vec<Argument<'a>> {
+    let Some(((_, first), rest)) = typed.split_first() else {
+        errors.at(
+            sig.paren_token.span.join(),
+            format!(
+                "a node takes the state, found no argument: `async fn {}(state: &State)`",
+                sig.ident
+            ),
+        );
+        return Vec::new();
+    };
+    let owned = match reference(first) {
+        None => true,
+        Some(borrow) => {
+            if let Some(token) = &borrow.mutability {
+                errors.on(
+                    token,
+                    "a node never changes the state: take it by `&`, and return an update",
+                );
+            } else if is_context(&borrow.elem) {
+                errors.on(
+                    first,
+                    "the state comes first: `(state: &State, cx: &Context)`",
+                );
+            }
+            false
+        }
+    };
+    if owned && is_context(first) {
+        errors.on(
+            first,
+            "the state comes first, and the context is borrowed: `(state: &State, cx: &Context)`",
+        );
+    }
+    let allowed = if owned { 2 } else { 1 };
+    for (index, (_, ty)) in rest.iter().enumerate() {
+        if index >= allowed {
+            let text = if owned {
+                "a node takes no more than an item, the state and the context: `(item: Item, state: &State, cx: &Context)`; what else it needs is in `cx.resource()`"
+            } else {
+                "a node takes no more than the state and the context: `(state: &State, cx: &Context)`; what else it needs is in `cx.resource()`"
+            };
+            errors.on(ty, text);
+            break;
+        }
+        match reference(ty) {
+            Some(borrow) => {
+                if let Some(token) = &borrow.mutability {
+                    errors.on(token, "the state and the context are borrowed by `&`");
+                }
+            }
+            None if is_context(ty) => {
+                errors.on(ty, "the context is borrowed: `cx: &Context`");
+            }
+            None if owned => errors.on(
+                ty,
+                "what follows the item is borrowed: `(item: Item, state: &State, cx: &Context)`",
+            ),
+            None => errors.on(
+                ty,
+                "expected the context, `cx: &Context`; the item of a worker comes first: `(item: Item, state: &State)`",
+            ),
+        }
+    }
+    let count = typed.len();
+    let role = |index: usize| match (index, owned) {
+        (0, true) => Role::Owned,
+        (0, false) => Role::State,
+        (1, true) if count == 2 => Role::StateOrContext,
+        (1, true) => Role::State,
+        _ => Role::Context,
+    };
+    typed
+        .iter()
+        .enumerate()
+        .map(|(index, &(pat, ty))| Argument {
+            pat,
+            ty,
+            role: role(index),
+        })
+        .collect()
+}
+
+/// The reference that a type is, through parentheses and the groups of a `macro_rules!`.
+pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
+    match ty {
+        Type::Reference(reference) => Some(reference),
+        Type::Paren(inner) => reference(&inner.elem),
+        Type::Group(inner) => reference(&inner.elem),
+        _ => None,
+    }
+}
+
+/// True for a type that is called `Context`.
+pub(super) fn is_context(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Context" && last.arguments.is_empty()),
+        Type::Paren(inner) => is_context(&inner.elem),
+        Type::Group(inner) => is_context(&inner.elem),
+        _ => false,
+    }
+}
+
+/// Where an error about the answer belongs.
+pub(super) fn output_span(node: &NodeFn<'_>) -> proc_macro2::Span {
+    node.output
+        .map_or_else(|| node.item.sig.ident.span(), Spanned::span)
+}

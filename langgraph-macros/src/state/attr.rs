@@ -1,0 +1,297 @@
+//! What `#[reducer(…)]` and `#[state(…)]` say.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprClosure, Ident, Lit, Meta, Path, Token};
+
+use crate::diag::{Errors, suggestion};
+use crate::paths::Root;
+
+/// The reducers that have a name of their own, and what they stand for.
+const BUILT_IN: [(&str, &str, &str); 12] = [
+    ("replace", "state", "Replace"),
+    ("append", "state", "Append"),
+    ("add", "state", "Add"),
+    ("max", "state", "Max"),
+    ("min", "state", "Min"),
+    ("merge_map", "state", "MergeMap"),
+    ("union", "state", "Union"),
+    ("and", "state", "And"),
+    ("or", "state", "Or"),
+    ("keep_first", "state", "KeepFirst"),
+    ("add_messages", "message", "AddMessages"),
+    ("add_messages_strict", "message", "AddMessagesStrict"),
+];
+
+const FIELD_KEYS: [&str; 2] = ["ephemeral", "untracked"];
+const STRUCT_KEYS: [&str; 1] = ["crate"];
+
+/// How a field takes an update.
+#[derive(Default)]
+pub(super) enum Rule {
+    /// The update replaces the value.
+    #[default]
+    Replace,
+    /// One of the reducers that have a name.
+    BuiltIn { name: Ident, index: usize },
+    /// A closure; its types are the field's.
+    Closure(ExprClosure),
+    /// A function, or a value that implements `Reducer`.
+    Value(Expr),
+}
+
+impl Rule {
+    /// True when the field is a chat history.
+    pub(super) fn is_messages(&self) -> bool {
+        match self {
+            Self::BuiltIn { index, .. } => BUILT_IN
+                .get(*index)
+                .is_some_and(|(_, module, _)| *module == "message"),
+            Self::Value(Expr::Path(value)) => value.path.segments.last().is_some_and(|last| {
+                last.ident == "AddMessages" || last.ident == "AddMessagesStrict"
+            }),
+            _ => false,
+        }
+    }
+
+    /// The path of the built-in reducer at `index`, with the span of the name that was written.
+    pub(super) fn built_in(root: &Root, name: &Ident, index: usize) -> TokenStream {
+        let Some((_, module, reducer)) = BUILT_IN.get(index) else {
+            return TokenStream::new();
+        };
+        let module = Ident::new(module, Span::mixed_site());
+        let reducer = Ident::new(reducer, name.span());
+        quote_spanned!(name.span()=> #root::#module::#reducer)
+    }
+
+    /// What the documentation says of the field.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Replace => "replaces the value".to_owned(),
+            Self::BuiltIn { name, .. } => format!("merged by `{name}`"),
+            Self::Closure(_) => "merged by a closure".to_owned(),
+            Self::Value(Expr::Path(value)) => {
+                let segments = value
+                    .path
+                    .segments
+                    .iter()
+                    .map(|part| part.ident.to_string());
+                format!("merged by `{}`", segments.collect::<Vec<_>>().join("::"))
+            }
+            Self::Value(_) => "merged by its reducer".to_owned(),
+        }
+    }
+}
+
+/// What the attributes of a field say.
+#[derive(Default)]
+pub(super) struct FieldOptions {
+    pub(super) rule: Rule,
+    pub(super) ephemeral: bool,
+    pub(super) untracked: bool,
+}
+
+/// Reads the attributes of a field.
+pub(super) fn field(attrs: &[Attribute], errors: &mut Errors) -> FieldOptions {
+    let mut options = FieldOptions::default();
+    let mut reducer: Option<Span> = None;
+    for attr in attrs {
+        if attr.path().is_ident("reducer") {
+            if let Some(first) = reducer {
+                errors.with_note(
+                    (attr.span(), "a field has one reducer, found a second one"),
+                    (first, "the first one is here"),
+                );
+                continue;
+            }
+            reducer = Some(attr.span());
+            if let Some(rule) = errors.ok(rule(attr)) {
+                options.rule = rule;
+            }
+        } else if attr.path().is_ident("state") {
+            let result = keys(attr, "ephemeral", |meta| {
+                if meta.path.is_ident("ephemeral") {
+                    options.ephemeral = true;
+                } else if meta.path.is_ident("untracked") {
+                    options.untracked = true;
+                } else if meta.path.is_ident("crate") {
+                    return Err(meta.error("`crate = …` belongs on the struct, not on a field"));
+                } else if meta.path.is_ident("reducer") {
+                    return Err(meta.error(
+                        "a reducer is an attribute of its own: `#[reducer(…)]` on the field",
+                    ));
+                } else {
+                    return Err(unknown_key(&meta.path, &FIELD_KEYS, "a field"));
+                }
+                flag(&meta)
+            });
+            errors.ok(result);
+        }
+    }
+    options
+}
+
+/// Reads the attributes of the struct.
+pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Root {
+    let mut root = Root::default();
+    for attr in attrs {
+        if attr.path().is_ident("reducer") {
+            errors.on(
+                attr,
+                "`#[reducer(…)]` belongs on a field, not on the struct",
+            );
+        } else if attr.path().is_ident("state") {
+            let result = keys(attr, "crate = path", |meta| {
+                if meta.path.is_ident("crate") {
+                    root = Root::given(meta.value()?.parse()?);
+                    return Ok(());
+                }
+                if let Some(key) = FIELD_KEYS.iter().find(|key| meta.path.is_ident(key)) {
+                    let text = format!("`{key}` belongs on a field, not on the struct");
+                    return Err(meta.error(text));
+                }
+                Err(unknown_key(&meta.path, &STRUCT_KEYS, "a state"))
+            });
+            errors.ok(result);
+        }
+    }
+    root
+}
+
+/// Goes through the keys of a `#[state(…)]`.
+fn keys(
+    attr: &Attribute,
+    example: &str,
+    key: impl FnMut(syn::meta::ParseNestedMeta<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => attr.parse_nested_meta(key),
+        _ => Err(syn::Error::new_spanned(
+            attr,
+            format!("expected a list of options, such as `#[state({example})]`"),
+        )),
+    }
+}
+
+/// A key that stands alone.
+fn flag(meta: &syn::meta::ParseNestedMeta<'_>) -> syn::Result<()> {
+    if meta.input.is_empty() || meta.input.peek(Token![,]) {
+        return Ok(());
+    }
+    let name = meta.path.get_ident().map(Ident::to_string);
+    let name = name.unwrap_or_default();
+    Err(meta.input.error(format!("`{name}` takes no value")))
+}
+
+fn unknown_key(path: &Path, known: &[&str], of: &str) -> syn::Error {
+    let name = path.get_ident().map(Ident::to_string).unwrap_or_default();
+    let hint = suggestion(&name, known.iter().copied());
+    let hint = if hint.is_empty() {
+        let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
+        format!(", expected {}", known.join(" or "))
+    } else {
+        hint
+    };
+    syn::Error::new_spanned(path, format!("unknown option of {of}{hint}"))
+}
+
+/// What a `#[reducer(…)]` holds.
+fn rule(attr: &Attribute) -> syn::Result<Rule> {
+    let list = match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => list,
+        Meta::NameValue(meta) => {
+            return Err(syn::Error::new_spanned(
+                meta,
+                format!("a reducer stands in parentheses{}", instead(&meta.value)),
+            ));
+        }
+        _ => {
+            return Err(syn::Error::new_spanned(
+                attr,
+                "expected a reducer, such as `#[reducer(append)]`, `#[reducer(my_function)]` or \
+                 `#[reducer(|old, new| old + new)]`",
+            ));
+        }
+    };
+    let expression = attr.parse_args_with(|input: syn::parse::ParseStream<'_>| {
+        let expression: Expr = input.parse()?;
+        if !input.is_empty() {
+            let rest: TokenStream = input.parse()?;
+            return Err(syn::Error::new_spanned(
+                rest,
+                "a field has one reducer; found more after it",
+            ));
+        }
+        Ok(expression)
+    });
+    match expression.map_err(|error| crate::diag::anchored(error, &list.tokens))? {
+        Expr::Closure(closure) => match closure.inputs.len() {
+            2 => Ok(Rule::Closure(closure)),
+            found => Err(syn::Error::new(
+                closure.inputs_begin.span(),
+                format!(
+                    "a reducer takes two values, the current one and the update: `|current, update| …`; found {found}"
+                ),
+            )),
+        },
+        Expr::Lit(literal) => Err(syn::Error::new_spanned(
+            &literal,
+            format!(
+                "a reducer is a name, a function or a closure, not a literal{}",
+                instead(&Expr::Lit(literal.clone()))
+            ),
+        )),
+        Expr::Path(value) if value.qself.is_none() => Ok(named(value)),
+        value => Ok(Rule::Value(value)),
+    }
+}
+
+/// A name of ours, or a path of the user's.
+fn named(value: syn::ExprPath) -> Rule {
+    let index_of = |name: &Ident| BUILT_IN.iter().position(|(known, ..)| name == known);
+    if let Some(name) = value.path.get_ident()
+        && let Some(index) = index_of(name)
+    {
+        if name == "replace" {
+            return Rule::Replace;
+        }
+        return Rule::BuiltIn {
+            name: name.clone(),
+            index,
+        };
+    }
+    // The function itself makes ids up while it merges; the reducer of its name does it before.
+    let mut back = value.path.segments.iter().rev();
+    if let (Some(last), Some(module)) = (back.next(), back.next())
+        && module.ident == "message"
+        && (last.ident == "add_messages" || last.ident == "add_messages_strict")
+        && let Some(index) = index_of(&last.ident)
+    {
+        return Rule::BuiltIn {
+            name: last.ident.clone(),
+            index,
+        };
+    }
+    Rule::Value(Expr::Path(value))
+}
+
+/// ": write `#[reducer(append)]`", when the text says what was meant.
+fn instead(value: &Expr) -> String {
+    let name = match value {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => text.value(),
+            _ => return String::new(),
+        },
+        Expr::Path(path) => match path.path.get_ident() {
+            Some(name) => name.to_string(),
+            None => return String::new(),
+        },
+        _ => return String::new(),
+    };
+    if syn::parse_str::<Path>(&name).is_ok() {
+        format!(": write `#[reducer({name})]`")
+    } else {
+        String::new()
+    }
+}

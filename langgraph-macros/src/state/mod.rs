@@ -1,0 +1,129 @@
+//! `#[derive(State)]`: read the struct, then write its update type and its `State`.
+
+mod attr;
+mod expand;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Fields, Type};
+
+use crate::diag::Errors;
+use crate::paths::Root;
+use attr::FieldOptions;
+
+/// The struct, understood.
+struct Model<'a> {
+    input: &'a DeriveInput,
+    root: Root,
+    fields: Vec<Field<'a>>,
+}
+
+/// One field of the struct.
+struct Field<'a> {
+    ident: &'a syn::Ident,
+    /// The name without `r#`.
+    name: String,
+    ty: &'a Type,
+    docs: Vec<&'a syn::Attribute>,
+    options: FieldOptions,
+}
+
+/// Expands the derive. Mistakes become errors beside an expansion of what could be read.
+pub(crate) fn derive(input: TokenStream) -> TokenStream {
+    let input: DeriveInput = match syn::parse2(input) {
+        Ok(input) => input,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut errors = Errors::new();
+    let root = attr::container(&input.attrs, &mut errors);
+    let fields = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => fields
+                .named
+                .iter()
+                .filter_map(|field| read(field, &mut errors))
+                .collect(),
+            Fields::Unnamed(fields) => {
+                errors.on(
+                    fields,
+                    "a state's fields have names, found a tuple struct: name the fields, or wrap a value that is replaced whole in `Plain<_>`",
+                );
+                Vec::new()
+            }
+            Fields::Unit => {
+                errors.on(
+                    &input.ident,
+                    "a state has fields, found a unit struct: give it fields, or write `{}` for none",
+                );
+                Vec::new()
+            }
+        },
+        Data::Enum(data) => {
+            not_a_struct(data.enum_token.span, "an enum", &mut errors);
+            Vec::new()
+        }
+        Data::Union(data) => {
+            not_a_struct(data.union_token.span, "a union", &mut errors);
+            Vec::new()
+        }
+    };
+    let borrowed = input.generics.lifetimes().next();
+    if let Some(lifetime) = borrowed {
+        errors.on(
+            lifetime,
+            "a state owns its data, found a lifetime: it outlives the call that started the run",
+        );
+    }
+    let model = Model {
+        input: &input,
+        root,
+        fields,
+    };
+    let mut output = errors.to_compile_errors();
+    // A type parameter that no field of the update uses would be an error of its own.
+    let expandable = errors.is_empty()
+        || borrowed.is_none()
+            && (!model.fields.is_empty() || input.generics.type_params().next().is_none());
+    if expandable {
+        output.extend(expand::expand(&model));
+    }
+    output
+}
+
+fn not_a_struct(span: Span, found: &str, errors: &mut Errors) {
+    errors.at(
+        span,
+        format!(
+            "a state is a struct with named fields, found {found}: put it into a field, or wrap a value that is replaced whole in `Plain<_>`"
+        ),
+    );
+}
+
+fn read<'a>(field: &'a syn::Field, errors: &mut Errors) -> Option<Field<'a>> {
+    let ident = field.ident.as_ref()?;
+    Some(Field {
+        ident,
+        name: syn::ext::IdentExt::unraw(ident).to_string(),
+        ty: &field.ty,
+        docs: field
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("doc"))
+            .collect(),
+        options: attr::field(&field.attrs, errors),
+    })
+}
+
+impl Field<'_> {
+    /// True when a reducer merges what is written.
+    fn is_reduced(&self) -> bool {
+        !matches!(self.options.rule, attr::Rule::Replace)
+    }
+
+    /// Where an error about the field's type belongs.
+    fn type_span(&self) -> Span {
+        self.ty.span()
+    }
+}

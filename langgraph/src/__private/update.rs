@@ -1,0 +1,151 @@
+//! What `#[derive(State)]` calls.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+
+use crate::message::Message;
+use crate::state::{Reducer, ReducerError, ReducerFn};
+
+/// The built-in reducers by the names that `#[reducer(…)]` knows.
+#[allow(missing_debug_implementations)]
+pub mod reducers {
+    pub use crate::message::{
+        AddMessages as add_messages, AddMessagesStrict as add_messages_strict,
+    };
+    pub use crate::state::{
+        Add as add, And as and, Append as append, KeepFirst as keep_first, Max as max,
+        MergeMap as merge_map, Min as min, Or as or, Replace as replace, Union as union,
+    };
+}
+
+/// What `#[reducer(…)]` takes: a function, or a value that is a reducer.
+#[diagnostic::on_unimplemented(
+    message = "this is not a reducer of `{T}`",
+    label = "expected a reducer of `{T}`",
+    note = "a reducer is a `fn({T}, {T}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
+)]
+pub trait IntoReducer<T, K> {
+    /// The reducer.
+    type Reducer: Reducer<T>;
+
+    /// Makes it.
+    fn into_reducer(self) -> Self::Reducer;
+}
+
+/// Keeps values apart from functions.
+#[derive(Debug)]
+pub enum ByValue {}
+
+/// Keeps functions apart from values.
+#[derive(Debug)]
+pub enum ByFunction {}
+
+impl<T, R: Reducer<T>> IntoReducer<T, ByValue> for R {
+    type Reducer = R;
+
+    fn into_reducer(self) -> R {
+        self
+    }
+}
+
+impl<T, F: Fn(T, T) -> T + Send + Sync + 'static> IntoReducer<T, ByFunction> for F {
+    type Reducer = ReducerFn<F>;
+
+    fn into_reducer(self) -> ReducerFn<F> {
+        ReducerFn::new(self)
+    }
+}
+
+/// The reducer of a field of type `T`.
+pub fn reducer<T, K, R: IntoReducer<T, K>>(reducer: R) -> R::Reducer {
+    reducer.into_reducer()
+}
+
+/// The same for a closure, whose argument types come from the field.
+pub fn closure_reducer<T, F>(closure: F) -> ReducerFn<F>
+where
+    F: Fn(T, T) -> T + Send + Sync + 'static,
+{
+    ReducerFn::new(closure)
+}
+
+/// Merges what was written to a field, in place.
+///
+/// # Errors
+///
+/// The reducer's, with the field's name.
+pub fn merge_field<T: Default>(
+    reducer: &impl Reducer<T>,
+    current: &mut T,
+    update: Option<T>,
+    name: &str,
+) -> Result<(), ReducerError> {
+    match update {
+        Some(update) => reducer
+            .try_merge(current, update)
+            .map_err(|error| error.in_field(name)),
+        None => Ok(()),
+    }
+}
+
+/// The value after what was written to a field.
+pub fn merged<T>(reducer: &impl Reducer<T>, current: T, update: Option<T>) -> T {
+    match update {
+        Some(update) => reducer.merge(current, update),
+        None => current,
+    }
+}
+
+/// Shows `see` the messages of a field that is a chat history.
+///
+/// A field that is none has an error of its own, so it is passed over here.
+pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
+    if let Some(Some(messages)) = field.downcast_ref::<Option<Vec<Message>>>() {
+        messages.iter().for_each(see);
+    }
+}
+
+/// An update that is read field by field.
+pub trait ReadField<'de>: Default {
+    /// Reads the value of the field `name`; false when there is no such field.
+    ///
+    /// # Errors
+    ///
+    /// Those of the field's own type.
+    fn read<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
+}
+
+/// Reads an update; fields that it does not have are passed over.
+///
+/// # Errors
+///
+/// When this is no map, or a field's value does not fit.
+pub fn read_fields<'de, D: Deserializer<'de>, U: ReadField<'de>>(
+    deserializer: D,
+) -> Result<U, D::Error> {
+    deserializer.deserialize_map(Fields(PhantomData))
+}
+
+struct Fields<U>(PhantomData<U>);
+
+impl<'de, U: ReadField<'de>> Visitor<'de> for Fields<U> {
+    type Value = U;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the fields of an update")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<U, A::Error> {
+        let mut update = U::default();
+        while let Some(name) = map.next_key::<String>()? {
+            if !update.read(&name, &mut map)? {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(update)
+    }
+}
