@@ -5,6 +5,8 @@ extern crate self as langgraph;
 
 #[doc(hidden)]
 pub mod __private;
+#[cfg(feature = "agent")]
+pub mod agent;
 pub mod checkpoint;
 mod error;
 pub mod graph;
