@@ -142,6 +142,8 @@ macro_rules! functions {
         impl<F, $($argument,)* O, M> IntoTool<ByFunction<($($argument,)*), O, M>> for F
         where
             F: Fn($($argument),*) -> ToolFuture<'static, O, M>,
+            // Keeps a context from being taken for an argument.
+            $($argument: DeserializeOwned,)*
             M: ToolMeta,
         {
             fn into_tool(self) -> Arc<dyn Tool> {
@@ -152,6 +154,7 @@ macro_rules! functions {
         impl<F, $($argument,)* O, M> IntoTool<ByFunctionCx<($($argument,)*), O, M>> for F
         where
             F: for<'x> Fn($($argument,)* &'x ToolContext<'x>) -> ToolFuture<'x, O, M>,
+            $($argument: DeserializeOwned,)*
             M: ToolMeta,
         {
             fn into_tool(self) -> Arc<dyn Tool> {
