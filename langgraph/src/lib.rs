@@ -24,6 +24,8 @@ pub use state::State;
 
 /// What most programs need: `use langgraph::prelude::*;`.
 pub mod prelude {
+    #[cfg(feature = "agent")]
+    pub use crate::agent::{ChatModel, ChatModelExt};
     pub use crate::error::AgentError;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};

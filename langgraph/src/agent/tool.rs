@@ -124,11 +124,7 @@ pub struct ToolDefinition {
 
 impl ToolDefinition {
     /// A tool of that name, for that purpose, with that schema; see [`schema_of`].
-    pub fn new(
-        name: impl Into<String>,
-        description: impl Into<String>,
-        parameters: Value,
-    ) -> Self {
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         Self {
             name: name.into(),
             description: description.into(),

@@ -9,9 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{
-    IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of,
-};
+use super::{IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of};
 
 /// A function or closure as a tool.
 ///
@@ -150,7 +148,10 @@ where
 {
     fn erase(self) -> (Value, Arc<dyn Erased>) {
         let schema = json!({"type": "object", "properties": Map::new()});
-        (schema, Arc::new(Shaped::<F, (Nullary, Fut)>(self, PhantomData)))
+        (
+            schema,
+            Arc::new(Shaped::<F, (Nullary, Fut)>(self, PhantomData)),
+        )
     }
 }
 

@@ -10,9 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{
-    IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of,
-};
+use super::{IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of};
 
 /// What `#[tool]` knows of a function, reachable from the function's type.
 pub trait ToolMeta: Sized + Send + Sync + 'static {

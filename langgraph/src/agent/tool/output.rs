@@ -80,7 +80,10 @@ impl fmt::Debug for ToolOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolOutput")
             .field("content", &self.content)
-            .field("command", &self.command.as_ref().map(|command| command.state))
+            .field(
+                "command",
+                &self.command.as_ref().map(|command| command.state),
+            )
             .finish()
     }
 }

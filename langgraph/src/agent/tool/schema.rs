@@ -41,7 +41,10 @@ pub fn schema_of<T: JsonSchema + ?Sized>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     tidy(&mut schema);
     if let Value::Object(object) = &mut schema {
         if object.get("type").and_then(Value::as_str) == Some("object") {
@@ -72,15 +75,25 @@ fn tidy(schema: &mut Value) {
     }
     for (key, value) in schema {
         match (key.as_str(), value) {
-            ("properties" | "patternProperties" | "$defs" | "dependentSchemas", Value::Object(map)) => {
+            (
+                "properties" | "patternProperties" | "$defs" | "dependentSchemas",
+                Value::Object(map),
+            ) => {
                 map.values_mut().for_each(tidy);
             }
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(list)) => {
                 list.iter_mut().for_each(tidy);
             }
             (
-                "items" | "additionalProperties" | "unevaluatedProperties" | "not" | "if" | "then"
-                | "else" | "contains" | "propertyNames",
+                "items"
+                | "additionalProperties"
+                | "unevaluatedProperties"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "contains"
+                | "propertyNames",
                 value,
             ) => tidy(value),
             _ => {}
