@@ -13,6 +13,10 @@ pub use update::{
     reducer, reducers, see_messages,
 };
 
+/// What the arguments of a `#[tool]` function derive.
+#[cfg(feature = "agent")]
+pub use {schemars, serde, serde_json};
+
 /// An empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {
     StateGraph::new().closed()

@@ -5,6 +5,8 @@ extern crate self as langgraph;
 
 #[doc(hidden)]
 pub mod __private;
+#[cfg(feature = "agent")]
+pub mod agent;
 pub mod checkpoint;
 mod error;
 pub mod graph;
@@ -25,6 +27,8 @@ pub use state::State;
 
 /// What most programs need: `use langgraph::prelude::*;`.
 pub mod prelude {
+    #[cfg(feature = "agent")]
+    pub use crate::agent::{ChatModel, ChatModelExt};
     pub use crate::error::AgentError;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};

@@ -206,6 +206,11 @@ impl MessageAccumulator {
         }
     }
 
+    /// The message's id, from the first chunk on.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     /// The message so far. Arguments of a tool call that are not complete yet are a string, as
     /// those that are no JSON object.
     pub fn message(&self) -> Message {

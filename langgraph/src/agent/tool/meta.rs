@@ -1,0 +1,170 @@
+//! `#[tool]` functions: functions that know, by their type, what tool they are.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of};
+
+/// What `#[tool]` knows of a function, reachable from the function's type.
+pub trait ToolMeta: Sized + Send + Sync + 'static {
+    /// The name by which the model asks for the tool.
+    const NAME: &'static str;
+    /// What the model is told about it: the function's doc comment.
+    const DESCRIPTION: &'static str;
+    /// Whether the tool's answer is the agent's answer.
+    const RETURNS_DIRECTLY: bool = false;
+
+    /// The function's arguments, one field each, without those that the model does not give.
+    type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// Calls the function.
+    fn call<'a>(arguments: Self::Arguments, cx: &'a ToolContext<'a>) -> ToolRun<'a>;
+}
+
+/// What a `#[tool]` function returns.
+///
+/// Await it to call the function like any other, in a unit test say.
+#[must_use = "a tool does nothing until it is awaited"]
+pub struct ToolFuture<'a, O, M> {
+    body: Pin<Box<dyn Future<Output = O> + Send + 'a>>,
+    meta: PhantomData<fn() -> M>,
+}
+
+impl<'a, O, M> ToolFuture<'a, O, M> {
+    /// Boxes the body of a tool.
+    pub fn new(body: impl Future<Output = O> + Send + 'a) -> Self {
+        Self {
+            body: Box::pin(body),
+            meta: PhantomData,
+        }
+    }
+
+    /// The call in the runtime's form.
+    pub fn into_run(self) -> ToolRun<'a>
+    where
+        O: IntoToolOutput + 'a,
+    {
+        let body = self.body;
+        Box::pin(async move { body.await.into_tool_output() })
+    }
+}
+
+impl<O, M> fmt::Debug for ToolFuture<'_, O, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ToolFuture")
+    }
+}
+
+impl<'a, O, M> IntoFuture for ToolFuture<'a, O, M> {
+    type Output = O;
+    type IntoFuture = Pin<Box<dyn Future<Output = O> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.body
+    }
+}
+
+/// A `#[tool]` function as a value.
+struct MetaTool<M> {
+    definition: ToolDefinition,
+    meta: PhantomData<fn() -> M>,
+}
+
+impl<M: ToolMeta> MetaTool<M> {
+    fn new() -> Self {
+        Self {
+            definition: ToolDefinition::new(M::NAME, M::DESCRIPTION, schema_of::<M::Arguments>()),
+            meta: PhantomData,
+        }
+    }
+}
+
+impl<M: ToolMeta> Tool for MetaTool<M> {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    fn call<'a>(&'a self, value: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
+        match arguments(value) {
+            Ok(arguments) => M::call(arguments, cx),
+            Err(error) => Box::pin(async move { Err(error) }),
+        }
+    }
+
+    fn returns_directly(&self) -> bool {
+        M::RETURNS_DIRECTLY
+    }
+}
+
+/// What can be a tool: a `#[tool]` function, an [`FnTool`](super::FnTool), any [`Tool`], boxed or
+/// shared too. `K` only keeps these forms apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "this is not a tool",
+    label = "not a tool",
+    note = "a tool is a function with `#[tool]`, `FnTool::new(name, description, function)`, or a value of a type that implements `Tool`"
+)]
+pub trait IntoTool<K> {
+    /// The tool.
+    fn into_tool(self) -> Arc<dyn Tool>;
+}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByTool {}
+
+impl<T: Tool> IntoTool<ByTool> for T {
+    fn into_tool(self) -> Arc<dyn Tool> {
+        Arc::new(self)
+    }
+}
+
+/// A `#[tool]` function of these arguments.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ByFunction<A, O, M>(PhantomData<fn() -> (A, O, M)>);
+
+/// The same with a [`ToolContext`] after the arguments.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ByFunctionCx<A, O, M>(PhantomData<fn() -> (A, O, M)>);
+
+macro_rules! functions {
+    ($(($($argument:ident)*))*) => {$(
+        impl<F, $($argument,)* O, M> IntoTool<ByFunction<($($argument,)*), O, M>> for F
+        where
+            F: Fn($($argument),*) -> ToolFuture<'static, O, M>,
+            // Keeps a context from being taken for an argument.
+            $($argument: DeserializeOwned,)*
+            M: ToolMeta,
+        {
+            fn into_tool(self) -> Arc<dyn Tool> {
+                Arc::new(MetaTool::<M>::new())
+            }
+        }
+
+        impl<F, $($argument,)* O, M> IntoTool<ByFunctionCx<($($argument,)*), O, M>> for F
+        where
+            F: for<'x> Fn($($argument,)* &'x ToolContext<'x>) -> ToolFuture<'x, O, M>,
+            $($argument: DeserializeOwned,)*
+            M: ToolMeta,
+        {
+            fn into_tool(self) -> Arc<dyn Tool> {
+                Arc::new(MetaTool::<M>::new())
+            }
+        }
+    )*};
+}
+
+functions!(
+    () (A1) (A1 A2) (A1 A2 A3) (A1 A2 A3 A4) (A1 A2 A3 A4 A5) (A1 A2 A3 A4 A5 A6)
+    (A1 A2 A3 A4 A5 A6 A7) (A1 A2 A3 A4 A5 A6 A7 A8) (A1 A2 A3 A4 A5 A6 A7 A8 A9)
+    (A1 A2 A3 A4 A5 A6 A7 A8 A9 A10) (A1 A2 A3 A4 A5 A6 A7 A8 A9 A10 A11)
+    (A1 A2 A3 A4 A5 A6 A7 A8 A9 A10 A11 A12)
+);
