@@ -16,6 +16,7 @@ pub mod stream;
 
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
+pub use langgraph_macros::graph;
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
 pub use state::State;
@@ -23,6 +24,7 @@ pub use state::State;
 /// What most programs need: `use langgraph::prelude::*;`.
 pub mod prelude {
     pub use crate::error::AgentError;
+    pub use crate::graph;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
     pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError, NodeExt};

@@ -1,0 +1,88 @@
+//! What expansions call. Not part of the public API: it changes without notice.
+
+mod answer;
+
+use std::marker::PhantomData;
+
+use crate::graph::{Arm, NodeName, StateGraph};
+use crate::node::{Context, Item, RouterRun, Send, Worker};
+use crate::state::State;
+
+pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+pub use crate::graph::Pick;
+
+/// An empty graph in which every route is known.
+pub fn closed<S: State + Default>() -> StateGraph<S> {
+    StateGraph::new().closed()
+}
+
+/// Asks `router` after `source`; it picks one of `arms`: label, targets, and whether the arm is a
+/// map.
+pub fn add_switch<S: State>(
+    graph: &mut StateGraph<S>,
+    source: &str,
+    arms: &[(&str, &[&str], bool)],
+    router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
+    + std::marker::Send
+    + Sync
+    + 'static,
+) {
+    let arms = arms.iter().map(|(label, targets, map)| Arm {
+        label: (*label).to_owned(),
+        targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
+        map: *map,
+    });
+    graph.add_switch(source, arms.collect(), router);
+}
+
+/// Asks `sends` after `source` for the tasks of `worker`.
+pub fn add_map<S: State>(
+    graph: &mut StateGraph<S>,
+    source: &str,
+    worker: &str,
+    sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
+    + std::marker::Send
+    + Sync
+    + 'static,
+) {
+    graph.add_each(source, worker, sends);
+}
+
+/// Adds edges.
+pub fn add_edges<S: State>(graph: &mut StateGraph<S>, edges: &[(&str, &str)]) {
+    for (from, to) in edges {
+        graph.add_edge(*from, *to);
+    }
+}
+
+/// Adds edges that wait for several nodes.
+pub fn add_joins<S: State>(graph: &mut StateGraph<S>, joins: &[(&[&str], &str)]) {
+    for (from, to) in joins {
+        graph.add_edge(from.to_vec(), *to);
+    }
+}
+
+/// Says where a node that decides for itself may go.
+pub fn add_destinations<S: State>(graph: &mut StateGraph<S>, source: &str, targets: &[&str]) {
+    graph.add_destinations(source, targets.iter().copied());
+}
+
+/// Gives `worker` an item.
+pub fn send<S: State, T: Item>(worker: &Worker<T>, item: T) -> Send<S> {
+    Send::to(worker, item)
+}
+
+/// Ties the mentions of one node to one type, so that a generic node is inferred once.
+pub fn mentions<T, const N: usize>(_: [&T; N]) -> Mentions<T> {
+    Mentions(PhantomData)
+}
+
+/// The type of a node that is mentioned several times.
+pub struct Mentions<T>(PhantomData<fn() -> T>);
+
+impl<T> Mentions<T> {
+    /// The node itself.
+    pub fn of(self, node: T) -> T {
+        node
+    }
+}
