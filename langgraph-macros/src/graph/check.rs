@@ -254,7 +254,11 @@ fn worker_without_item(model: &Model, errors: &mut Errors) {
 fn no_entry_point(model: &Model, first: Option<Span>, errors: &mut Errors) {
     let edges = model.edges.iter().map(|edge| edge.from.vertex);
     let mut sources = edges.chain(model.switches.iter().map(|switch| switch.source.vertex));
-    if sources.any(|source| source == START) {
+    // A decision that has lost its place may have stood behind START.
+    let mut slips = model.slips.iter();
+    if sources.any(|source| source == START)
+        || slips.any(|slip| matches!(slip, Slip::DecisionFirst { arm: false, .. }))
+    {
         return;
     }
     let name = model.nodes.first().map_or("a", |node| node.name.as_str());
@@ -291,7 +295,13 @@ fn duplicate_edge(model: &Model, errors: &mut Errors) {
             });
             continue;
         }
-        let names: Vec<&str> = sources.iter().map(|source| model.name(*source)).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for source in &join.sources {
+            let name = model.name(source.vertex);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let names = names.join(", ");
         twice(
             &mut joins,

@@ -9,23 +9,35 @@ pub(crate) fn label(tokens: TokenStream) -> String {
     text
 }
 
+/// Operators of more than one character, longer ones first.
+const OPERATORS: &[&str] = &[
+    "..=", "::", "..", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "<<", ">>",
+];
+
 fn write(tokens: TokenStream, text: &mut String) {
-    // Whether a space is due before the next token, if that is a word.
-    let mut gap = false;
-    let mut previous_joint = false;
+    // True behind a value, where an operator takes two sides and a word needs a space.
+    let mut value = false;
+    let mut run = String::new();
     for tree in tokens {
-        match tree {
-            TokenTree::Ident(ident) => {
-                space(text, gap);
-                text.push_str(&ident.to_string());
-                gap = true;
-                previous_joint = false;
+        if let TokenTree::Punct(punct) = &tree {
+            run.push(punct.as_char());
+            if punct.spacing() == Spacing::Joint {
+                continue;
             }
-            TokenTree::Literal(literal) => {
-                space(text, gap);
-                text.push_str(&literal.to_string());
-                gap = true;
-                previous_joint = false;
+        }
+        operators(&mut run, &mut value, text);
+        match tree {
+            TokenTree::Punct(_) => {}
+            TokenTree::Ident(_) | TokenTree::Literal(_) => {
+                if value {
+                    text.push(' ');
+                }
+                let word = tree.to_string();
+                text.push_str(&word);
+                value = !matches!(&*word, "if" | "in" | "ref" | "mut" | "move" | "as");
+                if !value {
+                    text.push(' ');
+                }
             }
             TokenTree::Group(group) => {
                 let (open, close) = match group.delimiter() {
@@ -34,50 +46,46 @@ fn write(tokens: TokenStream, text: &mut String) {
                     Delimiter::Brace => (" { ", " }"),
                     Delimiter::None => ("", ""),
                 };
-                text.push_str(if gap { open } else { open.trim_start() });
+                text.push_str(if value { open } else { open.trim_start() });
                 write(group.stream(), text);
                 text.push_str(close);
-                gap = true;
-                previous_joint = false;
-            }
-            TokenTree::Punct(punct) => {
-                let mark = punct.as_char();
-                // `::`, `..`, `&`, `.` and `!` stand close; others as operators do.
-                match mark {
-                    ',' => {
-                        text.push_str(", ");
-                        gap = false;
-                    }
-                    ':' | '.' | '&' | '!' | '?' | '\'' | '@' | '#' => {
-                        let typed = mark == ':' && punct.spacing() == Spacing::Alone;
-                        text.push(mark);
-                        if typed && !previous_joint {
-                            text.push(' ');
-                        }
-                        gap = false;
-                    }
-                    _ => {
-                        if !previous_joint {
-                            space(text, true);
-                        }
-                        text.push(mark);
-                        if punct.spacing() == Spacing::Alone {
-                            text.push(' ');
-                        }
-                        gap = false;
-                    }
-                }
-                previous_joint = punct.spacing() == Spacing::Joint;
+                value = true;
             }
         }
     }
+    operators(&mut run, &mut value, text);
     text.truncate(text.trim_end().len());
 }
 
-fn space(text: &mut String, due: bool) {
-    if due && !text.is_empty() && !text.ends_with([' ', '(', '[']) {
-        text.push(' ');
+/// Writes a run of marks, and empties it.
+fn operators(run: &mut String, value: &mut bool, text: &mut String) {
+    let mut rest = run.as_str();
+    while let Some(first) = rest.chars().next() {
+        let mut known = OPERATORS
+            .iter()
+            .filter(|operator| rest.starts_with(**operator));
+        let length = known
+            .next()
+            .map_or(first.len_utf8(), |operator| operator.len());
+        let (operator, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        match operator {
+            "," | ":" => {
+                text.push_str(operator);
+                text.push(' ');
+            }
+            "::" | ".." | "..=" | "." | "?" | "'" | "#" => text.push_str(operator),
+            // A sign, a reference, a negation: close to what follows.
+            _ if !*value => text.push_str(operator),
+            _ => {
+                text.push(' ');
+                text.push_str(operator);
+                text.push(' ');
+            }
+        }
+        *value = operator == "?";
+        rest = after;
     }
+    run.clear();
 }
 
 #[cfg(test)]
@@ -101,8 +109,8 @@ mod tests {
             (quote!(&[first, ..]), "&[first, ..]"),
             (quote!(1..=5), "1..=5"),
             (quote!(n if n > 3), "n if n > 3"),
-            (quote!(n if *n >= 3 && !done), "n if *n >= 3 &&!done"),
-            (quote!(x @ Some(_)), "x@Some(_)"),
+            (quote!(n if *n >= 3 && !done), "n if *n >= 3 && !done"),
+            (quote!(x @ Some(_)), "x @ Some(_)"),
             (quote!("yes"), "\"yes\""),
             (quote!(_), "_"),
             (quote!(-1), "-1"),

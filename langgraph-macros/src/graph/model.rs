@@ -94,7 +94,6 @@ pub(crate) struct Map {
 /// `source => goto [..]`
 pub(crate) struct Goto {
     pub(crate) source: Place,
-    pub(crate) keyword: Span,
     pub(crate) targets: Vec<Place>,
 }
 
@@ -447,7 +446,10 @@ impl Model {
             };
             self.chain(arm.chain.stages, source);
         }
-        vec![Exit::Decided { at, kind }]
+        source
+            .map(|_| Exit::Decided { at, kind })
+            .into_iter()
+            .collect()
     }
 
     fn goto(&mut self, goto: ast::Goto, source: &Source) -> Vec<Exit> {
@@ -478,14 +480,13 @@ impl Model {
             Some(source) if source.vertex == START => {
                 self.slips.push(Slip::GotoAfterStart { at });
             }
-            Some(source) => self.gotos.push(Goto {
-                source,
-                keyword: at,
-                targets,
-            }),
+            Some(source) => self.gotos.push(Goto { source, targets }),
             None => {}
         }
-        vec![Exit::Decided { at, kind }]
+        source
+            .map(|_| Exit::Decided { at, kind })
+            .into_iter()
+            .collect()
     }
 
     fn for_each(&mut self, each: ast::For, source: &Source) -> Vec<Exit> {

@@ -9,8 +9,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprPath, Pat, Token, Type, token};
 
 use self::tokens::{
-    begins_stage, bound_names, bracketed, ends_chain, found, input_span, not_a_node, skip_one,
-    skip_past_semicolon, word,
+    begins_stage, bound_names, bracketed, ends_chain, ends_in_braces, found, input_span,
+    not_a_node, skip_one, skip_past_semicolon, word,
 };
 use super::ast::{Chain, Graph, Group, Let, Stage};
 use crate::diag::{Errors, last_span};
@@ -42,7 +42,9 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
         reader.items(&content, &mut graph);
         Ok(())
     };
-    if let Err(error) = read.parse2(group.into_token_stream()) {
+    let read = read.parse2(group.into_token_stream());
+    // After a mistake, `syn` also remembers brackets that it has not read to their end.
+    if let (Err(error), false) = (read, reader.broken) {
         reader.fail(error);
     }
     graph.broken = reader.broken;
@@ -175,6 +177,10 @@ impl Reader<'_> {
         let value: Expr = self.ok(input.parse())?;
         statement.extend(quote!(#equals #value));
         if input.peek(Token![else]) {
+            if ends_in_braces(&value) {
+                let message = "the value before this `else` ends in braces: put it in parentheses";
+                return Err(self.fail_at(input.span(), message));
+            }
             let otherwise: Token![else] = self.ok(input.parse())?;
             let block: syn::Block = self.ok(input.parse())?;
             statement.extend(quote!(#otherwise #block));
@@ -199,10 +205,11 @@ impl Reader<'_> {
         let mut chain = Chain::default();
         let read = self.chain(input, &mut chain);
         let alone = match chain.stages.as_slice() {
+            [Stage::Switch(_) | Stage::Goto(_) | Stage::For(_)] => None,
             [only] => Some((only.kind(), only.span())),
             _ => None,
         };
-        let ends_in_braces = matches!(chain.stages.last(), Some(Stage::Switch(_) | Stage::For(_)));
+        let braces = matches!(chain.stages.last(), Some(Stage::Switch(_) | Stage::For(_)));
         graph.chains.push(chain);
         if read.is_err() {
             skip_past_semicolon(input);
@@ -236,7 +243,7 @@ impl Reader<'_> {
             skip_one(input);
             return;
         }
-        if ends_in_braces {
+        if braces {
             return;
         }
         let found = found(input);

@@ -1,6 +1,7 @@
 //! Looks at tokens: what comes next, and what a user may have meant by it.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseBuffer, ParseStream};
 use syn::{Expr, Token, token};
@@ -129,6 +130,12 @@ pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(token::Brace, Parse
     let content;
     let brace = syn::braced!(content in input);
     Ok((brace, content))
+}
+
+/// True for an expression whose last token is a `}`.
+pub(super) fn ends_in_braces(expression: &Expr) -> bool {
+    let last = expression.to_token_stream().into_iter().last();
+    matches!(last, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
 /// The names that a pattern may bind: its lower-case words.
