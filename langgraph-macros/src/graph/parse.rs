@@ -130,18 +130,16 @@ impl Reader<'_> {
     /// `let pattern = value;`
     fn let_statement(&mut self, input: ParseStream<'_>) -> Let {
         let mut lost = Vec::new();
-        match self.read_let(input, &mut lost) {
-            Ok(statement) => Let {
+        if let Ok(statement) = self.read_let(input, &mut lost) {
+            return Let {
                 statement,
                 lost: Vec::new(),
-            },
-            Err(Reported) => {
-                skip_past_semicolon(input);
-                Let {
-                    statement: TokenStream::new(),
-                    lost,
-                }
-            }
+            };
+        }
+        skip_past_semicolon(input);
+        Let {
+            statement: TokenStream::new(),
+            lost,
         }
     }
 
@@ -419,14 +417,14 @@ impl Reader<'_> {
             let mut chain = Chain::default();
             let read = self.chain(&content, &mut chain);
             chains.push(chain);
-            self.comma(&content, read, "in a group");
+            self.comma(&content, read.is_ok(), "in a group");
         }
         Ok(Stage::Group(Group { chains, bracket }))
     }
 
     /// What separates chains in a group, or arms; after a mistake, the reader goes on behind it.
-    fn comma(&mut self, content: ParseStream<'_>, read: Read<()>, place: &str) {
-        if read.is_ok() && !content.is_empty() && !content.peek(Token![,]) {
+    fn comma(&mut self, content: ParseStream<'_>, read: bool, place: &str) {
+        if read && !content.is_empty() && !content.peek(Token![,]) {
             let found = found(content);
             self.fail_at(
                 content.span(),

@@ -78,6 +78,8 @@ kind!(FutureAnswer, ToAwait, [F], &&Of<'_, F>, where { F: Future });
 kind!(ResultAnswer, Fallible, [T E], &Of<'_, Result<T, E>>, where {});
 kind!(PlainAnswer, Ready, [T], Of<'_, T>, where {});
 
+// The kinds are values only so that `(..).kind().run(..)` finds the right `run`.
+#[allow(clippy::unused_self)]
 impl TryFuture {
     /// Awaits the answer, unwraps it and reads it.
     pub fn run<'a, T, E: Into<NodeError>, U>(
@@ -89,6 +91,7 @@ impl TryFuture {
     }
 }
 
+#[allow(clippy::unused_self)]
 impl ToAwait {
     /// Awaits the answer and reads it.
     pub fn run<'a, T, U>(
@@ -100,6 +103,7 @@ impl ToAwait {
     }
 }
 
+#[allow(clippy::unused_self)]
 impl Fallible {
     /// Unwraps the answer and reads it.
     pub fn run<'a, T, E: Into<NodeError>, U>(
@@ -111,6 +115,7 @@ impl Fallible {
     }
 }
 
+#[allow(clippy::unused_self)]
 impl Ready {
     /// Reads the answer.
     pub fn run<'a, T, U>(self, answer: T, read: impl FnOnce(T) -> U) -> RouterRun<'a, U> {

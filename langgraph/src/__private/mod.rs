@@ -16,36 +16,79 @@ pub fn closed<S: State + Default>() -> StateGraph<S> {
     StateGraph::new().closed()
 }
 
-/// Asks `router` after `source`; it picks one of `arms`: label, targets, and whether the arm is a
-/// map.
-pub fn add_switch<S: State>(
-    graph: &mut StateGraph<S>,
-    source: &str,
+/// Asks a router after `source`; it picks one of `arms`: label, targets, and whether the arm is
+/// a map.
+pub fn add_switch<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
     arms: &[(&str, &[&str], bool)],
-    router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
-    + std::marker::Send
-    + Sync
-    + 'static,
-) {
+) -> AddSwitch<'g, S> {
     let arms = arms.iter().map(|(label, targets, map)| Arm {
         label: (*label).to_owned(),
         targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
         map: *map,
     });
-    graph.add_switch(source, arms.collect(), router);
+    let arms = arms.collect();
+    AddSwitch {
+        graph,
+        source,
+        arms,
+    }
 }
 
-/// Asks `sends` after `source` for the tasks of `worker`.
-pub fn add_map<S: State>(
-    graph: &mut StateGraph<S>,
-    source: &str,
-    worker: &str,
-    sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
-    + std::marker::Send
-    + Sync
-    + 'static,
-) {
-    graph.add_each(source, worker, sends);
+/// A switch that still needs its router.
+#[derive(Debug)]
+pub struct AddSwitch<'g, S: State> {
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: Vec<Arm>,
+}
+
+impl<S: State> AddSwitch<'_, S> {
+    /// Adds the switch.
+    pub fn asking(
+        self,
+        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
+        + std::marker::Send
+        + Sync
+        + 'static,
+    ) {
+        self.graph.add_switch(self.source, self.arms, router);
+    }
+}
+
+/// Asks a function after `source` for the tasks of `worker`.
+pub fn add_map<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    worker: &'g str,
+) -> AddMap<'g, S> {
+    AddMap {
+        graph,
+        source,
+        worker,
+    }
+}
+
+/// A map that still needs its items.
+#[derive(Debug)]
+pub struct AddMap<'g, S: State> {
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    worker: &'g str,
+}
+
+impl<S: State> AddMap<'_, S> {
+    /// Adds the map.
+    pub fn asking(
+        self,
+        sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
+        + std::marker::Send
+        + Sync
+        + 'static,
+    ) {
+        self.graph.add_each(self.source, self.worker, sends);
+    }
 }
 
 /// Adds edges.
@@ -78,6 +121,7 @@ pub fn mentions<T, const N: usize>(_: [&T; N]) -> Mentions<T> {
 }
 
 /// The type of a node that is mentioned several times.
+#[derive(Debug)]
 pub struct Mentions<T>(PhantomData<fn() -> T>);
 
 impl<T> Mentions<T> {

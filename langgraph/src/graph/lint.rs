@@ -501,9 +501,11 @@ mod tests {
             } else {
                 format!("n{}", node + 1)
             };
-            text += &format!(
-                "n{node}?{next}|m{node} m{node}>o{node} m{node}+o{node}>p{node} p{node}>E "
-            );
+            let step = [
+                format!("n{node}?{next}|m{node}"),
+                format!("m{node}>o{node} m{node}+o{node}>p{node} p{node}>E "),
+            ];
+            text += &step.join(" ");
         }
         let topology = graph(&text);
         let start = std::time::Instant::now();

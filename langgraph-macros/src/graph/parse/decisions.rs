@@ -77,8 +77,7 @@ impl Reader<'_> {
         match read {
             // As in Rust, no comma is needed behind braces.
             Ok(block) if (block || braces) && !content.peek(Token![,]) => {}
-            Ok(_) => self.comma(content, Ok(()), "of a `match`"),
-            Err(Reported) => self.comma(content, Err(Reported), "of a `match`"),
+            read => self.comma(content, read.is_ok(), "of a `match`"),
         }
     }
 
@@ -252,7 +251,7 @@ impl Reader<'_> {
                 }
                 Err(Reported) => Err(Reported),
             };
-            self.comma(&content, read, "in a list");
+            self.comma(&content, read.is_ok(), "in a list");
         }
         Ok(Stage::Goto(Goto {
             keyword: keyword.span(),

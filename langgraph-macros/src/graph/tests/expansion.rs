@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use super::read;
 
 #[track_caller]
+#[allow(clippy::needless_pass_by_value)] // `expect!` is written in place
 fn expands(text: &str, expected: Expect) {
     let expansion = read(text).expansion;
     let file = syn::parse2(quote::quote!(fn graph() #expansion)).expect("the expansion is a block");
@@ -92,14 +93,15 @@ fn a_loop_mentions_a_node_twice() {
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
                 );
                 ::langgraph::__private::add_switch(
-                    &mut __graph,
-                    "a",
-                    &[
-                        ("R::More", &["b"], false),
-                        ("R::Done(n) if n > 3", &["c", "d"], false),
-                        ("_", &["__end__"], false),
-                    ],
-                    {
+                        &mut __graph,
+                        "a",
+                        &[
+                            ("R::More", &["b"], false),
+                            ("R::Done(n) if n > 3", &["c", "d"], false),
+                            ("_", &["__end__"], false),
+                        ],
+                    )
+                    .asking({
                         let __router = r;
                         move |__state, __cx| {
                             use ::langgraph::__private::{
@@ -120,8 +122,7 @@ fn a_loop_mentions_a_node_twice() {
                                     },
                                 )
                         }
-                    },
-                );
+                    });
                 __graph
             }
         "#]],
@@ -133,41 +134,41 @@ fn an_if() {
     expands(
         "START => a => if done { END } else { a }",
         expect![[r#"
-        fn graph() {
-            let mut __graph = ::langgraph::__private::closed::<_>();
-            let _ = [::langgraph::START, ::langgraph::END];
-            __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
-            ::langgraph::__private::add_edges(&mut __graph, &[("__start__", "a")]);
-            ::langgraph::__private::add_switch(
-                &mut __graph,
-                "a",
-                &[("done", &["__end__"], false), ("else", &["a"], false)],
-                {
-                    let __router = done;
-                    move |__state, __cx| {
-                        use ::langgraph::__private::{
-                            FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                            TryFutureAnswer as _,
-                        };
-                        let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                        (&&&&::langgraph::__private::Of(&__answer))
-                            .kind()
-                            .run(
-                                __answer,
-                                move |__answer| {
-                                    if __answer {
-                                        ::langgraph::__private::Pick::arm(0usize)
-                                    } else {
-                                        ::langgraph::__private::Pick::arm(1usize)
-                                    }
-                                },
-                            )
-                    }
-                },
-            );
-            __graph
-        }
-    "#]],
+            fn graph() {
+                let mut __graph = ::langgraph::__private::closed::<_>();
+                let _ = [::langgraph::START, ::langgraph::END];
+                __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
+                ::langgraph::__private::add_edges(&mut __graph, &[("__start__", "a")]);
+                ::langgraph::__private::add_switch(
+                        &mut __graph,
+                        "a",
+                        &[("done", &["__end__"], false), ("else", &["a"], false)],
+                    )
+                    .asking({
+                        let __router = done;
+                        move |__state, __cx| {
+                            use ::langgraph::__private::{
+                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
+                                TryFutureAnswer as _,
+                            };
+                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
+                            (&&&&::langgraph::__private::Of(&__answer))
+                                .kind()
+                                .run(
+                                    __answer,
+                                    move |__answer| {
+                                        if __answer {
+                                            ::langgraph::__private::Pick::arm(0usize)
+                                        } else {
+                                            ::langgraph::__private::Pick::arm(1usize)
+                                        }
+                                    },
+                                )
+                        }
+                    });
+                __graph
+            }
+        "#]],
     );
     expands(
         "START => a => if let Some(n) = next { END } else { a }",
@@ -178,10 +179,11 @@ fn an_if() {
                 __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
                 ::langgraph::__private::add_edges(&mut __graph, &[("__start__", "a")]);
                 ::langgraph::__private::add_switch(
-                    &mut __graph,
-                    "a",
-                    &[("Some(n)", &["__end__"], false), ("else", &["a"], false)],
-                    {
+                        &mut __graph,
+                        "a",
+                        &[("Some(n)", &["__end__"], false), ("else", &["a"], false)],
+                    )
+                    .asking({
                         let __router = next;
                         move |__state, __cx| {
                             use ::langgraph::__private::{
@@ -202,8 +204,7 @@ fn an_if() {
                                     },
                                 )
                         }
-                    },
-                );
+                    });
                 __graph
             }
         "#]],
@@ -224,11 +225,8 @@ fn a_for() {
                     &mut __graph,
                     &[("__start__", "plan"), ("write", "__end__")],
                 );
-                ::langgraph::__private::add_map(
-                    &mut __graph,
-                    "plan",
-                    "write",
-                    {
+                ::langgraph::__private::add_map(&mut __graph, "plan", "write")
+                    .asking({
                         let __router = topics;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                         move |__state, __cx| {
@@ -242,20 +240,18 @@ fn a_for() {
                                 .kind()
                                 .run(
                                     __answer,
-                                    move |__answer| {
+                                    move |__answer| ::core::iter::Iterator::collect(
                                         ::core::iter::Iterator::map(
-                                                ::core::iter::IntoIterator::into_iter(__answer),
-                                                move |(i, t)| ::langgraph::__private::send(
-                                                    &__worker_write,
-                                                    (i, t),
-                                                ),
-                                            )
-                                            .collect()
-                                    },
+                                            ::core::iter::IntoIterator::into_iter(__answer),
+                                            move |(i, t)| ::langgraph::__private::send(
+                                                &__worker_write,
+                                                (i, t),
+                                            ),
+                                        ),
+                                    ),
                                 )
                         }
-                    },
-                );
+                    });
                 __graph
             }
         "#]],
@@ -279,14 +275,15 @@ fn a_for_in_an_arm() {
                     &[("__start__", "plan"), ("write", "__end__")],
                 );
                 ::langgraph::__private::add_switch(
-                    &mut __graph,
-                    "plan",
-                    &[
-                        ("R::Write(ts)", &["write"], true),
-                        ("R::All", &["write"], true),
-                        ("R::Stop", &["__end__"], false),
-                    ],
-                    {
+                        &mut __graph,
+                        "plan",
+                        &[
+                            ("R::Write(ts)", &["write"], true),
+                            ("R::All", &["write"], true),
+                            ("R::Stop", &["__end__"], false),
+                        ],
+                    )
+                    .asking({
                         let __router = r;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                         move |__state, __cx| {
@@ -323,8 +320,7 @@ fn a_for_in_an_arm() {
                                     },
                                 )
                         }
-                    },
-                );
+                    });
                 __graph
             }
         "#]],
@@ -390,11 +386,8 @@ fn a_mistake() {
                     &mut __graph,
                     &[("__start__", "a"), ("b", "__end__")],
                 );
-                ::langgraph::__private::add_switch(
-                    &mut __graph,
-                    "a",
-                    &[("X", &["b"], false)],
-                    {
+                ::langgraph::__private::add_switch(&mut __graph, "a", &[("X", &["b"], false)])
+                    .asking({
                         let __router = r;
                         move |__state, __cx| {
                             use ::langgraph::__private::{
@@ -413,8 +406,7 @@ fn a_mistake() {
                                     },
                                 )
                         }
-                    },
-                );
+                    });
                 __graph
             }
         "#]],
