@@ -1,6 +1,6 @@
 //! Errors for people: all of them at once, each on the tokens it is about.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 use crate::similar::did_you_mean;
@@ -32,11 +32,11 @@ impl Errors {
     /// Reports a mistake that takes two places to understand; both are underlined.
     pub(crate) fn with_note(
         &mut self,
-        (here, message): (Span, impl std::fmt::Display),
-        (there, note): (Span, impl std::fmt::Display),
+        (here, message): (impl ToTokens, impl std::fmt::Display),
+        (there, note): (impl ToTokens, impl std::fmt::Display),
     ) {
-        let mut error = syn::Error::new(here, message);
-        error.combine(syn::Error::new(there, note));
+        let mut error = syn::Error::new_spanned(here, message);
+        error.combine(syn::Error::new_spanned(there, note));
         self.push(error);
     }
 
@@ -71,6 +71,24 @@ impl Errors {
     pub(crate) fn messages(&self) -> Vec<String> {
         let errors = self.list.iter().cloned();
         errors.flatten().map(|error| error.to_string()).collect()
+    }
+}
+
+/// Something to report an error on: from one token to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range(pub(crate) Span, pub(crate) Span);
+
+impl Range {
+    /// One token.
+    pub(crate) fn at(span: Span) -> Self {
+        Self(span, span)
+    }
+}
+
+impl ToTokens for Range {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self(start, end) = *self;
+        tokens.extend([start, end].map(|span| TokenTree::Ident(Ident::new("_range", span))));
     }
 }
 
@@ -118,8 +136,8 @@ mod tests {
         let mut errors = Errors::new();
         assert!(errors.is_empty());
         errors.on(quote!(a), "first");
-        let span = Span::call_site();
-        errors.with_note((span, "second"), (span, "and why"));
+        let place = Range::at(Span::call_site());
+        errors.with_note((place, "second"), (place, "and why"));
         assert_eq!(errors.messages(), ["first", "second", "and why"]);
         assert_eq!(errors.len(), 2);
         let tokens = errors.to_compile_errors().to_string();

@@ -21,6 +21,12 @@ pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| node::expand(options.into(), item))
 }
 
+/// Writes a graph.
+#[proc_macro]
+pub fn graph(input: TokenStream) -> TokenStream {
+    entry(input.into(), graph::expand)
+}
+
 /// Runs a macro; prints what it expands to when `LANGGRAPH_MACROS_DEBUG` is set.
 fn entry(
     input: proc_macro2::TokenStream,

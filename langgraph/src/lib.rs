@@ -21,6 +21,7 @@ pub use langgraph_macros::{State, node};
 
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
+pub use langgraph_macros::graph;
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
 pub use state::State;
@@ -30,6 +31,7 @@ pub mod prelude {
     #[cfg(feature = "agent")]
     pub use crate::agent::{ChatModel, ChatModelExt};
     pub use crate::error::AgentError;
+    pub use crate::graph;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
     pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError, NodeExt};

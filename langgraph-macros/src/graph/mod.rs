@@ -1,2 +1,33 @@
+//! `graph!`: parse, model, check, expand.
+
 mod algo;
+mod ast;
+mod check;
+mod expand;
 mod flow;
+mod label;
+mod model;
+mod parse;
+
+use proc_macro2::TokenStream;
+
+use crate::diag::Errors;
+use crate::paths;
+
+/// The expansion of `graph!`.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::new();
+    let graph = parse::parse(input, &mut errors);
+    let model = model::Model::new(graph.chains);
+    check::check(&model, graph.first, graph.broken, &mut errors);
+    expand::expand(
+        &model,
+        graph.state.as_ref(),
+        &graph.lets,
+        &errors,
+        &paths::root(),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -95,17 +95,17 @@ pub(super) struct FieldOptions {
 /// Reads the attributes of a field.
 pub(super) fn field(attrs: &[Attribute], errors: &mut Errors) -> FieldOptions {
     let mut options = FieldOptions::default();
-    let mut reducer: Option<Span> = None;
+    let mut reducer: Option<&Attribute> = None;
     for attr in attrs {
         if attr.path().is_ident("reducer") {
             if let Some(first) = reducer {
                 errors.with_note(
-                    (attr.span(), "a field has one reducer, found a second one"),
+                    (attr, "a field has one reducer, found a second one"),
                     (first, "the first one is here"),
                 );
                 continue;
             }
-            reducer = Some(attr.span());
+            reducer = Some(attr);
             if let Some(rule) = errors.ok(rule(attr)) {
                 options.rule = rule;
             }

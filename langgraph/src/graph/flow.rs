@@ -151,7 +151,9 @@ impl<'a> Analysis<'a> {
                 if self.reached.get(first) {
                     found.push(cycle_through(&self.lines, &self.components, first));
                 }
-                members.iter().for_each(|member| told.set(*member, true));
+                for member in members {
+                    told.set(*member, true);
+                }
             }
         }
         // A cycle of unconditional lines: others may leave it, but it goes on all the same.

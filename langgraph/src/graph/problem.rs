@@ -1,6 +1,6 @@
 //! What makes a graph impossible to run, found when it is compiled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::lint::{self, Lint};
 use super::similar::did_you_mean;
@@ -78,7 +78,7 @@ pub enum CompilationError {
     },
 
     /// A join names a node that was never added.
-    #[error("the edge that waits for several nodes names `{node}`, which is no node{}", suggested(.did_you_mean))]
+    #[error("the edge that waits for several nodes names `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownJoinNode {
         /// The unknown name, a source or the target.
         node: NodeName,
@@ -87,7 +87,7 @@ pub enum CompilationError {
     },
 
     /// A line starts at a node that was never added.
-    #[error("an edge starts at `{node}`, which is no node{}", suggested(.did_you_mean))]
+    #[error("an edge starts at `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownSource {
         /// The unknown name.
         node: NodeName,
@@ -100,7 +100,7 @@ pub enum CompilationError {
     NoEntryPoint,
 
     /// A line leads to a node that was never added.
-    #[error("an edge from `{from}` leads to `{node}`, which is no node{}", suggested(.did_you_mean))]
+    #[error("an edge from `{from}` leads to `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownTarget {
         /// Where the line comes from.
         from: NodeName,
@@ -111,7 +111,7 @@ pub enum CompilationError {
     },
 
     /// A list of breakpoints names a node that was never added.
-    #[error("the breakpoints name `{node}`, which is no node{}", suggested(.did_you_mean))]
+    #[error("the breakpoints name `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownInterruptNode {
         /// The unknown name.
         node: NodeName,
@@ -136,9 +136,8 @@ pub enum CompilationError {
     Lint(#[from] Lint),
 }
 
-fn suggested(name: &Option<NodeName>) -> String {
-    name.as_ref()
-        .map(|name| format!("; did you mean `{name}`?"))
+fn suggested(name: Option<&NodeName>) -> String {
+    name.map(|name| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
 }
 
@@ -260,12 +259,10 @@ impl<'a> Checker<'a> {
     }
 
     fn names(&mut self) {
-        let mut told: HashMap<&str, ()> = HashMap::new();
+        let mut told: HashSet<&str> = HashSet::new();
         for node in &self.topology.nodes {
             let name = &*node.name;
-            if self.known.get(name).is_some_and(|(count, _)| *count > 1)
-                && told.insert(name, ()).is_none()
-            {
+            if self.known.get(name).is_some_and(|(count, _)| *count > 1) && told.insert(name) {
                 self.found.push(CompilationError::DuplicateNode {
                     name: node.name.clone(),
                 });
@@ -372,9 +369,9 @@ impl<'a> Checker<'a> {
         let edges = edges.filter(|from| &***from != END);
         let branches = self.topology.branches.iter().map(|branch| &branch.source);
         let destinations = self.topology.destinations.iter().map(|from| &from.source);
-        let mut told: HashMap<&str, ()> = HashMap::new();
+        let mut told: HashSet<&str> = HashSet::new();
         for node in edges.chain(branches).chain(destinations) {
-            if &**node != START && !self.is_node(node) && told.insert(node, ()).is_none() {
+            if &**node != START && !self.is_node(node) && told.insert(node) {
                 let did_you_mean = self.similar(node);
                 let node = node.clone();
                 self.found

@@ -1,0 +1,183 @@
+//! The rules about what a run can reach.
+
+use proc_macro2::Span;
+
+use super::underline;
+use crate::diag::{Errors, Range};
+use crate::graph::ast::name_span;
+use crate::graph::flow::{Analysis, Stuck};
+use crate::graph::model::Model;
+
+/// A graph without nodes.
+pub(super) fn empty_graph(model: &Model, errors: &mut Errors) {
+    if let (true, Some((_, path))) = (model.nodes.is_empty(), model.ends.first()) {
+        errors.on(
+            path,
+            "the graph has no nodes: write one between `START` and `END`",
+        );
+    }
+}
+
+/// Nothing leads from START to a node.
+pub(super) fn unreachable_node(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
+    for found in analysis.unreachable_nodes() {
+        let name = model.name(found.node);
+        let followers: Vec<String> = found
+            .followers
+            .iter()
+            .map(|node| format!("`{}`", model.name(*node)))
+            .collect();
+        let followers = match followers.as_slice() {
+            [] => String::new(),
+            names => format!(", and so neither can {}", names.join(", ")),
+        };
+        errors.at(
+            first_mention(model, found.node),
+            format_args!("`{name}` can never run{followers}: nothing leads to it from `START`"),
+        );
+    }
+}
+
+/// Nothing follows a node, not even END.
+pub(super) fn dead_end(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
+    for node in analysis.dead_ends() {
+        let mentions = model
+            .node(node)
+            .map(|node| node.mentions.as_slice())
+            .unwrap_or_default();
+        let at = mentions.last().map_or_else(Span::call_site, name_span);
+        let name = model.name(node);
+        errors.at(
+            at,
+            format_args!("nothing follows `{name}`: add `=> END`, or `=>` and the next node"),
+        );
+    }
+}
+
+/// A run that enters a cycle never leaves it.
+pub(super) fn cycle_without_exit(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
+    for cycle in analysis.cycles_without_exit() {
+        let names: Vec<&str> = cycle
+            .iter()
+            .chain(cycle.first())
+            .map(|node| model.name(*node))
+            .collect();
+        errors.on(
+            closing_edge(model, &cycle),
+            format_args!(
+                "the cycle `{}` never ends: let a `match` after one of its nodes choose between \
+                 going on and `END`",
+                names.join(" => ")
+            ),
+        );
+    }
+}
+
+/// Where a cycle goes back to its first node.
+fn closing_edge(model: &Model, cycle: &[usize]) -> Range {
+    let (first, last) = (cycle.first().copied(), cycle.last().copied());
+    let closes = |from: usize, to: usize| Some(from) == last && Some(to) == first;
+    let edge = model
+        .edges
+        .iter()
+        .find(|edge| closes(edge.from.vertex, edge.to.vertex));
+    if let Some(edge) = edge {
+        return underline(edge);
+    }
+    let joins = model.joins.iter();
+    let mut joins =
+        joins.flat_map(|join| join.sources.iter().map(|from| (from.vertex, join.target)));
+    let arms = model.switches.iter().flat_map(|switch| {
+        let targets = switch.arms.iter().flat_map(|arm| &arm.targets);
+        targets.map(|to| (switch.source.vertex, *to))
+    });
+    let mut arms = arms.chain(
+        model
+            .gotos
+            .iter()
+            .flat_map(|goto| goto.targets.iter().map(|to| (goto.source.vertex, *to))),
+    );
+    let line = joins
+        .find(|(from, to)| closes(*from, to.vertex))
+        .or_else(|| arms.find(|(from, to)| closes(*from, to.vertex)));
+    Range::at(line.map_or_else(
+        || first.map_or_else(Span::call_site, |node| first_mention(model, node)),
+        |(_, to)| to.span,
+    ))
+}
+
+/// A join can never fire.
+pub(super) fn stuck_join(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
+    for stuck in analysis.stuck_joins() {
+        match stuck {
+            Stuck::Downstream { join, source } => {
+                join_on_own_downstream(model, join, source, errors);
+            }
+            Stuck::Exclusive {
+                join,
+                sources,
+                decision,
+            } => {
+                join_on_exclusive_arms(model, join, sources, decision, errors);
+            }
+        }
+    }
+}
+
+/// A join waits for a node that runs only after it.
+fn join_on_own_downstream(model: &Model, join: usize, source: usize, errors: &mut Errors) {
+    let Some(join) = model.joins.get(join) else {
+        return;
+    };
+    let at = join.sources.iter().find(|place| place.vertex == source);
+    let (target, name) = (model.name(join.target.vertex), model.name(source));
+    errors.with_note(
+        (
+            Range::at(at.unwrap_or(&join.target).span),
+            format_args!("`{target}` waits for `{name}`, but `{name}` only runs after `{target}`"),
+        ),
+        (
+            Range::at(join.target.span),
+            format_args!("`{target}` waits for the whole group here"),
+        ),
+    );
+}
+
+/// A join waits for nodes of which a decision starts only one.
+fn join_on_exclusive_arms(
+    model: &Model,
+    join: usize,
+    (first, second): (usize, usize),
+    decision: usize,
+    errors: &mut Errors,
+) {
+    let Some(join) = model.joins.get(join) else {
+        return;
+    };
+    let at = join.sources.iter().find(|place| place.vertex == second);
+    let mut switches = model.switches.iter();
+    let decision = switches.find(|switch| switch.source.vertex == decision);
+    let (target, first, second) = (
+        model.name(join.target.vertex),
+        model.name(first),
+        model.name(second),
+    );
+    errors.with_note(
+        (
+            Range::at(at.unwrap_or(&join.target).span),
+            format_args!(
+                "`{target}` waits for both `{first}` and `{second}`, but only one of them is \
+                 ever started: write `{first} => {target}; {second} => {target};`"
+            ),
+        ),
+        (
+            Range::at(decision.map_or(join.target.span, |switch| switch.keyword)),
+            "this decides between them",
+        ),
+    );
+}
+
+fn first_mention(model: &Model, node: usize) -> Span {
+    let mentions = model.node(node).and_then(|node| node.mentions.first());
+    mentions.map_or_else(Span::call_site, name_span)
+}

@@ -1,0 +1,185 @@
+//! Prints the model as builder calls: one block, whose value is the graph.
+//!
+//! A token that can be wrong keeps the user's span, so that rustc's errors land on it. Everything
+//! else is ours (`mixed_site`), at the user's place: no name of the user's is touched, and lints
+//! do not look at it.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{ExprPath, Type};
+
+use super::ast::{Let, name_span};
+use super::flow::{END, START};
+use super::model::{Model, Node, Place};
+use crate::diag::Errors;
+use crate::paths::Root;
+
+mod switch;
+
+/// The block that makes the graph, and reports the errors.
+pub(crate) fn expand(
+    model: &Model,
+    state: Option<&Type>,
+    lets: &[Let],
+    errors: &Errors,
+    root: &Root,
+) -> TokenStream {
+    let lost: Vec<&Ident> = lets.iter().flat_map(|statement| &statement.lost).collect();
+    let printer = Printer { model, root, lost };
+    let graph = graph();
+    let of = state.map_or_else(|| quote!(_), ToTokens::to_token_stream);
+    let errors = errors.to_compile_errors();
+    let statements = lets.iter().map(|statement| &statement.statement);
+    let ends = printer.ends();
+    let nodes = printer.nodes();
+    let edges = printer.edges();
+    let joins = printer.joins();
+    let switches = model.switches.iter().map(|switch| printer.switch(switch));
+    let gotos = printer.gotos();
+    let body = quote_spanned! {Span::mixed_site()=>
+        #errors
+        #(#statements)*
+        let mut #graph = #root::__private::closed::<#of>();
+        #ends
+        #nodes
+        #edges
+        #joins
+        #(#switches)*
+        #gotos
+        #graph
+    };
+    let mut block = Group::new(Delimiter::Brace, body);
+    block.set_span(Span::mixed_site());
+    block.into_token_stream()
+}
+
+struct Printer<'a> {
+    model: &'a Model,
+    root: &'a Root,
+    /// What a `let` that could not be read would have bound: to name it would be a second error.
+    lost: Vec<&'a Ident>,
+}
+
+/// Our own code at the user's place.
+fn at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
+}
+
+impl Printer<'_> {
+    /// The name of a vertex as the builder knows it.
+    fn name(&self, vertex: usize) -> &str {
+        match vertex {
+            START => "__start__",
+            END => "__end__",
+            vertex => self.model.name(vertex),
+        }
+    }
+
+    fn names(&self, places: &[Place]) -> TokenStream {
+        let names = places.iter().map(|place| self.name(place.vertex));
+        quote!(&[#(#names),*])
+    }
+
+    /// START and END as documented items, wherever they are written.
+    fn ends(&self) -> TokenStream {
+        let root = self.root;
+        let mentions = self.model.ends.iter().map(|(vertex, path)| {
+            if path.path.segments.len() > 1 {
+                return path.to_token_stream();
+            }
+            let name = if *vertex == START { "START" } else { "END" };
+            let name = Ident::new(name, name_span(path));
+            quote!(#root::#name)
+        });
+        let mentions: Vec<TokenStream> = mentions.collect();
+        if mentions.is_empty() {
+            TokenStream::new()
+        } else {
+            quote!(let _ = [#(#mentions),*];)
+        }
+    }
+
+    fn is_lost(&self, node: &Node) -> bool {
+        let path = node.mentions.first().and_then(|path| path.path.get_ident());
+        path.is_some_and(|path| self.lost.contains(&path))
+    }
+
+    fn nodes(&self) -> TokenStream {
+        let nodes = self.model.nodes.iter().filter(|node| !self.is_lost(node));
+        nodes.map(|node| self.node(node)).collect()
+    }
+
+    /// A node is added with its first mention; the others are tied to the same type, so that
+    /// each is a name that an editor can follow.
+    fn node(&self, node: &Node) -> TokenStream {
+        let Some((first, others)) = node.mentions.split_first() else {
+            return TokenStream::new();
+        };
+        let (root, graph, name) = (self.root, graph(), &node.name);
+        let span = at(name_span(first));
+        let value = if others.is_empty() {
+            first.to_token_stream()
+        } else {
+            let tied = others.iter().map(|path| {
+                let reference = quote_spanned!(at(name_span(path))=> &);
+                quote!(#reference #path)
+            });
+            quote_spanned!(span=> #root::__private::mentions([#(#tied),*]).of(#first))
+        };
+        let clashes = node
+            .clashes
+            .iter()
+            .map(|path: &ExprPath| quote!(let _ = &#path;));
+        let clashes: TokenStream = clashes.collect();
+        let add = if node.worker.is_some() {
+            let worker = worker_handle(name);
+            quote_spanned!(span=> let #worker = #graph.add_worker(#name, #value);)
+        } else {
+            quote_spanned!(span=> #graph.add_node(#name, #value);)
+        };
+        quote!(#clashes #add)
+    }
+
+    fn edges(&self) -> TokenStream {
+        if self.model.edges.is_empty() {
+            return TokenStream::new();
+        }
+        let (root, graph) = (self.root, graph());
+        let edges = self.model.edges.iter().map(|edge| {
+            let (from, to) = (self.name(edge.from.vertex), self.name(edge.to.vertex));
+            quote!((#from, #to))
+        });
+        quote!(#root::__private::add_edges(&mut #graph, &[#(#edges),*]);)
+    }
+
+    fn joins(&self) -> TokenStream {
+        if self.model.joins.is_empty() {
+            return TokenStream::new();
+        }
+        let (root, graph) = (self.root, graph());
+        let joins = self.model.joins.iter().map(|join| {
+            let (from, to) = (self.names(&join.sources), self.name(join.target.vertex));
+            quote!((#from, #to))
+        });
+        quote!(#root::__private::add_joins(&mut #graph, &[#(#joins),*]);)
+    }
+
+    fn gotos(&self) -> TokenStream {
+        let (root, graph) = (self.root, graph());
+        let gotos = self.model.gotos.iter().map(|goto| {
+            let (from, to) = (self.name(goto.source.vertex), self.names(&goto.targets));
+            quote!(#root::__private::add_destinations(&mut #graph, #from, #to);)
+        });
+        gotos.collect()
+    }
+}
+
+/// The variable that holds the graph.
+fn graph() -> Ident {
+    Ident::new("__graph", Span::mixed_site())
+}
+
+/// The variable that holds a worker's handle.
+fn worker_handle(name: &str) -> Ident {
+    Ident::new(&format!("__worker_{name}"), Span::mixed_site())
+}

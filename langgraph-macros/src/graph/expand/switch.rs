@@ -1,0 +1,195 @@
+//! Prints the decisions: the call of a router, and the user's own `match` over its answer.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ExprPath;
+
+use super::{Printer, at, graph, worker_handle};
+use crate::graph::ast::{Form, name_span};
+use crate::graph::model::{Arm, Map, Switch};
+
+impl Printer<'_> {
+    /// The call of a router, with what becomes of its answer.
+    pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
+        let (root, graph, router) = (self.root, graph(), &switch.router);
+        let source = self.name(switch.source.vertex);
+        let [router_name, state, cx, answer] = ["__router", "__state", "__cx", "__answer"]
+            .map(|name| Ident::new(name, Span::mixed_site()));
+        let router_span = first_span(router, switch.keyword);
+        // The answer stands under the router's name: what `match` says of it lands there.
+        let given = Ident::new("__answer", at(router_span));
+        let each = switch.arms.first().and_then(|arm| arm.map.as_ref());
+        let each = each.filter(|_| switch.form.is_none());
+        let (add, picked) = if let Some(map) = each {
+            let worker = self.name(map.worker);
+            let Some(sends) = self.sends(map, &given.to_token_stream(), switch.keyword) else {
+                return TokenStream::new();
+            };
+            let add = quote!(add_map(&mut #graph, #source, #worker));
+            (add, quote!(::core::iter::Iterator::collect(#sends)))
+        } else {
+            let arms = switch.arms.iter().map(|arm| {
+                let (targets, map) = (self.names(&arm.targets), arm.map.is_some());
+                let label = &arm.label;
+                quote!((#label, #targets, #map))
+            });
+            let add = quote!(add_switch(&mut #graph, #source, &[#(#arms),*]));
+            (add, self.picked(switch, &given, &state))
+        };
+        let workers = self.workers(switch);
+        let ask = quote_spanned!(at(router_span)=> ask(&#router_name, #state, #cx));
+        let run = quote_spanned!(at(router_span)=> run);
+        quote_spanned! {Span::mixed_site()=>
+            #root::__private::#add.asking({
+                let #router_name = #router;
+                #workers
+                move |#state, #cx| {
+                    use #root::__private::{
+                        FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
+                        TryFutureAnswer as _,
+                    };
+                    #workers
+                    let #answer = #root::__private::#ask;
+                    (&&&&#root::__private::Of(&#answer)).kind().#run(#answer, move |#answer| #picked)
+                }
+            });
+        }
+    }
+
+    /// The handles of the workers that a switch starts, to be moved into its closures.
+    fn workers(&self, switch: &Switch) -> TokenStream {
+        let maps = switch.arms.iter().filter_map(|arm| arm.map.as_ref());
+        let mut workers: Vec<usize> = maps.map(|map| map.worker).collect();
+        workers.sort_unstable();
+        workers.dedup();
+        let handles = workers
+            .into_iter()
+            .filter_map(|worker| self.model.node(worker))
+            .filter(|node| !self.is_lost(node))
+            .map(|node| worker_handle(&node.name));
+        handles
+            .map(|handle| quote!(let #handle = ::core::clone::Clone::clone(&#handle);))
+            .collect()
+    }
+
+    /// The user's `match`, with what each arm stands for.
+    fn picked(&self, switch: &Switch, answer: &Ident, state: &Ident) -> TokenStream {
+        let bodies: Vec<TokenStream> = switch
+            .arms
+            .iter()
+            .enumerate()
+            .map(|(index, arm)| self.body(index, arm, state))
+            .collect();
+        let pattern = switch.arms.first().and_then(|arm| arm.pattern.as_ref());
+        if switch.form != Some(Form::Match) {
+            let keyword = Ident::new("if", switch.keyword);
+            let condition = match pattern {
+                Some(pattern) => quote!(let #pattern = #answer),
+                None => answer.to_token_stream(),
+            };
+            let mut bodies = bodies.into_iter();
+            let (then, otherwise) = (bodies.next(), bodies.next());
+            return quote!(#keyword #condition { #then } else { #otherwise });
+        }
+        let keyword = Ident::new("match", switch.keyword);
+        let arms = switch.arms.iter().zip(&bodies).map(|(arm, body)| {
+            let pattern = &arm.pattern;
+            let guard = arm
+                .guard
+                .as_ref()
+                .map(|(keyword, guard)| quote!(#keyword #guard));
+            quote!(#pattern #guard => #body,)
+        });
+        let mut arms: TokenStream = arms.collect();
+        if switch.broken {
+            let body = self.pick(0, Span::mixed_site());
+            arms.extend(quote!(#[allow(unreachable_patterns)] _ => #body,));
+        }
+        let mut braces = Group::new(Delimiter::Brace, arms);
+        if let Some(brace) = &switch.brace {
+            // So that the arm that rustc suggests goes inside the user's braces.
+            braces.set_span(brace.span.join());
+        }
+        quote!(#keyword #answer #braces)
+    }
+
+    fn pick(&self, index: usize, span: Span) -> TokenStream {
+        let root = self.root;
+        quote_spanned!(span=> #root::__private::Pick::arm(#index))
+    }
+
+    /// What an arm stands for: its number, or its sends.
+    fn body(&self, index: usize, arm: &Arm, state: &Ident) -> TokenStream {
+        let root = self.root;
+        let span = arm
+            .targets
+            .first()
+            .map_or_else(Span::mixed_site, |place| place.span);
+        let Some(map) = &arm.map else {
+            return self.pick(index, span);
+        };
+        let Some(items) = &map.items else {
+            return self.pick(index, span);
+        };
+        // A name that the pattern does not bind is a function of the state, as everywhere else.
+        let items = match items {
+            syn::Expr::Path(path) if !binds(arm, path) => {
+                let call = quote_spanned!(at(name_span(path))=> (#state));
+                quote!(#path #call)
+            }
+            items => items.to_token_stream(),
+        };
+        match self.sends(map, &items, map.keyword) {
+            Some(sends) => {
+                quote_spanned!(at(span)=> #root::__private::Pick::each(#index, #sends))
+            }
+            None => self.pick(index, span),
+        }
+    }
+
+    /// One send per item.
+    fn sends(&self, map: &Map, items: &TokenStream, span: Span) -> Option<TokenStream> {
+        let root = self.root;
+        let node = self
+            .model
+            .node(map.worker)
+            .filter(|node| !self.is_lost(node))?;
+        let handle = worker_handle(&node.name);
+        let (pattern, item) = (&map.pattern, &map.item);
+        let items_span = items
+            .clone()
+            .into_iter()
+            .next()
+            .map_or(span, |tree| tree.span());
+        let items = quote_spanned!(at(items_span)=> ::core::iter::IntoIterator::into_iter(#items));
+        let mut arguments = Group::new(Delimiter::Parenthesis, quote!(&#handle, #item));
+        arguments.set_span(at(map.paren.span.join()));
+        let send = quote_spanned!(at(map.paren.span.join())=> #root::__private::send #arguments);
+        Some(quote_spanned! {at(span)=>
+            ::core::iter::Iterator::map(#items, move |#pattern| #send)
+        })
+    }
+}
+
+/// True when the pattern of an arm binds the name that a path is.
+fn binds(arm: &Arm, path: &ExprPath) -> bool {
+    fn names(tokens: TokenStream, name: &Ident) -> bool {
+        tokens.into_iter().any(|tree| match tree {
+            TokenTree::Ident(ident) => ident == *name,
+            TokenTree::Group(group) => names(group.stream(), name),
+            _ => false,
+        })
+    }
+    let pattern = arm.pattern.to_token_stream();
+    path.path
+        .get_ident()
+        .is_some_and(|name| names(pattern, name))
+}
+
+fn first_span(tokens: &impl ToTokens, otherwise: Span) -> Span {
+    tokens
+        .to_token_stream()
+        .into_iter()
+        .next()
+        .map_or(otherwise, |tree| tree.span())
+}

@@ -1,0 +1,380 @@
+//! From chains to edges: every stage is connected to what stands before it.
+
+use proc_macro2::Span;
+use quote::{ToTokens, quote};
+use syn::ExprPath;
+
+use super::{Arm, Edge, Goto, Join, Map, Model, Node, Place, Slip, Switch, node_name};
+use crate::graph::ast::{self, Stage, name_span};
+use crate::graph::flow::{END, NODES, START};
+use crate::graph::label::label;
+
+/// Where a chain comes from.
+#[derive(Clone)]
+enum Source {
+    /// Nothing stands before it.
+    Nothing,
+    /// What stands before it cannot have a follower; that has been noted.
+    Lost,
+    /// The places before it; `joined` when a group is.
+    Places(Vec<Place>),
+    /// It is an arm of a switch that is being built.
+    Arm(usize, usize),
+}
+
+/// Where a chain can be followed.
+#[derive(Clone, Copy)]
+enum Exit {
+    At(Place),
+    /// It ends in a decision.
+    Decided {
+        at: Span,
+        kind: &'static str,
+    },
+}
+
+impl Model {
+    /// The model of what has been read.
+    pub(crate) fn new(chains: Vec<ast::Chain>) -> Self {
+        let mut model = Self::default();
+        for chain in chains {
+            model.chain(chain.stages, Source::Nothing);
+        }
+        for arm in model.switches.iter().flat_map(|switch| &switch.arms) {
+            if let (Some(map), [_, _, ..]) = (&arm.map, arm.targets.as_slice()) {
+                model.slips.push(Slip::MapInGroup { at: map.keyword });
+            }
+        }
+        model
+    }
+
+    fn chain(&mut self, stages: Vec<Stage>, source: Source) -> Vec<Exit> {
+        let mut source = source;
+        let mut exits = Vec::new();
+        let mut stages = stages.into_iter().peekable();
+        let mut before = None;
+        while let Some(stage) = stages.next() {
+            let here = (stage.span(), matches!(stage, Stage::Group(_)), stage.kind());
+            exits = self.stage(stage, &source, before);
+            // Two single stages side by side: their edge can be underlined as a whole.
+            before = matches!(here.2, "START" | "END" | "a node").then_some(here.0);
+            if let Some(next) = stages.peek() {
+                source = self.follow(&exits, here.1, next);
+            }
+        }
+        exits
+    }
+
+    /// The exits of a stage as the source of the next one.
+    fn follow(&mut self, exits: &[Exit], group: bool, next: &Stage) -> Source {
+        let mut places = Vec::new();
+        for exit in exits {
+            match *exit {
+                Exit::Decided { at, kind } => {
+                    let next = next.span();
+                    self.slips.push(Slip::DecisionInGroup { at, kind, next });
+                }
+                Exit::At(place) if place.vertex == END && group => {
+                    let next = next.span();
+                    self.slips.push(Slip::EndInGroup {
+                        at: place.span,
+                        next,
+                    });
+                }
+                Exit::At(place) if place.vertex == END => {
+                    let next = match next {
+                        Stage::Node(path) => format!("`{}`", node_name(path)),
+                        next => next.kind().to_owned(),
+                    };
+                    self.slips.push(Slip::EndAsSource {
+                        at: place.span,
+                        next,
+                    });
+                }
+                Exit::At(place) if place.vertex == START && exits.len() > 1 => {
+                    self.slips.push(Slip::StartInJoin { at: place.span });
+                }
+                Exit::At(place) => places.push(place),
+            }
+        }
+        if places.is_empty() {
+            Source::Lost
+        } else {
+            Source::Places(places)
+        }
+    }
+
+    fn stage(&mut self, stage: Stage, source: &Source, before: Option<Span>) -> Vec<Exit> {
+        match stage {
+            Stage::Start(path) => {
+                let place = Place {
+                    vertex: START,
+                    span: name_span(&path),
+                };
+                self.ends.push((START, path));
+                if !matches!(source, Source::Nothing) {
+                    self.slips.push(Slip::StartAsTarget { at: place.span });
+                }
+                vec![Exit::At(place)]
+            }
+            Stage::End(path) => {
+                let place = Place {
+                    vertex: END,
+                    span: name_span(&path),
+                };
+                self.ends.push((END, path));
+                self.connect(source, place, before);
+                vec![Exit::At(place)]
+            }
+            Stage::Node(path) => {
+                let place = self.mention(path);
+                self.connect(source, place, before);
+                vec![Exit::At(place)]
+            }
+            Stage::Group(group) => {
+                let chains = group.chains.into_iter();
+                chains
+                    .flat_map(|chain| self.chain(chain.stages, source.clone()))
+                    .collect()
+            }
+            Stage::Switch(switch) => self.switch(*switch, source),
+            Stage::Goto(goto) => self.goto(goto, source),
+            Stage::For(each) => self.for_each(*each, source),
+        }
+    }
+
+    /// The vertex that a path names.
+    fn mention(&mut self, path: ExprPath) -> Place {
+        let name = node_name(&path);
+        let span = name_span(&path);
+        let next = NODES + self.nodes.len();
+        let vertex = *self.numbers.entry(name.clone()).or_insert(next);
+        let known = vertex
+            .checked_sub(NODES)
+            .and_then(|place| self.nodes.get_mut(place));
+        match known {
+            None => {
+                let (mentions, clashes) = (vec![path], Vec::new());
+                self.nodes.push(Node {
+                    name,
+                    mentions,
+                    clashes,
+                    worker: None,
+                });
+            }
+            Some(node) => {
+                let same = node
+                    .mentions
+                    .first()
+                    .is_some_and(|first| text(first) == text(&path));
+                if same {
+                    &mut node.mentions
+                } else {
+                    &mut node.clashes
+                }
+                .push(path);
+            }
+        }
+        Place { vertex, span }
+    }
+
+    fn connect(&mut self, source: &Source, to: Place, before: Option<Span>) {
+        match source {
+            Source::Nothing | Source::Lost => {}
+            Source::Arm(switch, arm) => {
+                let arms = self
+                    .switches
+                    .get_mut(*switch)
+                    .map(|switch| &mut switch.arms);
+                if let Some(arm) = arms.and_then(|arms| arms.get_mut(*arm)) {
+                    arm.targets.push(to);
+                }
+            }
+            Source::Places(places) => match places.as_slice() {
+                [from] => {
+                    let (from, adjacent) = (*from, before.is_some());
+                    self.edges.push(Edge { from, to, adjacent });
+                }
+                // To wait for all only to end is to end each.
+                several if to.vertex == END => {
+                    let edge = |from: &Place| Edge {
+                        from: *from,
+                        to,
+                        adjacent: false,
+                    };
+                    self.edges.extend(several.iter().map(edge));
+                }
+                several => self.joins.push(Join {
+                    sources: several.to_vec(),
+                    target: to,
+                }),
+            },
+        }
+    }
+
+    /// The one place before a decision.
+    fn decider(&mut self, source: &Source, at: Span, kind: &'static str) -> Option<Place> {
+        let slip = match source {
+            Source::Lost => return None,
+            Source::Places(places) => match places.as_slice() {
+                [only] => return Some(*only),
+                _ => Slip::DecisionAfterGroup { at, kind },
+            },
+            Source::Nothing => Slip::DecisionFirst {
+                at,
+                kind,
+                arm: false,
+            },
+            Source::Arm(..) => Slip::DecisionFirst {
+                at,
+                kind,
+                arm: true,
+            },
+        };
+        self.slips.push(slip);
+        None
+    }
+
+    fn switch(&mut self, switch: ast::Switch, source: &Source) -> Vec<Exit> {
+        let (at, kind) = (switch.keyword, switch.form.keyword());
+        let source = self.decider(source, at, kind);
+        let number = self.switches.len();
+        let router_text = label(switch.router.to_token_stream());
+        if let Some(source) = source {
+            self.switches.push(Switch {
+                source,
+                keyword: at,
+                form: Some(switch.form),
+                router: switch.router,
+                brace: Some(switch.brace),
+                arms: Vec::new(),
+                broken: switch.broken,
+            });
+        }
+        for (place, arm) in switch.arms.into_iter().enumerate() {
+            let label = match (&arm.pattern, &arm.guard) {
+                (Some(pattern), None) => label(pattern.to_token_stream()),
+                (Some(pattern), Some((keyword, guard))) => label(quote!(#pattern #keyword #guard)),
+                (None, _) if place == 0 => router_text.clone(),
+                (None, _) => "else".to_owned(),
+            };
+            if source.is_none() {
+                self.chain(arm.chain.stages, Source::Lost);
+                continue;
+            }
+            if let Some(switch) = self.switches.get_mut(number) {
+                let (pattern, guard) = (arm.pattern, arm.guard);
+                let (targets, map) = (Vec::new(), None);
+                switch.arms.push(Arm {
+                    label,
+                    pattern,
+                    guard,
+                    targets,
+                    map,
+                });
+            }
+            self.chain(arm.chain.stages, Source::Arm(number, place));
+        }
+        source
+            .map(|_| Exit::Decided { at, kind })
+            .into_iter()
+            .collect()
+    }
+
+    fn goto(&mut self, goto: ast::Goto, source: &Source) -> Vec<Exit> {
+        let (at, kind) = (goto.keyword, "`goto`");
+        let source = self.decider(source, at, kind);
+        let mut targets = Vec::new();
+        for target in goto.targets {
+            match target {
+                Stage::Node(path) => targets.push(self.mention(path)),
+                Stage::End(path) => {
+                    targets.push(Place {
+                        vertex: END,
+                        span: name_span(&path),
+                    });
+                    self.ends.push((END, path));
+                }
+                Stage::Start(path) => {
+                    self.slips.push(Slip::StartAsTarget {
+                        at: name_span(&path),
+                    });
+                    self.ends.push((START, path));
+                }
+                // The parser lets nothing else into the list.
+                _ => {}
+            }
+        }
+        match source {
+            Some(source) if source.vertex == START => {
+                self.slips.push(Slip::GotoAfterStart { at });
+            }
+            Some(source) => self.gotos.push(Goto { source, targets }),
+            None => {}
+        }
+        source
+            .map(|_| Exit::Decided { at, kind })
+            .into_iter()
+            .collect()
+    }
+
+    fn for_each(&mut self, each: ast::For, source: &Source) -> Vec<Exit> {
+        let keyword = each.keyword;
+        let pattern_text = label(each.pattern.to_token_stream());
+        let items_text = label(each.items.to_token_stream());
+        let Some(worker) = each.worker else {
+            // It could not be read, which has been reported.
+            let rest = self.chain(each.rest, Source::Lost);
+            return rest;
+        };
+        let place = self.mention(worker.path);
+        let node = place.vertex.checked_sub(NODES);
+        if let Some(node) = node.and_then(|place| self.nodes.get_mut(place)) {
+            node.worker.get_or_insert(place.span);
+        }
+        let map = |items| Map {
+            keyword,
+            pattern: each.pattern,
+            items,
+            worker: place.vertex,
+            paren: worker.paren,
+            item: worker.item,
+        };
+        if let Source::Arm(switch, arm) = source {
+            let arms = self
+                .switches
+                .get_mut(*switch)
+                .map(|switch| &mut switch.arms);
+            if let Some(arm) = arms.and_then(|arms| arms.get_mut(*arm)) {
+                arm.targets.push(place);
+                arm.map = Some(map(Some(each.items)));
+            }
+        } else if let Some(source) = self.decider(source, keyword, "`for`") {
+            let label = format!("for {pattern_text} in {items_text}");
+            let (targets, map) = (vec![place], Some(map(None)));
+            self.switches.push(Switch {
+                source,
+                keyword,
+                form: None,
+                router: each.items,
+                brace: None,
+                arms: vec![Arm {
+                    label,
+                    pattern: None,
+                    guard: None,
+                    targets,
+                    map,
+                }],
+                broken: false,
+            });
+        }
+        if each.rest.is_empty() {
+            return vec![Exit::At(place)];
+        }
+        self.chain(each.rest, Source::Places(vec![place]))
+    }
+}
+
+fn text(path: &ExprPath) -> String {
+    path.to_token_stream().to_string()
+}

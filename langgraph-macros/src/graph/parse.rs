@@ -1,0 +1,448 @@
+//! Reads what a user wrote, goes on after mistakes, and knows the common slips.
+//!
+//! Every mistake gives one error, at the token where the reader stumbles; what could be read
+//! around it is kept, so that it still expands and completion works in it.
+
+use proc_macro2::{Delimiter, Group as TokenGroup, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Expr, ExprPath, Pat, Token, Type, token};
+
+use self::tokens::{
+    begins_stage, bound_names, bracketed, ends_chain, ends_in_braces, found, input_span,
+    not_a_node, skip_one, skip_past_semicolon, word,
+};
+use super::ast::{Chain, Graph, Group, Let, Stage};
+use crate::diag::{Errors, last_span};
+
+mod decisions;
+mod tokens;
+
+/// What may stand after an arrow, in a message.
+const STAGES: &str = "a node, `[..]`, `match`, `if`, `for`, `goto [..]` or `END`";
+
+/// Reads the input of `graph!`.
+pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
+    let mut graph = Graph {
+        first: input.clone().into_iter().next().map(|tree| tree.span()),
+        ..Graph::default()
+    };
+    // In brackets of our own, whose end is the last token: `syn` then reports what is missing at
+    // the end there, and not on the whole macro.
+    let end = last_span(&input).unwrap_or_else(Span::call_site);
+    let mut group = TokenGroup::new(Delimiter::Brace, input);
+    group.set_span(end);
+    let mut reader = Reader {
+        errors,
+        broken: false,
+    };
+    let read = |input: ParseStream<'_>| -> syn::Result<()> {
+        let content;
+        syn::braced!(content in input);
+        reader.items(&content, &mut graph);
+        Ok(())
+    };
+    let read = read.parse2(group.into_token_stream());
+    // After a mistake, `syn` also remembers brackets that it has not read to their end.
+    if let (Err(error), false) = (read, reader.broken) {
+        reader.fail(error);
+    }
+    graph.broken = reader.broken;
+    graph
+}
+
+struct Reader<'e> {
+    errors: &'e mut Errors,
+    broken: bool,
+}
+
+/// The error has been reported; the caller goes on behind it.
+struct Reported;
+
+type Read<T> = Result<T, Reported>;
+
+impl Reader<'_> {
+    fn fail(&mut self, error: syn::Error) -> Reported {
+        self.broken = true;
+        self.errors.push(error);
+        Reported
+    }
+
+    fn fail_at(&mut self, span: Span, message: impl std::fmt::Display) -> Reported {
+        self.fail(syn::Error::new(span, message))
+    }
+
+    fn fail_on(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) -> Reported {
+        self.fail(syn::Error::new_spanned(tokens, message))
+    }
+
+    fn ok<T>(&mut self, result: syn::Result<T>) -> Read<T> {
+        result.map_err(|error| self.fail(error))
+    }
+
+    fn items(&mut self, input: ParseStream<'_>, graph: &mut Graph) {
+        while !input.is_empty() {
+            if input.peek(Token![;]) {
+                skip_one(input);
+            } else if input.peek(Token![type]) {
+                if let Ok(state) = self.state(input, graph.state.is_some()) {
+                    graph.state = graph.state.take().or(Some(state));
+                } else {
+                    skip_past_semicolon(input);
+                }
+            } else if input.peek(Token![let]) || input.peek(Token![#]) {
+                let statement = self.let_statement(input);
+                graph.lets.push(statement);
+            } else {
+                self.item_chain(input, graph);
+            }
+        }
+    }
+
+    /// `type State = Type;`
+    fn state(&mut self, input: ParseStream<'_>, again: bool) -> Read<Type> {
+        let keyword: Token![type] = self.ok(input.parse())?;
+        let example = "the state of a graph is given as `type State = …;`";
+        if !input.peek(syn::Ident) {
+            return Err(self.fail_at(input_span(input, keyword.span), example));
+        }
+        let name: Ident = self.ok(input.parse())?;
+        if name != "State" {
+            self.fail_at(name.span(), format_args!("{example}, found `type {name}`"));
+        } else if again {
+            self.fail_at(
+                keyword.span,
+                "the state of a graph is given once; remove this line",
+            );
+        }
+        if !input.peek(Token![=]) {
+            return Err(self.fail_at(input_span(input, name.span()), example));
+        }
+        let equals: Token![=] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) {
+            return Err(self.fail_at(equals.span, "expected a type after `=`"));
+        }
+        let state: Type = self.ok(input.parse())?;
+        self.semicolon(input, &state, "`type State = …`");
+        Ok(state)
+    }
+
+    /// `let pattern = value;`
+    fn let_statement(&mut self, input: ParseStream<'_>) -> Let {
+        let mut lost = Vec::new();
+        if let Ok(statement) = self.read_let(input, &mut lost) {
+            return Let {
+                statement,
+                lost: Vec::new(),
+            };
+        }
+        skip_past_semicolon(input);
+        Let {
+            statement: TokenStream::new(),
+            lost,
+        }
+    }
+
+    fn read_let(&mut self, input: ParseStream<'_>, names: &mut Vec<Ident>) -> Read<TokenStream> {
+        let attributes = self.ok(input.call(Attribute::parse_outer))?;
+        if !input.peek(Token![let]) {
+            let span = input_span(input, Span::call_site());
+            return Err(self.fail_at(span, "attributes can only stand before a `let`"));
+        }
+        let keyword: Token![let] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) || input.peek(Token![=]) {
+            return Err(self.fail_at(keyword.span, "expected a name after `let`"));
+        }
+        let pattern = self.ok(input.call(Pat::parse_single))?;
+        bound_names(&pattern.to_token_stream(), names);
+        let mut statement = quote!(#(#attributes)* #keyword #pattern);
+        if input.peek(Token![:]) {
+            let colon: Token![:] = self.ok(input.parse())?;
+            let of: Type = self.ok(input.parse())?;
+            statement.extend(quote!(#colon #of));
+        }
+        if !input.peek(Token![=]) || input.peek(Token![=>]) {
+            let span = input_span(input, last_span(&statement).unwrap_or(keyword.span));
+            return Err(self.fail_at(
+                span,
+                "expected `=` and a value, as in `let a = b.retry(3);`",
+            ));
+        }
+        let equals: Token![=] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) {
+            return Err(self.fail_at(equals.span, "expected a value after `=`"));
+        }
+        let value: Expr = self.ok(input.parse())?;
+        statement.extend(quote!(#equals #value));
+        if input.peek(Token![else]) {
+            if ends_in_braces(&value) {
+                let message = "the value before this `else` ends in braces: put it in parentheses";
+                return Err(self.fail_at(input.span(), message));
+            }
+            let otherwise: Token![else] = self.ok(input.parse())?;
+            let block: syn::Block = self.ok(input.parse())?;
+            statement.extend(quote!(#otherwise #block));
+        }
+        self.semicolon(input, &statement, "a `let`");
+        statement.extend(quote!(;));
+        Ok(statement)
+    }
+
+    /// The `;` after a statement; without it, the reader goes on as if it were there.
+    fn semicolon(&mut self, input: ParseStream<'_>, before: &impl ToTokens, what: &str) {
+        if input.peek(Token![;]) {
+            skip_one(input);
+        } else {
+            let span = last_span(&before.to_token_stream()).unwrap_or_else(|| input.span());
+            self.fail_at(span, format_args!("expected `;` after {what}"));
+        }
+    }
+
+    /// A chain and the `;` behind it.
+    fn item_chain(&mut self, input: ParseStream<'_>, graph: &mut Graph) {
+        let mut chain = Chain::default();
+        let read = self.chain(input, &mut chain);
+        let alone = match chain.stages.as_slice() {
+            [Stage::Switch(_) | Stage::Goto(_) | Stage::For(_)] => None,
+            [only] => Some((only.kind(), only.span())),
+            _ => None,
+        };
+        let braces = matches!(chain.stages.last(), Some(Stage::Switch(_) | Stage::For(_)));
+        graph.chains.push(chain);
+        if read.is_err() {
+            skip_past_semicolon(input);
+            return;
+        }
+        if input.peek(Token![,]) {
+            self.fail_at(
+                input.span(),
+                "nodes that run side by side stand in brackets, as in `[a, b] => c`; \
+                 chains end with `;`",
+            );
+            skip_past_semicolon(input);
+            return;
+        }
+        if let Some((kind, span)) = alone {
+            let hint = match kind {
+                "a node" => {
+                    "a node alone is no chain: say what leads to it and what follows, as in \
+                             `START => a => END`"
+                }
+                _ => "expected `=>` and what follows, as in `START => a => END`",
+            };
+            self.fail_at(span, hint);
+            skip_past_semicolon(input);
+            return;
+        }
+        if input.is_empty() {
+            return;
+        }
+        if input.peek(Token![;]) {
+            skip_one(input);
+            return;
+        }
+        if braces {
+            return;
+        }
+        let found = found(input);
+        self.fail_at(
+            input.span(),
+            format_args!("expected `=>`, or `;` between two chains, found {found}"),
+        );
+        if !begins_stage(input) {
+            skip_past_semicolon(input);
+        }
+    }
+
+    /// Stages and arrows, up to what cannot go on a chain.
+    fn chain(&mut self, input: ParseStream<'_>, chain: &mut Chain) -> Read<()> {
+        loop {
+            let stage = self.stage(input)?;
+            let decides = stage.decides().then(|| stage.kind());
+            chain.stages.push(stage);
+            let slipped = self.errors.len();
+            let Some(arrow) = self.arrow(input) else {
+                return Ok(());
+            };
+            if let Some(kind) = decides {
+                return Err(self.fail_on(
+                    arrow,
+                    format_args!("nothing can follow {kind}: it says itself where to go"),
+                ));
+            }
+            if ends_chain(input) {
+                return Err(if self.errors.len() > slipped {
+                    // The arrow was a slip, and has been reported.
+                    Reported
+                } else {
+                    self.fail_on(arrow, format_args!("expected {STAGES} after `=>`"))
+                });
+            }
+        }
+    }
+
+    /// `=>`, or what a user may write for it.
+    fn arrow(&mut self, input: ParseStream<'_>) -> Option<TokenStream> {
+        if input.peek(Token![=>]) {
+            return input
+                .parse::<Token![=>]>()
+                .ok()
+                .map(ToTokens::into_token_stream);
+        }
+        let mut written = TokenStream::new();
+        let mut text = String::new();
+        while let Some((TokenTree::Punct(punct), _)) = input.cursor().token_tree() {
+            if !matches!(punct.as_char(), '-' | '=' | '>' | '<' | '~' | '|' | '+') {
+                break;
+            }
+            text.push(punct.as_char());
+            written.extend([TokenTree::Punct(punct)]);
+            skip_one(input);
+        }
+        if text.is_empty() {
+            return None;
+        }
+        self.fail_on(&written, format_args!("expected `=>`, found `{text}`"));
+        Some(written)
+    }
+
+    fn stage(&mut self, input: ParseStream<'_>) -> Read<Stage> {
+        if input.peek(token::Bracket) {
+            return self.group(input);
+        }
+        if input.peek(Token![match]) {
+            return self.match_stage(input);
+        }
+        if input.peek(Token![if]) {
+            return self.if_stage(input);
+        }
+        if input.peek(Token![for]) {
+            return self.for_stage(input);
+        }
+        if input.peek(syn::Ident)
+            && input.peek2(token::Bracket)
+            && input.fork().call(word).is_ok_and(|word| word == "goto")
+        {
+            return self.goto(input);
+        }
+        self.mention(input)
+    }
+
+    /// A node, START or END.
+    fn mention(&mut self, input: ParseStream<'_>) -> Read<Stage> {
+        if let Some(hint) = not_a_node(input) {
+            return Err(self.fail_at(input.span(), hint));
+        }
+        let path: ExprPath = self.ok(input.parse())?;
+        let name = path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.clone());
+        let Some(name) = name else {
+            return Err(self.fail_at(input.span(), format_args!("expected {STAGES}")));
+        };
+        if name == "goto" && (input.peek(syn::Ident) || input.peek(token::Paren)) {
+            return Err(self.fail_at(
+                name.span(),
+                "`goto` takes a list of the nodes that may follow, as in `goto [search, END]`",
+            ));
+        }
+        if input.peek(token::Paren) {
+            self.fail_at(
+                input.span(),
+                format_args!(
+                    "a node is named here, not called: write `{name}`; a value with options gets \
+                     its own name, as in `let {name} = {name}.retry(3);`"
+                ),
+            );
+            skip_one(input);
+        }
+        if input.peek(Token![.])
+            || input.peek(Token![?])
+            || input.peek(Token![!])
+            || input.peek(token::Brace)
+        {
+            return Err(self.fail_at(
+                input.span(),
+                format_args!(
+                    "only a name can stand here; give the value one with \
+                     `let {name} = …;` before the chains"
+                ),
+            ));
+        }
+        if path.path.get_ident().is_some() {
+            let meant = match &*name.to_string() {
+                "Start" => Some("START"),
+                "End" => Some("END"),
+                _ => None,
+            };
+            if let Some(meant) = meant {
+                self.fail_at(
+                    name.span(),
+                    format_args!("`{name}` is written `{meant}` here"),
+                );
+                return Ok(if meant == "START" {
+                    Stage::Start(path)
+                } else {
+                    Stage::End(path)
+                });
+            }
+        }
+        Ok(match &*name.to_string() {
+            "START" => Stage::Start(path),
+            "END" => Stage::End(path),
+            _ => Stage::Node(path),
+        })
+    }
+
+    /// `[chain, …]`
+    fn group(&mut self, input: ParseStream<'_>) -> Read<Stage> {
+        let content;
+        let bracket = match bracketed(input) {
+            Ok((bracket, inside)) => {
+                content = inside;
+                bracket
+            }
+            Err(error) => return Err(self.fail(error)),
+        };
+        let mut chains = Vec::new();
+        if content.is_empty() {
+            self.fail_at(
+                bracket.span.join(),
+                "this group is empty: name at least one node in it",
+            );
+        }
+        while !content.is_empty() {
+            let mut chain = Chain::default();
+            let read = self.chain(&content, &mut chain);
+            chains.push(chain);
+            self.comma(&content, read.is_ok(), "in a group");
+        }
+        Ok(Stage::Group(Group { chains, bracket }))
+    }
+
+    /// What separates chains in a group, or arms; after a mistake, the reader goes on behind it.
+    fn comma(&mut self, content: ParseStream<'_>, read: bool, place: &str) {
+        if read && !content.is_empty() && !content.peek(Token![,]) {
+            let found = found(content);
+            self.fail_at(
+                content.span(),
+                format_args!("expected `=>`, or `,` between two chains {place}, found {found}"),
+            );
+            if content.peek(Token![;]) {
+                skip_one(content);
+                return;
+            }
+            if begins_stage(content) {
+                return;
+            }
+        }
+        while !content.is_empty() && !content.peek(Token![,]) {
+            skip_one(content);
+        }
+        if !content.is_empty() {
+            skip_one(content);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The pipeline in process: tokens in, messages or code out.
+
+mod agree;
+mod expansion;
+mod messages;
+mod prefixes;
+mod shared;
+
+use proc_macro2::TokenStream;
+
+use super::{ast::Graph, check, expand, model::Model, parse};
+use crate::diag::Errors;
+
+/// A graph that has been read, modelled and checked.
+struct Read {
+    model: Model,
+    errors: Errors,
+    /// How many of the errors are the reader's.
+    unread: usize,
+    expansion: TokenStream,
+}
+
+fn read(text: &str) -> Read {
+    let tokens: TokenStream = text
+        .parse()
+        .expect("the text of a test has balanced brackets");
+    read_tokens(tokens)
+}
+
+fn read_tokens(tokens: TokenStream) -> Read {
+    let mut errors = Errors::new();
+    let Graph {
+        state,
+        lets,
+        chains,
+        first,
+        broken,
+    } = parse::parse(tokens, &mut errors);
+    let unread = errors.len();
+    assert_eq!(
+        broken,
+        unread > 0,
+        "a graph is broken exactly when something could not be read"
+    );
+    let model = Model::new(chains);
+    check::check(&model, first, broken, &mut errors);
+    let root = crate::paths::root();
+    let expansion = expand::expand(&model, state.as_ref(), &lets, &errors, &root);
+    Read {
+        model,
+        errors,
+        unread,
+        expansion,
+    }
+}
+
+/// The messages that a user would read.
+fn told(text: &str) -> Vec<String> {
+    read(text).errors.messages()
+}

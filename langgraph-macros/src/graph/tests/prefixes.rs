@@ -1,0 +1,125 @@
+//! Half-written graphs: what a user sees while typing.
+
+use proc_macro2::{Group, TokenStream, TokenTree};
+
+use super::read_tokens;
+
+const GRAPHS: &[&str] = &[
+    "type State = Agent; let call = call.retry(3).timeout(secs(30)); \
+     START => call => match next { Next::Tools => tools => call, Next::Answer => END, };",
+    "START => plan => for topic in topics { write(topic) => check } => [a, judge => best] \
+     => last => END;",
+    "START => a => [b => if done { END } else { c => a }, d => goto [a, END]];",
+    "START => a => match r { R::A(n) if n > 3 => [b, c] => d, R::B { x, .. } => for y in x \
+     { w((y, 1)) } => END, _ => { END } } b => END; d => END;",
+    "let Some(x) = y else { return }; START => nodes::x::<u8> => if let Some(n) = next { END } \
+     else { nodes::x };",
+];
+
+/// Every way to stop typing: after each token, what is open is closed.
+fn prefixes(tokens: &TokenStream) -> Vec<TokenStream> {
+    let mut all = vec![TokenStream::new()];
+    let mut before = TokenStream::new();
+    for tree in tokens.clone() {
+        if let TokenTree::Group(group) = &tree {
+            for inside in prefixes(&group.stream()) {
+                let mut half = before.clone();
+                half.extend([TokenTree::Group(Group::new(group.delimiter(), inside))]);
+                all.push(half);
+            }
+        }
+        before.extend([tree]);
+        all.push(before.clone());
+    }
+    all
+}
+
+#[test]
+fn a_half_written_graph_is_a_graph_or_one_mistake() {
+    let mut broken = 0;
+    for text in GRAPHS {
+        let tokens: TokenStream = text.parse().unwrap();
+        for half in prefixes(&tokens) {
+            let text = half.to_string();
+            let read = read_tokens(half);
+            assert!(read.unread <= 1, "{text}\n{:#?}", read.errors.messages());
+            if read.unread == 1 {
+                // Nothing is said about what a graph leads to whose rest is not there yet.
+                assert_eq!(
+                    read.errors.len(),
+                    1,
+                    "{text}\n{:#?}",
+                    read.errors.messages()
+                );
+                broken += 1;
+            }
+            // It is a block all the same, which rustc can read.
+            syn::parse2::<syn::Block>(read.expansion).expect(&text);
+        }
+    }
+    assert!(broken > 100, "{broken}");
+}
+
+#[test]
+fn what_was_written_before_a_mistake_is_kept() {
+    let read = read_tokens("let a = x.retry(3); START => a => b => ".parse().unwrap());
+    let text = read.expansion.to_string();
+    for kept in [
+        "let a = x . retry (3)",
+        "add_node (\"a\" , a)",
+        "add_node (\"b\" , b)",
+    ] {
+        assert!(text.contains(kept), "{kept} in {text}");
+    }
+}
+
+#[test]
+fn a_let_that_cannot_be_read_costs_one_error() {
+    let read = read_tokens("let a = ; START => a => b => END;".parse().unwrap());
+    assert_eq!(read.errors.len(), 1);
+    let text = read.expansion.to_string();
+    assert!(!text.contains("add_node (\"a\""), "{text}");
+    assert!(text.contains("add_node (\"b\""), "{text}");
+}
+
+/// Tokens dropped, doubled, swapped and renamed, without a plan.
+#[test]
+fn a_mutilated_graph_never_panics_and_always_expands() {
+    fastrand::seed(7);
+    for _ in 0..2_000 {
+        let text = GRAPHS[fastrand::usize(..GRAPHS.len())];
+        let mutated = mutate(&text.parse().unwrap(), 1 + fastrand::usize(..3));
+        let text = mutated.to_string();
+        let read = read_tokens(mutated);
+        syn::parse2::<syn::Block>(read.expansion).unwrap_or_else(|error| panic!("{error}: {text}"));
+    }
+}
+
+fn mutate(tokens: &TokenStream, times: usize) -> TokenStream {
+    let mut trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    for _ in 0..times {
+        if trees.is_empty() {
+            break;
+        }
+        let place = fastrand::usize(..trees.len());
+        if let TokenTree::Group(group) = &trees[place]
+            && fastrand::bool()
+        {
+            let inside = mutate(&group.stream(), 1);
+            trees[place] = TokenTree::Group(Group::new(group.delimiter(), inside));
+            continue;
+        }
+        match fastrand::u8(..3) {
+            0 => drop(trees.remove(place)),
+            1 => {
+                let double = trees[place].clone();
+                trees.insert(place, double);
+            }
+            _ => {
+                let other = fastrand::usize(..trees.len());
+                trees.swap(place, other);
+            }
+        }
+    }
+    trees.into_iter().collect()
+}

@@ -1,0 +1,124 @@
+//! The answers of the routers of `graph!`: any type, plain, in a `Result`, or of a future.
+//!
+//! Which of these a router gives is seen from the type of its answer, by the order in which
+//! methods are looked up: `(&&&&Of(&answer)).kind()` finds the impl with the most references
+//! first.
+
+use std::future::Future;
+
+use crate::node::{Context, NodeError, RouterRun};
+use crate::state::State;
+
+/// A function over the state, and the context if it wants it.
+pub trait Ask<'a, S: State, K> {
+    /// What the function returns.
+    type Answer;
+
+    /// Calls the function.
+    fn ask(&self, state: &'a S, cx: &'a Context) -> Self::Answer;
+}
+
+/// A function of the state.
+#[derive(Debug)]
+pub enum OfState {}
+
+/// A function of the state and the context.
+#[derive(Debug)]
+pub enum OfStateAndContext {}
+
+impl<'a, S: State, F: Fn(&'a S) -> A, A> Ask<'a, S, OfState> for F {
+    type Answer = A;
+
+    fn ask(&self, state: &'a S, _: &'a Context) -> A {
+        self(state)
+    }
+}
+
+impl<'a, S: State, F: Fn(&'a S, &'a Context) -> A, A> Ask<'a, S, OfStateAndContext> for F {
+    type Answer = A;
+
+    fn ask(&self, state: &'a S, cx: &'a Context) -> A {
+        self(state, cx)
+    }
+}
+
+/// Calls a router.
+pub fn ask<'a, S: State, K, R: Ask<'a, S, K>>(
+    router: &R,
+    state: &'a S,
+    cx: &'a Context,
+) -> R::Answer {
+    router.ask(state, cx)
+}
+
+/// An answer to be looked at.
+#[derive(Debug)]
+pub struct Of<'a, T>(pub &'a T);
+
+macro_rules! kind {
+    ($trait:ident, $kind:ident, [$($generic:ident)*], $answer:ty, where { $($bound:tt)* }) => {
+        /// Sees what an answer is.
+        pub trait $trait {
+            /// What it is.
+            fn kind(&self) -> $kind {
+                $kind
+            }
+        }
+
+        impl<$($generic),*> $trait for $answer where $($bound)* {}
+
+        /// What an answer is.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $kind;
+    };
+}
+
+kind!(TryFutureAnswer, TryFuture, [F T E], &&&Of<'_, F>, where { F: Future<Output = Result<T, E>> });
+kind!(FutureAnswer, ToAwait, [F], &&Of<'_, F>, where { F: Future });
+kind!(ResultAnswer, Fallible, [T E], &Of<'_, Result<T, E>>, where {});
+kind!(PlainAnswer, Ready, [T], Of<'_, T>, where {});
+
+// The kinds are values only so that `(..).kind().run(..)` finds the right `run`.
+#[allow(clippy::unused_self)]
+impl TryFuture {
+    /// Awaits the answer, unwraps it and reads it.
+    pub fn run<'a, T, E: Into<NodeError>, U>(
+        self,
+        answer: impl Future<Output = Result<T, E>> + Send + 'a,
+        read: impl FnOnce(T) -> U + Send + 'a,
+    ) -> RouterRun<'a, U> {
+        RouterRun::future(async move { answer.await.map(read).map_err(Into::into) })
+    }
+}
+
+#[allow(clippy::unused_self)]
+impl ToAwait {
+    /// Awaits the answer and reads it.
+    pub fn run<'a, T, U>(
+        self,
+        answer: impl Future<Output = T> + Send + 'a,
+        read: impl FnOnce(T) -> U + Send + 'a,
+    ) -> RouterRun<'a, U> {
+        RouterRun::future(async move { Ok(read(answer.await)) })
+    }
+}
+
+#[allow(clippy::unused_self)]
+impl Fallible {
+    /// Unwraps the answer and reads it.
+    pub fn run<'a, T, E: Into<NodeError>, U>(
+        self,
+        answer: Result<T, E>,
+        read: impl FnOnce(T) -> U,
+    ) -> RouterRun<'a, U> {
+        RouterRun::ready(answer.map(read).map_err(Into::into))
+    }
+}
+
+#[allow(clippy::unused_self)]
+impl Ready {
+    /// Reads the answer.
+    pub fn run<'a, T, U>(self, answer: T, read: impl FnOnce(T) -> U) -> RouterRun<'a, U> {
+        RouterRun::ready(Ok(read(answer)))
+    }
+}

@@ -1,0 +1,144 @@
+//! What expansions call. Not part of the public API: it changes without notice.
+
+mod answer;
+mod update;
+
+use std::marker::PhantomData;
+
+use crate::graph::{Arm, NodeName, StateGraph};
+use crate::node::{Context, IntoOutput, Item, RouterRun, Send, Worker};
+use crate::state::State;
+
+pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+pub use self::update::{
+    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
+    reducer, reducers, see_messages,
+};
+pub use crate::graph::Pick;
+pub use serde;
+/// What the arguments of a `#[tool]` function derive.
+#[cfg(feature = "agent")]
+pub use {schemars, serde_json};
+
+/// An empty graph in which every route is known.
+pub fn closed<S: State + Default>() -> StateGraph<S> {
+    StateGraph::new().closed()
+}
+
+/// Asks a router after `source`; it picks one of `arms`: label, targets, and whether the arm is
+/// a map.
+pub fn add_switch<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: &[(&str, &[&str], bool)],
+) -> AddSwitch<'g, S> {
+    let arms = arms.iter().map(|(label, targets, map)| Arm {
+        label: (*label).to_owned(),
+        targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
+        map: *map,
+    });
+    let arms = arms.collect();
+    AddSwitch {
+        graph,
+        source,
+        arms,
+    }
+}
+
+/// A switch that still needs its router.
+#[derive(Debug)]
+pub struct AddSwitch<'g, S: State> {
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: Vec<Arm>,
+}
+
+impl<S: State> AddSwitch<'_, S> {
+    /// Adds the switch.
+    pub fn asking(
+        self,
+        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
+        + std::marker::Send
+        + Sync
+        + 'static,
+    ) {
+        self.graph.add_switch(self.source, self.arms, router);
+    }
+}
+
+/// Asks a function after `source` for the tasks of `worker`.
+pub fn add_map<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    worker: &'g str,
+) -> AddMap<'g, S> {
+    AddMap {
+        graph,
+        source,
+        worker,
+    }
+}
+
+/// A map that still needs its items.
+#[derive(Debug)]
+pub struct AddMap<'g, S: State> {
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    worker: &'g str,
+}
+
+impl<S: State> AddMap<'_, S> {
+    /// Adds the map.
+    pub fn asking(
+        self,
+        sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
+        + std::marker::Send
+        + Sync
+        + 'static,
+    ) {
+        self.graph.add_each(self.source, self.worker, sends);
+    }
+}
+
+/// Adds edges.
+pub fn add_edges<S: State>(graph: &mut StateGraph<S>, edges: &[(&str, &str)]) {
+    for (from, to) in edges {
+        graph.add_edge(*from, *to);
+    }
+}
+
+/// Adds edges that wait for several nodes.
+pub fn add_joins<S: State>(graph: &mut StateGraph<S>, joins: &[(&[&str], &str)]) {
+    for (from, to) in joins {
+        graph.add_edge(from.to_vec(), *to);
+    }
+}
+
+/// Says where a node that decides for itself may go.
+pub fn add_destinations<S: State>(graph: &mut StateGraph<S>, source: &str, targets: &[&str]) {
+    graph.add_destinations(source, targets.iter().copied());
+}
+
+/// Gives `worker` an item.
+pub fn send<S: State, T: Item>(worker: &Worker<T>, item: T) -> Send<S> {
+    Send::to(worker, item)
+}
+
+/// Ties the mentions of one node to one type, so that a generic node is inferred once.
+pub fn mentions<T, const N: usize>(_: [&T; N]) -> Mentions<T> {
+    Mentions(PhantomData)
+}
+
+/// The type of a node that is mentioned several times.
+#[derive(Debug)]
+pub struct Mentions<T>(PhantomData<fn() -> T>);
+
+impl<T> Mentions<T> {
+    /// The node itself.
+    pub fn of(self, node: T) -> T {
+        node
+    }
+}
+
+/// Checks that a node of a graph over `S` may return `O`.
+pub fn answers<S: State, O: IntoOutput<S>>() {}

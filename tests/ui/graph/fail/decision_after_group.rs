@@ -1,0 +1,29 @@
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+async fn search(n: &i64) -> i64 {
+    *n
+}
+
+enum Route {
+    More,
+    Done,
+}
+
+fn route(n: &i64) -> Route {
+    if *n < 3 { Route::More } else { Route::Done }
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        START => [plan, search] => match route {
+            Route::More => END,
+            Route::Done => END,
+        };
+    };
+}

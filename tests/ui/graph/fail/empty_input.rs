@@ -1,0 +1,9 @@
+use langgraph::prelude::*;
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+
+    };
+}

@@ -1,0 +1,13 @@
+use langgraph::prelude::*;
+
+async fn __end__(n: &i64) -> i64 {
+    *n
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        START => __end__ => END;
+    };
+}

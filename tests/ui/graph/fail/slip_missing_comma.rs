@@ -1,0 +1,17 @@
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+async fn search(n: &i64) -> i64 {
+    *n
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        START => [plan search] => END;
+    };
+}

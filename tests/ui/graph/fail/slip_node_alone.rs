@@ -1,0 +1,18 @@
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+async fn search(n: &i64) -> i64 {
+    *n
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        plan;
+        START => search => END;
+    };
+}

@@ -1,0 +1,12 @@
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+fn main() {
+    let _ = graph! {
+        type Agent = i64;
+        START => plan => END;
+    };
+}

@@ -1,0 +1,13 @@
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        START => plan => serch => plann => END;
+    };
+}

@@ -1,0 +1,21 @@
+#![deny(unused_variables)]
+
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+async fn search(n: &i64) -> i64 {
+    *n
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        let search = search.retry(3);
+
+        START => plan => END;
+    };
+}

@@ -1,0 +1,22 @@
+use langgraph::prelude::*;
+
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+fn items(n: &i64) -> Vec<i64> {
+    vec![*n]
+}
+
+async fn work(item: i64, n: &i64) -> i64 {
+    item + n
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        START => plan => for item in items { work(item) } => END;
+        plan => work;
+    };
+}
