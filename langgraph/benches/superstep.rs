@@ -8,8 +8,8 @@ use std::pin::Pin;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use langgraph::StateGraph;
-use langgraph::state::{Field, FieldSet, ReducerError, State};
 use langgraph::node::{IntoOutput, NodeError, NodeFuture, NodeMeta, Output};
+use langgraph::state::{Field, FieldSet, ReducerError, State};
 
 #[derive(Clone, Default)]
 struct Counter {
@@ -25,7 +25,10 @@ struct CounterUpdate {
 
 impl From<Counter> for CounterUpdate {
     fn from(state: Counter) -> Self {
-        Self { total: Some(state.total), last: Some(state.last) }
+        Self {
+            total: Some(state.total),
+            last: Some(state.last),
+        }
     }
 }
 
@@ -76,7 +79,10 @@ impl NodeMeta for Meta {
 }
 
 async fn work(state: &Counter) -> CounterUpdate {
-    CounterUpdate { total: Some(1), last: Some(black_box(state.total)) }
+    CounterUpdate {
+        total: Some(1),
+        last: Some(black_box(state.total)),
+    }
 }
 
 /// What `#[node]` writes.
@@ -84,10 +90,16 @@ fn count(state: &Counter) -> NodeFuture<'_, Counter, CounterUpdate, Meta> {
     NodeFuture::new(work(state))
 }
 
-type ByHand = Box<dyn for<'a> Fn(&'a Counter) -> Pin<Box<dyn Future<Output = CounterUpdate> + Send + 'a>> + Send + Sync>;
+type ByHand = Box<
+    dyn for<'a> Fn(&'a Counter) -> Pin<Box<dyn Future<Output = CounterUpdate> + Send + 'a>>
+        + Send
+        + Sync,
+>;
 
 fn sequential(c: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let mut group = c.benchmark_group("sequential superstep");
     for nodes in [10_usize, 100, 1_000] {
         group.throughput(Throughput::Elements(nodes as u64));
