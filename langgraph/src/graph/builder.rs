@@ -11,8 +11,8 @@ use super::{
 };
 use crate::node::IntoTargets as _;
 use crate::node::{
-    ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeError, Resources,
-    RouterRun, Send, Target, Worker,
+    ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeCache, NodeError,
+    Policies, Resources, RouterRun, Send, Target, Worker,
 };
 use crate::state::State;
 
@@ -48,6 +48,10 @@ pub struct StateGraph<S: State> {
     /// By index of `topology.branches`.
     pub(crate) routers: Vec<Arc<dyn ErasedRouter<S>>>,
     pub(crate) resources: Resources,
+    /// What is around every node.
+    pub(crate) around: Policies<S>,
+    pub(crate) cache: Option<Arc<dyn NodeCache>>,
+    pub(crate) fail_fast: bool,
     deny_lints: bool,
 }
 
@@ -139,6 +143,9 @@ impl<S: State> StateGraph<S> {
             nodes: Vec::new(),
             routers: Vec::new(),
             resources: Resources::new(),
+            around: Policies::default(),
+            cache: None,
+            fail_fast: false,
             deny_lints: false,
         }
     }
@@ -432,6 +439,9 @@ impl<S: State> Clone for StateGraph<S> {
             nodes: self.nodes.clone(),
             routers: self.routers.clone(),
             resources: self.resources.clone(),
+            around: self.around.clone(),
+            cache: self.cache.clone(),
+            fail_fast: self.fail_fast,
             deny_lints: self.deny_lints,
         }
     }

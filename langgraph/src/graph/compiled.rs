@@ -91,6 +91,30 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
+    /// Forgets what its [cached](crate::node::NodeExt::cache) nodes have answered.
+    pub async fn clear_cache(&self) {
+        if let Some(cache) = &self.plan.cache {
+            cache.clear(&self.plan.topology.name, None).await;
+        }
+    }
+
+    /// Forgets what one [cached](crate::node::NodeExt::cache) node has answered.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::InvalidInput`] when there is no such node.
+    pub async fn clear_node_cache(&self, node: &str) -> Result<(), AgentError> {
+        if self.plan.index_of(node).is_none() {
+            return Err(AgentError::InvalidInput(format!(
+                "cannot clear the cache of `{node}`: there is no such node"
+            )));
+        }
+        if let Some(cache) = &self.plan.cache {
+            cache.clear(&self.plan.topology.name, Some(node)).await;
+        }
+        Ok(())
+    }
+
     /// The graph as data.
     pub fn topology(&self) -> &Topology {
         &self.plan.topology

@@ -1,6 +1,7 @@
 //! Graphs: their shape, their builder, what is wrong with them, and their compiled form.
 
 mod algo;
+mod around;
 mod builder;
 mod compiled;
 pub mod draw;

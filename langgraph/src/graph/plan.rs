@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
-use crate::node::{Context, Resources, RouterRun, Step, Target};
+use crate::node::{Around, Context, NodeCache, Resources, RouterRun, Step, Target};
 use crate::state::{FieldSet, State};
 
 /// What a router's answer means.
@@ -45,6 +45,10 @@ pub(crate) struct Plan<S: State> {
     /// Names that nodes had before.
     aliases: Box<[(String, usize)]>,
     pub(crate) resources: Resources,
+    /// Where the answers of cached nodes are, if there are such nodes.
+    pub(crate) cache: Option<Arc<dyn NodeCache>>,
+    /// True when the first failure of a superstep stops the rest of it.
+    pub(crate) fail_fast: bool,
     pub(crate) fields: FieldKinds,
     pub(crate) interrupt_before: Stops,
     pub(crate) interrupt_after: Stops,
@@ -119,7 +123,15 @@ impl Stops {
 impl<S: State> Plan<S> {
     /// The plan of a graph without problems.
     pub(crate) fn new(graph: &StateGraph<S>) -> Self {
-        let topology = graph.topology.clone();
+        let mut topology = graph.topology.clone();
+        let mut around = Around {
+            defaults: &graph.around,
+            cache: graph.cache.clone(),
+            graph: topology.name.as_str().into(),
+        };
+        for (info, node) in topology.nodes.iter_mut().zip(&graph.nodes) {
+            info.max_attempts = around.max_attempts(node);
+        }
         let names: Arc<[NodeName]> = topology
             .nodes
             .iter()
@@ -198,7 +210,7 @@ impl<S: State> Plan<S> {
             .iter()
             .zip(outgoing)
             .map(|(node, out)| PlanNode {
-                step: node.guarded(),
+                step: around.step(node),
                 out: out.build(),
                 defer: node.info.defer,
                 destinations: topology.closed.then(|| {
@@ -213,6 +225,7 @@ impl<S: State> Plan<S> {
                 }),
             });
         let nodes = nodes.collect();
+        let cache = around.cache;
         let stops = |breakpoints: &Breakpoints| match breakpoints {
             Breakpoints::None => Stops::Never,
             Breakpoints::All => Stops::Always,
@@ -235,6 +248,8 @@ impl<S: State> Plan<S> {
             topology_joins: topology_joins.into(),
             aliases,
             resources: graph.resources.clone(),
+            cache,
+            fail_fast: graph.fail_fast,
             interrupt_before,
             interrupt_after,
             topology,

@@ -4,7 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::guard::Guarded;
+use super::cache::CachePolicy;
+use super::handler::ErrorHandler;
+use super::middleware::Middleware;
+use super::policies::Policies;
 use super::policy::RetryPolicy;
 use super::{IntoNode, NodeMeta, Step};
 use crate::graph::{NodeInfo, NodeKind};
@@ -15,20 +18,7 @@ pub struct ConfiguredNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) info: NodeInfo,
     pub(crate) aliases: Vec<String>,
-    pub(crate) policies: Policies,
-}
-
-/// What is done around a node.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Policies {
-    pub(crate) retry: Vec<RetryPolicy>,
-    pub(crate) timeout: Option<Duration>,
-}
-
-impl Policies {
-    fn is_empty(&self) -> bool {
-        self.retry.is_empty() && self.timeout.is_none()
-    }
+    pub(crate) policies: Policies<S>,
 }
 
 impl<S: State> ConfiguredNode<S> {
@@ -56,14 +46,6 @@ impl<S: State> ConfiguredNode<S> {
         self.aliases = M::ALIASES.iter().map(|name| (*name).to_owned()).collect();
         self
     }
-
-    /// The step to run: the node itself, or the node inside its policies.
-    pub(crate) fn guarded(&self) -> Arc<dyn Step<S>> {
-        if self.policies.is_empty() {
-            return Arc::clone(&self.step);
-        }
-        Arc::new(Guarded::new(Arc::clone(&self.step), self.policies.clone()))
-    }
 }
 
 impl<S: State> Clone for ConfiguredNode<S> {
@@ -88,6 +70,10 @@ impl<S: State> fmt::Debug for ConfiguredNode<S> {
 
 /// Options of a node, on everything that is one.
 ///
+/// The order in which they are given does not matter. From the outside in, what is around a node
+/// is: its [cache](Self::cache), its [error handler](Self::on_error), its
+/// [retries](Self::retry), [middleware](Self::wrap), its time limits.
+///
 /// # Examples
 ///
 /// ```
@@ -104,7 +90,8 @@ impl<S: State> fmt::Debug for ConfiguredNode<S> {
 pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     /// Tries again when the node fails; `retry(3)` is three attempts in all.
     ///
-    /// Called several times, the first policy that accepts an error decides on it.
+    /// Called several times, the first policy that accepts an error decides on it; all of them
+    /// count the same attempts. A question that waits for its answer is not a failure.
     fn retry(self, policy: impl Into<RetryPolicy>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         let policy = policy.into();
@@ -113,10 +100,79 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
         node
     }
 
-    /// Fails an attempt that takes longer than `limit`.
+    /// Fails an attempt that takes longer than `limit`, with a
+    /// [`NodeTimeout`](super::NodeTimeout).
+    ///
+    /// The node is dropped at its `.await`; code that computes without one cannot be stopped.
     fn timeout(self, limit: Duration) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.policies.timeout = Some(limit);
+        node
+    }
+
+    /// Fails an attempt that shows no progress for `limit`, with a
+    /// [`NodeTimeout`](super::NodeTimeout).
+    ///
+    /// Progress is a [`heartbeat`](super::Context::heartbeat), an event, a piece of a message, and
+    /// each superstep of a graph that runs inside the node.
+    fn idle_timeout(self, limit: Duration) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.policies.idle = Some(limit);
+        node
+    }
+
+    /// Uses an answer again instead of running the node for the same input; see [`CachePolicy`].
+    fn cache(self, policy: CachePolicy<S>) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.policies.cache = Some(policy);
+        node
+    }
+
+    /// Lets `handler` answer when the node has failed for good.
+    ///
+    /// It runs in the same superstep, with the state that the node was given, and may update and
+    /// route like a node. Unless it says where to go, the node's edges are followed. When it fails
+    /// itself, the run fails; [`NodeFailure::unhandled`](super::NodeFailure::unhandled) gives the
+    /// node's own error back. It may ask questions: once there is an answer, the node is tried
+    /// again, and the handler if it fails again. What the node asks, and its commands to a parent
+    /// graph, are no failures.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph::node::NodeFailure;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// async fn parse(text: &String) -> Result<String, NodeError> {
+    ///     let number: i64 = text.parse()?;
+    ///     Ok((number * 2).to_string())
+    /// }
+    ///
+    /// fn say_why(text: &String, failure: &NodeFailure) -> String {
+    ///     format!("`{text}`: {}", failure.error)
+    /// }
+    ///
+    /// let mut graph = StateGraph::<String>::new();
+    /// graph.add_node("parse", parse.on_error(say_why)).add_sequence(&["parse"]);
+    /// let graph = graph.compile()?;
+    /// assert_eq!(graph.invoke("21".to_owned()).await?, "42");
+    /// assert_eq!(graph.invoke("x".to_owned()).await?, "`x`: invalid digit found in string");
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn on_error<H: ErrorHandler<S, HK>, HK: 'static>(self, handler: H) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.info.may_goto |= H::MAY_GOTO;
+        node.policies.set_handler(handler);
+        node
+    }
+
+    /// Puts `middleware` around the node, inside what is around it already; see [`Middleware`].
+    fn wrap(self, middleware: impl Middleware<S>) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.policies.middleware.push(Arc::new(middleware));
         node
     }
 

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
+use super::pulse::Pulse;
 use super::scope::Scope;
 use super::{MissingResource, NodeError};
 use crate::message::MessageChunk;
@@ -24,6 +25,7 @@ pub struct Context {
     /// The superstep, counted in this run; the limit counts these.
     taken: usize,
     node: usize,
+    /// From 1; 0 when the answer came from a cache and nothing was attempted.
     attempt: AtomicU32,
     /// Made when first used: most nodes never ask nor wait.
     memory: OnceLock<Box<Memory>>,
@@ -34,6 +36,8 @@ pub struct Context {
 struct Memory {
     answers: Vec<Answer>,
     asking: Mutex<Asking>,
+    /// Made when the node has a limit on the time without progress.
+    pulse: OnceLock<Arc<Pulse>>,
 }
 
 #[derive(Default)]
@@ -74,7 +78,7 @@ impl Context {
     pub(crate) fn answer(&mut self, answers: Vec<Answer>) {
         self.memory = OnceLock::from(Box::new(Memory {
             answers,
-            asking: Mutex::default(),
+            ..Memory::default()
         }));
     }
 
@@ -111,14 +115,58 @@ impl Context {
 
     /// Which attempt this is; 1 unless the node is being retried.
     pub fn attempt(&self) -> u32 {
-        self.attempt.load(Ordering::Relaxed)
+        self.attempt.load(Ordering::Relaxed).max(1)
     }
 
     pub(crate) fn begin_attempt(&self, attempt: u32) {
+        self.heartbeat();
         self.attempt.store(attempt, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
             *memory.asking() = Asking::default();
         }
+    }
+
+    /// Notes that the answer comes from the node's cache.
+    pub(crate) fn answer_from_cache(&self) {
+        self.attempt.store(0, Ordering::Relaxed);
+    }
+
+    /// True when the answer came from the node's cache.
+    pub(crate) fn is_from_cache(&self) -> bool {
+        self.attempt.load(Ordering::Relaxed) == 0
+    }
+
+    /// True when the task was given answers to what it asked before.
+    pub(crate) fn has_answers(&self) -> bool {
+        self.memory
+            .get()
+            .is_some_and(|memory| !memory.answers.is_empty())
+    }
+
+    /// Says that the node makes progress: its
+    /// [idle timeout](crate::node::NodeExt::idle_timeout) starts anew.
+    ///
+    /// Events do the same, whether somebody reads them or not, and so does every superstep of a
+    /// graph that runs inside the node. Without an idle timeout it does nothing.
+    pub fn heartbeat(&self) {
+        let own = self.memory.get().and_then(|memory| memory.pulse.get());
+        if let Some(pulse) = own.or(self.scope.pulse.as_ref()) {
+            pulse.beat();
+        }
+    }
+
+    /// What the heartbeats of this task are written to; made when first asked for.
+    pub(super) fn pulse(&self) -> &Arc<Pulse> {
+        let memory = self.memory.get_or_init(Box::default);
+        memory
+            .pulse
+            .get_or_init(|| Arc::new(Pulse::new(self.scope.pulse.clone())))
+    }
+
+    /// The pulse that a graph inside this task keeps up, if anybody looks at it.
+    pub(crate) fn pulse_for_inner(&self) -> Option<Arc<Pulse>> {
+        let own = self.memory.get().and_then(|memory| memory.pulse.get());
+        own.or(self.scope.pulse.as_ref()).cloned()
     }
 
     /// The thread this run belongs to, if it has one.
@@ -211,6 +259,7 @@ impl Context {
     ///
     /// Dropped before it is ready, the event is not sent.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
+        self.heartbeat();
         if let Some(emitter) = self.emitter(Mode::Custom) {
             let value = serde_json::to_value(value)?;
             emitter
@@ -232,6 +281,7 @@ impl Context {
     ///
     /// Dropped before it is ready, the event is not sent.
     pub async fn emit_chunk(&self, chunk: MessageChunk) {
+        self.heartbeat();
         if let Some(emitter) = self.emitter(Mode::Messages) {
             if let Some(id) = &chunk.id {
                 emitter.note(id);

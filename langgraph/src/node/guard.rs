@@ -1,66 +1,195 @@
 //! A node inside its policies. Nodes without policies never come here.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
-use super::configured::Policies;
-use super::policy::{NodeTimeout, TimeoutKind};
-use super::{Call, NodeError, NodeRun, Output, Step};
+use tokio::task::coop::unconstrained;
+use tokio::time::sleep_until;
+
+use super::cache::Cached;
+use super::handler::{ErasedHandler, NodeFailure};
+use super::middleware::{Middleware, NodeCall};
+use super::policies::Policies;
+use super::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
+use super::{Call, Context, NodeError, NodeRun, Output, Step};
+use crate::run::catch;
 use crate::state::State;
 
+/// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,
+/// the node.
 pub(super) struct Guarded<S: State> {
-    step: Arc<dyn Step<S>>,
-    policies: Policies,
+    pub(super) step: Arc<dyn Step<S>>,
+    pub(super) cache: Option<Cached<S>>,
+    handler: Option<Arc<dyn ErasedHandler<S>>>,
+    retry: Vec<RetryPolicy>,
+    middleware: Vec<Arc<dyn Middleware<S>>>,
+    timeout: Option<Duration>,
+    idle: Option<Duration>,
 }
 
 impl<S: State> Guarded<S> {
-    pub(super) fn new(step: Arc<dyn Step<S>>, policies: Policies) -> Self {
-        Self { step, policies }
+    pub(super) fn new(
+        step: Arc<dyn Step<S>>,
+        cache: Option<Cached<S>>,
+        policies: Policies<S>,
+    ) -> Self {
+        Self {
+            step,
+            cache,
+            handler: policies.handler,
+            retry: policies.retry,
+            middleware: policies.middleware,
+            timeout: policies.timeout,
+            idle: policies.idle,
+        }
     }
 
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        let mut attempt = 1;
+        let Some(cache) = self.cached(call.cx) else {
+            return self.handled(call).await;
+        };
+        let key = cache.key(&call)?;
+        if let Some(output) = cache.get(&key).await {
+            call.cx.answer_from_cache();
+            return Ok(output);
+        }
+        match self.attempts(call).await {
+            Ok(output) => {
+                if !call.cx.has_open_question() {
+                    cache.put(key, &output).await;
+                }
+                Ok(output)
+            }
+            Err(failed) => self.handle(call, failed).await,
+        }
+    }
+
+    /// The cache, unless somebody's answers have a say in what the node answers.
+    fn cached(&self, cx: &Context) -> Option<&Cached<S>> {
+        self.cache.as_ref().filter(|_| !cx.has_answers())
+    }
+
+    async fn handled(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
+        match self.attempts(call).await {
+            Ok(output) => Ok(output),
+            Err(failed) => self.handle(call, failed).await,
+        }
+    }
+
+    async fn handle(&self, call: Call<'_, S>, failed: Failed) -> Result<Output<S>, NodeError> {
+        let Failed { error, attempts } = failed;
+        match &self.handler {
+            // A question is not a failure.
+            Some(handler) if !call.cx.has_open_question() => {
+                let item = call.item.and_then(|item| item.to_json().ok());
+                let failure = NodeFailure::new(call.cx.name(), error, attempts, item);
+                let answer = handler.handle(call.state, &failure, call.cx).await;
+                answer.map_err(|error| failure.after(error))
+            }
+            _ => Err(error),
+        }
+    }
+
+    async fn attempts(&self, call: Call<'_, S>) -> Result<Output<S>, Failed> {
+        let mut attempts = 1;
         loop {
-            call.cx.begin_attempt(attempt);
-            let error = match self.bounded(self.step.call(call)).await {
+            call.cx.begin_attempt(attempts);
+            let answer = if self.middleware.is_empty() {
+                self.bounded(call).await
+            } else {
+                NodeCall::new(call, &self.middleware, self).run().await
+            };
+            let error = match answer {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
             // A question is not a failure: it waits for its answer.
-            if call.cx.has_open_question() {
-                return Err(error);
-            }
-            let policy = self
-                .policies
-                .retry
-                .iter()
-                .find(|policy| policy.accepts(&error));
+            let is_failure = !call.cx.has_open_question();
+            let policy = self.retry.iter().find(|policy| policy.accepts(&error));
             match policy {
-                Some(policy) if attempt < policy.max_attempts => {
-                    tokio::time::sleep(policy.wait(attempt)).await;
-                    attempt += 1;
+                Some(policy) if is_failure && attempts < policy.max_attempts => {
+                    tokio::time::sleep(policy.wait(attempts)).await;
+                    attempts += 1;
                 }
-                _ => return Err(error),
+                _ => return Err(Failed { error, attempts }),
             }
         }
     }
 
-    async fn bounded(
-        &self,
-        run: impl Future<Output = Result<Output<S>, NodeError>>,
-    ) -> Result<Output<S>, NodeError> {
-        match self.policies.timeout {
-            None => run.await,
-            Some(limit) => match tokio::time::timeout(limit, run).await {
-                Ok(answer) => answer,
-                Err(_) => Err(NodeTimeout {
-                    kind: TimeoutKind::Run,
-                    limit,
-                }
-                .into()),
-            },
+    /// The node inside its time limits, for the middleware around it.
+    pub(super) fn start<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+        NodeRun::future(self.bounded(call))
+    }
+
+    async fn bounded(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
+        // A panic is an error already here, so that it is retried and handled like one.
+        let run = catch(|| self.step.call(call));
+        match (self.timeout, self.idle) {
+            (None, None) => run.await,
+            (Some(limit), None) => run_limited(run, limit).await,
+            (None, Some(idle)) => idle_limited(run, idle, call.cx).await,
+            (Some(limit), Some(idle)) => run_limited(idle_limited(run, idle, call.cx), limit).await,
         }
     }
+}
+
+/// What is left of a node when its attempts are used up.
+struct Failed {
+    error: NodeError,
+    attempts: u32,
+}
+
+async fn run_limited<T>(
+    run: impl Future<Output = Result<T, NodeError>>,
+    limit: Duration,
+) -> Result<T, NodeError> {
+    match tokio::time::timeout(limit, run).await {
+        Ok(answer) => answer,
+        Err(_) => Err(NodeTimeout {
+            kind: TimeoutKind::Run,
+            limit,
+        }
+        .into()),
+    }
+}
+
+async fn idle_limited<T>(
+    mut run: impl Future<Output = Result<T, NodeError>> + Unpin,
+    limit: Duration,
+    cx: &Context,
+) -> Result<T, NodeError> {
+    let pulse = cx.pulse();
+    let Some(due) = pulse.due(limit) else {
+        // The limit lies beyond the clock's end.
+        return run.await;
+    };
+    let mut alarm = pin!(sleep_until(due));
+    poll_fn(|task| {
+        if let Poll::Ready(answer) = Pin::new(&mut run).poll(task) {
+            return Poll::Ready(answer);
+        }
+        // Unconstrained, so that a node that uses up its turn every time cannot starve the alarm.
+        while Pin::new(&mut unconstrained(alarm.as_mut()))
+            .poll(task)
+            .is_ready()
+        {
+            match pulse.due(limit) {
+                Some(due) if alarm.deadline() < due => alarm.as_mut().reset(due),
+                _ => {
+                    return Poll::Ready(Err(NodeTimeout {
+                        kind: TimeoutKind::Idle,
+                        limit,
+                    }
+                    .into()));
+                }
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 impl<S: State> Step<S> for Guarded<S> {

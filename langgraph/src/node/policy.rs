@@ -30,8 +30,11 @@ pub struct RetryPolicy {
     backoff: f64,
     max_interval: Duration,
     jitter: f64,
-    retry_on: Option<Arc<dyn Fn(&NodeError) -> bool + Send + Sync>>,
+    /// Any of these; none accepts everything.
+    retry_on: Vec<Predicate>,
 }
+
+type Predicate = Arc<dyn Fn(&NodeError) -> bool + Send + Sync>;
 
 impl Default for RetryPolicy {
     fn default() -> Self {
@@ -41,7 +44,7 @@ impl Default for RetryPolicy {
             backoff: 2.0,
             max_interval: Duration::from_secs(128),
             jitter: 0.25,
-            retry_on: None,
+            retry_on: Vec::new(),
         }
     }
 }
@@ -98,14 +101,49 @@ impl RetryPolicy {
     }
 
     /// Tries again only after errors for which `accept` is true. Without it, after every error.
+    ///
+    /// Called several times, one that accepts is enough. [`is_transient`] is a ready predicate.
     #[must_use]
     pub fn retry_on(mut self, accept: impl Fn(&NodeError) -> bool + Send + Sync + 'static) -> Self {
-        self.retry_on = Some(Arc::new(accept));
+        self.retry_on.push(Arc::new(accept));
         self
     }
 
-    pub(crate) fn accepts(&self, error: &NodeError) -> bool {
-        self.retry_on.as_ref().is_none_or(|accept| accept(error))
+    /// Tries again after an `E` for which `accept` is true; other errors are left to the other
+    /// predicates.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::node::{NodeError, RetryPolicy, is_transient};
+    ///
+    /// #[derive(Debug, thiserror::Error)]
+    /// #[error("status {0}")]
+    /// struct Status(u16);
+    ///
+    /// impl Status {
+    ///     fn is_retryable(&self) -> bool {
+    ///         self.0 == 429 || self.0 >= 500
+    ///     }
+    /// }
+    ///
+    /// let policy = RetryPolicy::attempts(5)
+    ///     .retry_on(is_transient)
+    ///     .retry_on_error(Status::is_retryable);
+    /// assert!(policy.accepts(&NodeError::from(Status(503))));
+    /// assert!(!policy.accepts(&NodeError::from(Status(401))));
+    /// ```
+    #[must_use]
+    pub fn retry_on_error<E: std::error::Error + 'static>(
+        self,
+        accept: impl Fn(&E) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.retry_on(move |error| error.downcast_ref::<E>().is_some_and(&accept))
+    }
+
+    /// True when this policy tries again after `error`, as long as attempts are left.
+    pub fn accepts(&self, error: &NodeError) -> bool {
+        self.retry_on.is_empty() || self.retry_on.iter().any(|accept| accept(error))
     }
 
     /// How long to wait after `attempts` failed attempts.
@@ -132,12 +170,52 @@ impl fmt::Debug for RetryPolicy {
             .field("backoff", &self.backoff)
             .field("max_interval", &self.max_interval)
             .field("jitter", &self.jitter)
-            .field("retry_on", &self.retry_on.as_ref().map(|_| "…"))
+            .field("predicates", &self.retry_on.len())
             .finish()
     }
 }
 
+/// True for errors that may be gone when the node is tried again: a [`NodeTimeout`], and an
+/// input/output error that speaks of the connection rather than of the request.
+///
+/// What a library of yours reports as transient is added with
+/// [`RetryPolicy::retry_on_error`].
+///
+/// # Examples
+///
+/// ```
+/// use std::io::{Error, ErrorKind};
+/// use langgraph::node::{NodeError, is_transient};
+///
+/// assert!(is_transient(&NodeError::from(Error::from(ErrorKind::ConnectionReset))));
+/// assert!(!is_transient(&NodeError::from(Error::from(ErrorKind::NotFound))));
+/// assert!(!is_transient(&NodeError::msg("no such user")));
+/// ```
+pub fn is_transient(error: &NodeError) -> bool {
+    use std::io::ErrorKind as Kind;
+    error.is::<NodeTimeout>()
+        || error.downcast_ref::<std::io::Error>().is_some_and(|error| {
+            matches!(
+                error.kind(),
+                Kind::ConnectionRefused
+                    | Kind::ConnectionReset
+                    | Kind::ConnectionAborted
+                    | Kind::NotConnected
+                    | Kind::BrokenPipe
+                    | Kind::TimedOut
+                    | Kind::Interrupted
+                    | Kind::WouldBlock
+                    | Kind::UnexpectedEof
+                    | Kind::HostUnreachable
+                    | Kind::NetworkUnreachable
+                    | Kind::NetworkDown
+            )
+        })
+}
+
 /// A node took longer than it may.
+///
+/// It is retried like any other error, unless a predicate of the policy says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("exceeded its {kind} timeout of {limit:?}")]
 #[non_exhaustive]

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::Resources;
+use super::pulse::Pulse;
 use crate::graph::NodeName;
 use crate::run::CancelToken;
 use crate::stream::Emitter;
@@ -21,6 +22,8 @@ pub(crate) struct Scope {
     pub(crate) emitter: Option<Emitter>,
     /// The nodes around this graph, outermost first.
     pub(crate) namespace: Arc<[NodeName]>,
+    /// The signs of life of the task around this graph, if it has to show them.
+    pub(crate) pulse: Option<Arc<Pulse>>,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -33,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) max_concurrency: Option<usize>,
+    pub(crate) fail_fast: bool,
 }
 
 impl Shared {

@@ -24,4 +24,9 @@ impl<S: State> Copy for Call<'_, S> {}
 /// A node, a worker, a subgraph, or one of these with policies around it.
 pub(crate) trait Step<S: State>: Send + Sync {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S>;
+
+    /// The name of the code, for what must not outlive it.
+    fn code(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
 }

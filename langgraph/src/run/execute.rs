@@ -24,6 +24,8 @@ pub(super) struct Done<S: State> {
     pub(super) output: Output<S>,
     /// What its routers answered, when they were asked before the commit.
     pub(super) routes: Vec<Routes<S>>,
+    /// True when the node did not run, because its cache had the answer.
+    pub(super) cached: bool,
 }
 
 impl<S: State> Done<S> {
@@ -31,6 +33,7 @@ impl<S: State> Done<S> {
         Self {
             output,
             routes: Vec::new(),
+            cached: false,
         }
     }
 }
@@ -40,6 +43,7 @@ impl<S: State> Clone for Done<S> {
         Self {
             output: self.output.clone(),
             routes: self.routes.clone(),
+            cached: self.cached,
         }
     }
 }
@@ -82,6 +86,7 @@ pub(super) async fn run_task<S: State>(
             Ended::Finished(Done {
                 output,
                 routes: Vec::new(),
+                cached: cx.is_from_cache(),
             })
         }
         (Ok(_), Some(questions)) => {
@@ -147,6 +152,8 @@ fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
 
 impl<S: State> Machine<S> {
     /// Runs `tasks` side by side and returns how each ended, in task order.
+    ///
+    /// Fails at the first failure if that stops the others.
     pub(super) async fn execute(
         &mut self,
         tasks: &mut Vec<Task<S>>,
@@ -176,15 +183,28 @@ impl<S: State> Machine<S> {
         for (index, task) in waiting.by_ref().take(at_once) {
             running.spawn(self.task(index, task));
         }
+        let fail_fast = self.plan.fail_fast || self.scope.shared.fail_fast;
         while let Some(joined) = running.join_next().await {
-            // A task catches its own panics and is never aborted, so joining does not fail.
+            // A task catches its own panics and is not aborted before this loop ends, so joining
+            // does not fail.
             if let Ok((index, result)) = joined {
                 self.record_ended(index, &result).await?;
                 if let Some(task) = tasks.get(index) {
                     self.tell_ended(task, index, &result).await;
                 }
-                if let Some(slot) = ended.get_mut(index) {
-                    *slot = Some(result);
+                match result {
+                    Ended::Failed(error) if fail_fast => {
+                        // Waits until they are dropped: nothing goes on behind the error.
+                        running.shutdown().await;
+                        let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
+                        self.frontier = std::mem::take(tasks);
+                        return Err(self.failure(node, error));
+                    }
+                    result => {
+                        if let Some(slot) = ended.get_mut(index) {
+                            *slot = Some(result);
+                        }
+                    }
                 }
             }
             if let Some((index, task)) = waiting.next() {

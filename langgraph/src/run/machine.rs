@@ -192,6 +192,9 @@ impl<S: State> Machine<S> {
             let stops_after = !self.after.is_never() && stops(&self.after, self);
             self.taken += usize::from(counts);
             self.step += 1;
+            if let Some(pulse) = &self.scope.pulse {
+                pulse.beat();
+            }
             if self.taken.is_multiple_of(TURN) {
                 tokio::task::coop::consume_budget().await;
             }

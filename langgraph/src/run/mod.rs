@@ -20,3 +20,5 @@ pub use options::Run;
 pub use outcome::Outcome;
 pub use stream::{EventStream, StreamOptions};
 pub use subgraph::MappedGraph;
+
+pub(crate) use panic::catch;

@@ -60,6 +60,7 @@ pub(crate) struct Options {
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
     pub(crate) max_concurrency: Option<usize>,
+    pub(crate) fail_fast: bool,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) before: Option<Breakpoints>,
@@ -75,6 +76,7 @@ impl Default for Options {
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
             max_concurrency: None,
+            fail_fast: false,
             cancel: None,
             timeout: None,
             before: None,
@@ -141,6 +143,13 @@ impl<S: State> Run<S> {
     /// How many tasks of a superstep run at once; all of them unless set.
     pub fn max_concurrency(mut self, tasks: usize) -> Self {
         self.options.max_concurrency = Some(tasks);
+        self
+    }
+
+    /// Lets the first node that fails stop those that run beside it, in subgraphs too; see
+    /// [`StateGraph::fail_fast`](crate::StateGraph::fail_fast).
+    pub fn fail_fast(mut self) -> Self {
+        self.options.fail_fast = true;
         self
     }
 
@@ -291,6 +300,7 @@ fn machine<S: State>(
         resources: plan.resources.layered(&options.resources),
         emitter,
         namespace: Arc::from([]),
+        pulse: None,
         shared: Arc::new(Shared {
             run_id: OnceLock::new(),
             thread: options.thread.clone(),
@@ -298,6 +308,7 @@ fn machine<S: State>(
             cancel: options.cancel.clone(),
             deadline: options.timeout.map(|limit| Instant::now() + limit),
             max_concurrency: options.max_concurrency,
+            fail_fast: options.fail_fast,
         }),
     });
     let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());

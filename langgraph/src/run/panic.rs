@@ -35,7 +35,7 @@ impl Panicked {
 /// Runs `start` and the future it makes; a panic in either is an error.
 ///
 /// What the panicking node saw is not used again: its task has failed.
-pub(super) fn catch<T, F>(start: impl FnOnce() -> F) -> Catch<F>
+pub(crate) fn catch<T, F>(start: impl FnOnce() -> F) -> Catch<F>
 where
     F: Future<Output = Result<T, NodeError>> + Unpin,
 {
@@ -45,7 +45,7 @@ where
     }
 }
 
-pub(super) enum Catch<F> {
+pub(crate) enum Catch<F> {
     Running(F),
     Failed(Option<NodeError>),
 }

@@ -90,7 +90,7 @@ impl<S: State> Machine<S> {
                         }
                     }
                 }
-                if emitter.wants(Mode::Updates) || emitter.wants(Mode::Tasks) {
+                if emitter.wants(Mode::Updates) || (emitter.wants(Mode::Tasks) && !done.cached) {
                     writes = Arc::new(done.output.writes().to_vec());
                 }
                 if emitter.wants(Mode::Updates) {
@@ -102,7 +102,7 @@ impl<S: State> Machine<S> {
                             Payload::Update {
                                 node,
                                 writes,
-                                cached: false,
+                                cached: done.cached,
                             },
                         )
                         .await;
@@ -115,6 +115,10 @@ impl<S: State> Machine<S> {
                     .await;
             }
             Ended::Failed(failure) => error = Some(failure.to_string()),
+        }
+        // A task that did not run has not finished either.
+        if matches!(ended, Ended::Finished(done) if done.cached) {
+            return;
         }
         if emitter.wants(Mode::Tasks) {
             emitter

@@ -1,0 +1,388 @@
+//! Answers that are kept, so that a node is not run again for the same input.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Call, NodeError, Output};
+use crate::graph::NodeName;
+use crate::state::State;
+
+/// When a node's answer is used again: for the same key, until it expires.
+///
+/// The item of a worker is always part of the key. Kept are the node's writes and where it went;
+/// errors, pauses, and answers that a person had a say in are not kept, nor is what an error
+/// handler answered.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use langgraph::prelude::*;
+/// use langgraph::node::CachePolicy;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// async fn square(n: &i64) -> i64 {
+///     n * n
+/// }
+///
+/// let hour = Duration::from_secs(3600);
+/// let mut graph = StateGraph::<i64>::new();
+/// graph
+///     .add_node("square", square.cache(CachePolicy::new(|n: &i64| n.abs()).ttl(hour)))
+///     .add_sequence(&["square"]);
+/// let graph = graph.compile()?;
+///
+/// assert_eq!(graph.invoke(3).await?, 9);
+/// assert_eq!(graph.invoke(-3).await?, 9); // not run again
+/// graph.clear_cache().await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct CachePolicy<S: State> {
+    key: KeyOf<S>,
+    ttl: Option<Duration>,
+    version: String,
+}
+
+type KeyOf<S> = Arc<dyn Fn(&S) -> Result<Value, serde_json::Error> + Send + Sync>;
+
+impl<S: State> CachePolicy<S> {
+    /// Answers are used again for states with the same `key`.
+    pub fn new<K: Serialize>(key: impl Fn(&S) -> K + Send + Sync + 'static) -> Self {
+        Self {
+            key: Arc::new(move |state| serde_json::to_value(key(state))),
+            ttl: None,
+            version: String::new(),
+        }
+    }
+
+    /// Answers are used again for the same state, all of it.
+    pub fn input() -> Self
+    where
+        S: Serialize,
+    {
+        Self {
+            key: Arc::new(|state| serde_json::to_value(state)),
+            ttl: None,
+            version: String::new(),
+        }
+    }
+
+    /// Answers of a worker that looks at nothing but its item.
+    pub fn item() -> Self {
+        Self::new(|_| ())
+    }
+
+    /// How long an answer is used; for ever unless set.
+    #[must_use]
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Tells the answers of this code from those of earlier code in a cache that outlives the
+    /// program. The name of the node's function is part of the key anyway.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+}
+
+impl<S: State + Serialize> Default for CachePolicy<S> {
+    fn default() -> Self {
+        Self::input()
+    }
+}
+
+impl<S: State> Clone for CachePolicy<S> {
+    fn clone(&self) -> Self {
+        Self {
+            key: Arc::clone(&self.key),
+            ttl: self.ttl,
+            version: self.version.clone(),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for CachePolicy<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CachePolicy")
+            .field("ttl", &self.ttl)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Under what an answer is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CacheKey {
+    graph: Arc<str>,
+    node: NodeName,
+    code: Arc<str>,
+    input: String,
+}
+
+impl CacheKey {
+    /// The name of the graph.
+    pub fn graph(&self) -> &str {
+        &self.graph
+    }
+
+    /// The name of the node.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// What tells this code from other code under the same names.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// The key of the input, and a worker's item, as JSON.
+    pub fn input(&self) -> &str {
+        &self.input
+    }
+}
+
+/// An answer as a cache holds it.
+///
+/// Cheap to clone: the answer itself is shared.
+#[derive(Clone)]
+pub struct CachedOutput(Arc<dyn Any + Send + Sync>);
+
+impl CachedOutput {
+    fn new<S: State>(output: Output<S>) -> Self {
+        Self(Arc::new(output))
+    }
+
+    /// The answer, if it is one of a graph over `S`.
+    pub fn output<S: State>(&self) -> Option<&Output<S>> {
+        self.0.downcast_ref()
+    }
+}
+
+impl fmt::Debug for CachedOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CachedOutput")
+    }
+}
+
+/// What a [`NodeCache`] works in.
+pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Where answers are kept; see [`StateGraph::cache`](crate::StateGraph::cache).
+///
+/// A cache that cannot answer has nothing: the node then runs. It reports its trouble itself.
+///
+/// # Examples
+///
+/// A cache that never has anything:
+///
+/// ```
+/// use std::time::Duration;
+/// use langgraph::node::{CacheFuture, CacheKey, CachedOutput, NodeCache};
+///
+/// struct Forgetful;
+///
+/// impl NodeCache for Forgetful {
+///     fn get<'a>(&'a self, _: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
+///         Box::pin(async { None })
+///     }
+///     fn put(&self, _: CacheKey, _: CachedOutput, _: Option<Duration>) -> CacheFuture<'_, ()> {
+///         Box::pin(async {})
+///     }
+///     fn clear<'a>(&'a self, _: &'a str, _: Option<&'a str>) -> CacheFuture<'a, ()> {
+///         Box::pin(async {})
+///     }
+/// }
+/// ```
+pub trait NodeCache: Send + Sync + 'static {
+    /// What is kept under `key` and has not expired.
+    fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>>;
+
+    /// Keeps `output` under `key`; for ever without a `ttl`.
+    fn put(
+        &self,
+        key: CacheKey,
+        output: CachedOutput,
+        ttl: Option<Duration>,
+    ) -> CacheFuture<'_, ()>;
+
+    /// Forgets the answers of one node of `graph`, or of all its nodes.
+    fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()>;
+}
+
+impl<C: NodeCache + ?Sized> NodeCache for Arc<C> {
+    fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
+        (**self).get(key)
+    }
+
+    fn put(
+        &self,
+        key: CacheKey,
+        output: CachedOutput,
+        ttl: Option<Duration>,
+    ) -> CacheFuture<'_, ()> {
+        (**self).put(key, output, ttl)
+    }
+
+    fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()> {
+        (**self).clear(graph, node)
+    }
+}
+
+/// Keeps answers in memory, as long as the program runs.
+///
+/// A graph with cached nodes has one of its own unless it is given another; give several graphs
+/// one in an `Arc` to let them share it. What has expired is dropped as the cache grows.
+#[derive(Debug, Default)]
+pub struct InMemoryCache(Mutex<Entries>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    kept: HashMap<CacheKey, Entry>,
+    /// At how many entries expired ones are looked for.
+    sweep_at: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    output: CachedOutput,
+    expires: Option<Instant>,
+}
+
+impl Entry {
+    fn is_live(&self) -> bool {
+        self.expires.is_none_or(|expires| Instant::now() < expires)
+    }
+}
+
+impl InMemoryCache {
+    /// An empty cache.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many answers it holds, expired ones included that it has not dropped yet.
+    pub fn len(&self) -> usize {
+        self.entries().kept.len()
+    }
+
+    /// True when it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl NodeCache for InMemoryCache {
+    fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
+        let mut entries = self.entries();
+        let found = entries.kept.get(key);
+        let live = found.filter(|entry| entry.is_live());
+        let output = live.map(|entry| entry.output.clone());
+        if found.is_some() && output.is_none() {
+            entries.kept.remove(key);
+        }
+        Box::pin(std::future::ready(output))
+    }
+
+    fn put(
+        &self,
+        key: CacheKey,
+        output: CachedOutput,
+        ttl: Option<Duration>,
+    ) -> CacheFuture<'_, ()> {
+        // A time that lies beyond the clock's end never comes.
+        let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
+        let mut entries = self.entries();
+        entries.kept.insert(key, Entry { output, expires });
+        if entries.kept.len() > entries.sweep_at {
+            entries.kept.retain(|_, entry| entry.is_live());
+            entries.sweep_at = (entries.kept.len() * 2).max(64);
+        }
+        Box::pin(std::future::ready(()))
+    }
+
+    fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()> {
+        self.entries()
+            .kept
+            .retain(|key, _| key.graph() != graph || node.is_some_and(|node| key.node() != node));
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A node's policy together with the cache of its graph.
+pub(super) struct Cached<S: State> {
+    policy: CachePolicy<S>,
+    cache: Arc<dyn NodeCache>,
+    graph: Arc<str>,
+    code: Arc<str>,
+}
+
+impl<S: State> Cached<S> {
+    pub(super) fn new(
+        policy: CachePolicy<S>,
+        cache: Arc<dyn NodeCache>,
+        graph: Arc<str>,
+        code: &str,
+    ) -> Self {
+        let code = match policy.version.as_str() {
+            "" => code.into(),
+            version => format!("{code}@{version}").into(),
+        };
+        Self {
+            policy,
+            cache,
+            graph,
+            code,
+        }
+    }
+
+    pub(super) fn key(&self, call: &Call<'_, S>) -> Result<CacheKey, NodeError> {
+        let unfit = |what: &str, error: &serde_json::Error| {
+            NodeError::msg(format!(
+                "the {what} cannot be a cache key, because it cannot be written as JSON: {error}; \
+                 give `CachePolicy::new` a key that can"
+            ))
+        };
+        let state = (self.policy.key)(call.state).map_err(|error| unfit("key", &error))?;
+        let item = call.item.map(super::send::ErasedItem::to_json).transpose();
+        let item = item.map_err(|error| unfit("item", &error))?;
+        // As values, whose objects have their keys sorted: equal inputs give equal texts.
+        let input = match item {
+            None => state,
+            Some(item) => Value::Array(vec![state, item]),
+        };
+        Ok(CacheKey {
+            graph: Arc::clone(&self.graph),
+            node: call.cx.name(),
+            code: Arc::clone(&self.code),
+            input: input.to_string(),
+        })
+    }
+
+    pub(super) async fn get(&self, key: &CacheKey) -> Option<Output<S>> {
+        let kept = self.cache.get(key).await?;
+        kept.output().cloned()
+    }
+
+    pub(super) async fn put(&self, key: CacheKey, output: &Output<S>) {
+        let kept = CachedOutput::new(output.clone());
+        self.cache.put(key, kept, self.policy.ttl).await;
+    }
+}

@@ -1,0 +1,160 @@
+//! Looking at the state while a graph runs.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Context, Middleware, Node, NodeCall, NodeRun, Output};
+use crate::state::State;
+
+/// Where the lines go. A writer that fails is no reason for a run to fail.
+struct Log(Mutex<Box<dyn Write + Send>>);
+
+impl Log {
+    fn new(writer: impl Write + Send + 'static) -> Self {
+        Self(Mutex::new(Box::new(writer)))
+    }
+
+    fn write(&self, line: fmt::Arguments<'_>) {
+        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(writer, "{line}").and_then(|()| writer.flush());
+    }
+}
+
+/// A node that writes the state down and changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::node::DebugNode;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph
+///     .add_node("double", |n: &i64| n * 2)
+///     .add_node("look", DebugNode::new()) // look (step 2): 42
+///     .add_sequence(&["double", "look"]);
+/// assert_eq!(graph.compile()?.invoke(21).await?, 42);
+/// # Ok(())
+/// # }
+/// ```
+pub struct DebugNode(Log);
+
+impl DebugNode {
+    /// Writes to the standard error stream.
+    pub fn new() -> Self {
+        Self::to(io::stderr())
+    }
+
+    /// Writes to `writer`.
+    pub fn to(writer: impl Write + Send + 'static) -> Self {
+        Self(Log::new(writer))
+    }
+}
+
+impl Default for DebugNode {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for DebugNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DebugNode")
+    }
+}
+
+impl<S: State + fmt::Debug> Node<S> for DebugNode {
+    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+        let Self(log) = self;
+        log.write(format_args!(
+            "{} (step {}): {state:#?}",
+            cx.node(),
+            cx.step()
+        ));
+        NodeRun::ready(Output::none())
+    }
+
+    fn may_goto(&self) -> bool {
+        false
+    }
+}
+
+/// A [`Middleware`] that writes down what state each node is given, and what came of it.
+///
+/// A run of `double` on 21 gives two lines:
+///
+/// ```text
+/// [1] double <- 21
+/// [1] double -> 1 write
+/// ```
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::node::StateLog;
+///
+/// let mut graph = StateGraph::<i64>::new();
+/// graph
+///     .add_node("double", |n: &i64| n * 2)
+///     .add_sequence(&["double"])
+///     .add_middleware(StateLog::new());
+/// ```
+pub struct StateLog(Log);
+
+impl StateLog {
+    /// Writes to the standard error stream.
+    pub fn new() -> Self {
+        Self::to(io::stderr())
+    }
+
+    /// Writes to `writer`.
+    pub fn to(writer: impl Write + Send + 'static) -> Self {
+        Self(Log::new(writer))
+    }
+}
+
+impl Default for StateLog {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for StateLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StateLog")
+    }
+}
+
+impl<S: State + fmt::Debug> Middleware<S> for StateLog {
+    fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S> {
+        let Self(log) = self;
+        NodeRun::future(async move {
+            let step = call.step();
+            let name = match call.attempt() {
+                1 => call.node().to_owned(),
+                attempt => format!("{} (attempt {attempt})", call.node()),
+            };
+            match call.item() {
+                None => log.write(format_args!("[{step}] {name} <- {:?}", call.state())),
+                Some(item) => log.write(format_args!(
+                    "[{step}] {name} <- {item} beside {:?}",
+                    call.state()
+                )),
+            }
+            let answer = call.run().await;
+            match &answer {
+                Ok(output) => {
+                    let count = output.writes().len();
+                    let writes = if count == 1 { "write" } else { "writes" };
+                    log.write(format_args!("[{step}] {name} -> {count} {writes}"));
+                }
+                Err(error) => log.write(format_args!("[{step}] {name} -> failed: {error}")),
+            }
+            answer
+        })
+    }
+}

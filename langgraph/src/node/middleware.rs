@@ -1,0 +1,176 @@
+//! Code around nodes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::guard::Guarded;
+use super::{Call, Context, NodeRun};
+use crate::state::State;
+
+/// Code around one node or around all nodes of a graph: logs, measurements, checks.
+///
+/// It is given the call instead of the node, and runs it when, and if, it wants; it may change
+/// the answer or give one of its own. The one that was added first is outermost, and those of the
+/// graph are around those of the node ([`wrap`](super::NodeExt::wrap)).
+///
+/// It is around each attempt: a retry, an error handler and a cache are outside it, the node's time
+/// limits inside, so it sees a timeout as an error. A panic of the node is an error too. A subgraph
+/// is one node; what runs in it is the business of its own middleware.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::node::{Middleware, NodeCall, NodeRun};
+///
+/// struct Print;
+///
+/// impl<S: State> Middleware<S> for Print {
+///     fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S> {
+///         NodeRun::future(async move {
+///             println!("{} starts, attempt {}", call.node(), call.attempt());
+///             let answer = call.run().await;
+///             println!("{} has {}", call.node(), if answer.is_ok() { "ended" } else { "failed" });
+///             answer
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]).add_middleware(Print);
+/// assert_eq!(graph.compile()?.invoke(2).await?, 4);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Middleware<S: State>: Send + Sync + 'static {
+    /// Runs in place of the node.
+    fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S>;
+}
+
+impl<S: State, M: Middleware<S> + ?Sized> Middleware<S> for Arc<M> {
+    fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S> {
+        (**self).around(call)
+    }
+}
+
+impl<S, F> Middleware<S> for FnMiddleware<F>
+where
+    S: State,
+    F: for<'a> Fn(NodeCall<'a, S>) -> NodeRun<'a, S> + Send + Sync + 'static,
+{
+    fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S> {
+        (self.0)(call)
+    }
+}
+
+/// A closure as a [`Middleware`]; see [`middleware`].
+pub struct FnMiddleware<F>(F);
+
+impl<F> fmt::Debug for FnMiddleware<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FnMiddleware")
+    }
+}
+
+/// A closure as a [`Middleware`].
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::node::{NodeRun, middleware};
+///
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+/// graph.add_middleware(middleware(|call| {
+///     println!("{} sees {}", call.node(), call.state());
+///     call.run()
+/// }));
+/// ```
+pub fn middleware<S, F>(around: F) -> FnMiddleware<F>
+where
+    S: State,
+    F: for<'a> Fn(NodeCall<'a, S>) -> NodeRun<'a, S> + Send + Sync + 'static,
+{
+    FnMiddleware(around)
+}
+
+/// One attempt at a node, as middleware is given it.
+pub struct NodeCall<'a, S: State> {
+    call: Call<'a, S>,
+    /// The middleware that is still to come.
+    rest: &'a [Arc<dyn Middleware<S>>],
+    node: &'a Guarded<S>,
+}
+
+impl<'a, S: State> NodeCall<'a, S> {
+    pub(super) fn new(
+        call: Call<'a, S>,
+        rest: &'a [Arc<dyn Middleware<S>>],
+        node: &'a Guarded<S>,
+    ) -> Self {
+        Self { call, rest, node }
+    }
+
+    /// The name of the node.
+    pub fn node(&self) -> &'a str {
+        self.call.cx.node()
+    }
+
+    /// The superstep.
+    pub fn step(&self) -> usize {
+        self.call.cx.step()
+    }
+
+    /// Which attempt this is, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.call.cx.attempt()
+    }
+
+    /// The state that the node is given.
+    pub fn state(&self) -> &'a S {
+        self.call.state
+    }
+
+    /// The item that it is given as JSON, if it is a worker.
+    pub fn item(&self) -> Option<Value> {
+        self.call.item.and_then(|item| item.to_json().ok())
+    }
+
+    /// The node's context.
+    pub fn context(&self) -> &'a Context {
+        self.call.cx
+    }
+
+    /// Runs the node, inside the middleware that comes after this one.
+    ///
+    /// The node starts when this is called, and goes on while its answer is awaited.
+    pub fn run(&self) -> NodeRun<'a, S> {
+        match self.rest.split_first() {
+            Some((next, rest)) => next.around(Self { rest, ..*self }),
+            None => self.node.start(self.call),
+        }
+    }
+}
+
+impl<S: State> Clone for NodeCall<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: State> Copy for NodeCall<'_, S> {}
+
+impl<S: State> fmt::Debug for NodeCall<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeCall")
+            .field("node", &self.node())
+            .field("step", &self.step())
+            .field("attempt", &self.attempt())
+            .finish_non_exhaustive()
+    }
+}
