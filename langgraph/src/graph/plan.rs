@@ -68,6 +68,8 @@ pub(crate) struct Outgoing<S: State> {
     pub(crate) edges: Box<[usize]>,
     pub(crate) joins: Box<[Arrival]>,
     pub(crate) routers: Box<[PlanRouter<S>]>,
+    /// The node that follows, if there is nothing else to follow and it does not wait.
+    pub(crate) only: Option<usize>,
 }
 
 /// The place of a node among the sources of a join.
@@ -204,14 +206,15 @@ impl<S: State> Plan<S> {
                 });
             }
         }
-        let start = outgoing.pop().unwrap_or_default().build();
+        let defers = |node: usize| graph.nodes.get(node).is_some_and(|node| node.info.defer);
+        let start = outgoing.pop().unwrap_or_default().build(defers);
         let nodes = graph
             .nodes
             .iter()
             .zip(outgoing)
             .map(|(node, out)| PlanNode {
                 step: around.step(node),
-                out: out.build(),
+                out: out.build(defers),
                 defer: node.info.defer,
                 destinations: topology.closed.then(|| {
                     let declared = topology
@@ -359,11 +362,18 @@ impl<S: State> Default for Builder<S> {
 }
 
 impl<S: State> Builder<S> {
-    fn build(self) -> Outgoing<S> {
+    fn build(self, defers: impl Fn(usize) -> bool) -> Outgoing<S> {
+        let only = match self.edges.as_slice() {
+            [next] if self.joins.is_empty() && self.routers.is_empty() && !defers(*next) => {
+                Some(*next)
+            }
+            _ => None,
+        };
         Outgoing {
             edges: self.edges.into(),
             joins: self.joins.into(),
             routers: self.routers.into(),
+            only,
         }
     }
 }

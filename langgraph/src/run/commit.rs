@@ -23,6 +23,7 @@ pub(super) struct Commit<'a, S: State> {
 
 impl<S: State> Commit<'_, S> {
     /// Applies the writes of the only task of a superstep. True when there were any.
+    #[inline]
     pub(super) fn one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
         match writes {
@@ -62,6 +63,7 @@ impl<S: State> Commit<'_, S> {
     }
 
     /// Applies one write. True when it held a field.
+    #[inline]
     pub(super) fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
         let wrote = !self.observed
             || write

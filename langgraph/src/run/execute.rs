@@ -76,13 +76,18 @@ pub(super) async fn run_task<S: State>(
         },
     };
     let result = catch(|| node.step.call(call)).await;
+    judge(state, cx, result)
+}
+
+/// What a task's answer means, with the questions it has asked.
+pub(super) fn judge<S: State>(
+    state: &S,
+    cx: &Context,
+    result: Result<Output<S>, NodeError>,
+) -> Ended<S> {
     match (result, cx.take_questions()) {
         (Ok(mut output), None) => {
-            for write in output.writes.as_mut_slice() {
-                if let Write::Update(update) | Write::Overwrite(update) = write {
-                    state.prepare(update);
-                }
-            }
+            prepare(state, &mut output.writes);
             Ended::Finished(Done {
                 output,
                 routes: Vec::new(),
@@ -100,6 +105,15 @@ pub(super) async fn run_task<S: State>(
         }
         (Err(_), Some(questions)) => Ended::Asked(questions),
         (Err(error), None) => Ended::Failed(error),
+    }
+}
+
+/// Fixes whatever is random in writes, before anybody stores or merges them.
+pub(super) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
+    for write in writes.as_mut_slice() {
+        if let Write::Update(update) | Write::Overwrite(update) = write {
+            state.prepare(update);
+        }
     }
 }
 

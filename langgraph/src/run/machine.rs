@@ -16,7 +16,7 @@ use crate::node::{
 use crate::state::State;
 
 /// How many supersteps pass before the loop makes sure that others get their turn.
-const TURN: usize = 128;
+pub(super) const TURN: usize = 128;
 
 /// A task of the next superstep.
 pub(super) struct Task<S: State> {
@@ -163,7 +163,13 @@ impl<S: State> Machine<S> {
         let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
+        let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
         loop {
+            if quiet {
+                if let Some(end) = self.stride(&plan, &mut cx).await? {
+                    return Ok(end);
+                }
+            }
             self.release_deferred();
             if self.frontier.is_empty() {
                 return Ok(End::Done);
@@ -196,7 +202,7 @@ impl<S: State> Machine<S> {
                 pulse.beat();
             }
             if self.taken.is_multiple_of(TURN) {
-                tokio::task::coop::consume_budget().await;
+                self.give_turn().await;
             }
             let end = if self.frontier.len() == 1 {
                 self.one(&plan, &mut cx).await?
@@ -213,6 +219,11 @@ impl<S: State> Machine<S> {
                 return Ok(End::Paused(Vec::new()));
             }
         }
+    }
+
+    /// Lets others run: a loop over nodes that never wait stays interruptible.
+    pub(super) async fn give_turn(&self) {
+        tokio::task::coop::consume_budget().await;
     }
 
     /// The state at the end.
@@ -253,6 +264,17 @@ impl<S: State> Machine<S> {
                 ended
             }
         };
+        self.finish_one(plan, task, ended, cx).await
+    }
+
+    /// Ends a superstep of one task.
+    pub(super) async fn finish_one(
+        &mut self,
+        plan: &Plan<S>,
+        task: Task<S>,
+        ended: Ended<S>,
+        cx: &Context,
+    ) -> Result<Option<End>, AgentError> {
         let done = match ended {
             Ended::Finished(done) => done,
             Ended::Asked(questions) => {

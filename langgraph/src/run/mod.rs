@@ -11,6 +11,7 @@ mod panic;
 mod record;
 mod route;
 mod stream;
+mod stride;
 mod subgraph;
 mod tell;
 mod threads;

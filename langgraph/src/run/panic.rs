@@ -35,36 +35,54 @@ impl Panicked {
 /// Runs `start` and the future it makes; a panic in either is an error.
 ///
 /// What the panicking node saw is not used again: its task has failed.
-pub(crate) fn catch<T, F>(start: impl FnOnce() -> F) -> Catch<F>
+pub(crate) fn catch<T, C, F>(start: C) -> Catch<C, F>
 where
+    C: FnOnce() -> F,
     F: Future<Output = Result<T, NodeError>> + Unpin,
 {
-    match catch_unwind(AssertUnwindSafe(start)) {
-        Ok(future) => Catch::Running(future),
-        Err(payload) => Catch::Failed(Some(Panicked::new(&*payload).into())),
-    }
+    Catch::Start(Some(start))
 }
 
-pub(crate) enum Catch<F> {
+pub(crate) enum Catch<C, F> {
+    Start(Option<C>),
     Running(F),
-    Failed(Option<NodeError>),
 }
 
-impl<T, F: Future<Output = Result<T, NodeError>> + Unpin> Future for Catch<F> {
+// Nothing is pinned in place: the closure is taken out, and the future is `Unpin` itself.
+impl<C, F: Unpin> Unpin for Catch<C, F> {}
+
+impl<T, C, F> Future for Catch<C, F>
+where
+    C: FnOnce() -> F,
+    F: Future<Output = Result<T, NodeError>> + Unpin,
+{
     type Output = Result<T, NodeError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut *self {
-            Self::Failed(error) => match error.take() {
-                Some(error) => Poll::Ready(Err(error)),
-                None => Poll::Pending,
-            },
-            Self::Running(future) => {
-                match catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))) {
-                    Ok(poll) => poll,
-                    Err(payload) => Poll::Ready(Err(Panicked::new(&*payload).into())),
+        let polled = match &mut *self {
+            Self::Start(start) => {
+                let Some(start) = start.take() else {
+                    return Poll::Pending;
+                };
+                // Started and polled in one go: a future that is ready at once is never moved.
+                let first = catch_unwind(AssertUnwindSafe(|| {
+                    let mut future = start();
+                    match Pin::new(&mut future).poll(cx) {
+                        Poll::Ready(result) => Ok(result),
+                        Poll::Pending => Err(future),
+                    }
+                }));
+                match first {
+                    Ok(Ok(result)) => return Poll::Ready(result),
+                    Ok(Err(future)) => {
+                        *self = Self::Running(future);
+                        return Poll::Pending;
+                    }
+                    Err(payload) => Err(payload),
                 }
             }
-        }
+            Self::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
+        };
+        polled.unwrap_or_else(|payload| Poll::Ready(Err(Panicked::new(&*payload).into())))
     }
 }
