@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 ///
 /// The expectation is not part of it: it is read from the file again, after the run.
 #[derive(Debug, Deserialize)]
-pub struct Case {
+pub(super) struct Case {
     /// `group/name`.
     pub name: String,
     /// Decisions of ours that may answer differently.
@@ -39,7 +39,7 @@ impl Case {
 
 /// The part of a case's file that only the comparison looks at.
 #[derive(Debug, Deserialize)]
-pub struct Expectation {
+pub(super) struct Expectation {
     /// What Python answers.
     pub expect: Value,
 }
@@ -64,7 +64,7 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, String> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)] // the format describes them
-pub struct GraphSpec {
+pub(super) struct GraphSpec {
     pub fields: Vec<FieldSpec>,
     pub input_fields: Option<Vec<String>>,
     pub output_fields: Option<Vec<String>>,
@@ -85,7 +85,7 @@ pub struct GraphSpec {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct FieldSpec {
+pub(super) struct FieldSpec {
     pub name: String,
     pub kind: String,
 }
@@ -94,7 +94,7 @@ pub struct FieldSpec {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct EdgeSpec {
+pub(super) struct EdgeSpec {
     pub from: OneOrMany<String>,
     pub to: String,
 }
@@ -103,7 +103,7 @@ pub struct EdgeSpec {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct ConditionalSpec {
+pub(super) struct ConditionalSpec {
     pub from: String,
     pub route: Arc<Value>,
     pub targets: Option<PathMap>,
@@ -114,7 +114,7 @@ pub struct ConditionalSpec {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs)]
-pub enum PathMap {
+pub(super) enum PathMap {
     Labels(BTreeMap<String, String>),
     Nodes(Vec<String>),
 }
@@ -123,7 +123,7 @@ pub enum PathMap {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct NodeSpec {
+pub(super) struct NodeSpec {
     pub name: String,
     #[serde(default)]
     pub ops: Vec<Op>,
@@ -142,7 +142,7 @@ pub struct NodeSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct RetrySpec {
+pub(super) struct RetrySpec {
     pub max_attempts: u32,
     pub retry_on: Option<Vec<FailKind>>,
 }
@@ -151,7 +151,7 @@ pub struct RetrySpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
-pub enum FailKind {
+pub(super) enum FailKind {
     #[default]
     Error,
     Transient,
@@ -162,7 +162,7 @@ pub enum FailKind {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
 #[allow(missing_docs)]
-pub enum Op {
+pub(super) enum Op {
     Write {
         field: String,
         value: Value,
@@ -207,7 +207,7 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
-pub enum ParentGraph {
+pub(super) enum ParentGraph {
     Parent,
 }
 
@@ -215,7 +215,7 @@ pub enum ParentGraph {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs)]
-pub enum Stops {
+pub(super) enum Stops {
     Nodes(Vec<String>),
     /// `"*"`.
     All(String),
@@ -230,7 +230,7 @@ impl Default for Stops {
 /// Where a graph's checkpoints go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Checkpointing {
+pub(super) enum Checkpointing {
     #[default]
     Inherit,
     Own,
@@ -254,7 +254,7 @@ impl<'de> Deserialize<'de> for Checkpointing {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs)]
-pub enum OneOrMany<T> {
+pub(super) enum OneOrMany<T> {
     One(T),
     Many(Vec<T>),
 }
@@ -272,7 +272,7 @@ impl<T> OneOrMany<T> {
 /// One action.
 #[derive(Debug, Deserialize)]
 #[allow(missing_docs)]
-pub struct Action {
+pub(super) struct Action {
     pub thread: Option<String>,
     pub at: Option<usize>,
     #[serde(default)]
@@ -285,7 +285,7 @@ pub struct Action {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 #[allow(missing_docs)]
-pub enum Do {
+pub(super) enum Do {
     Invoke {
         input: Value,
     },
@@ -312,7 +312,7 @@ pub enum Do {
 /// A Command as an input.
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
-pub struct CommandSpec {
+pub(super) struct CommandSpec {
     /// `null` is an answer here, and not the same as none.
     #[serde(default, deserialize_with = "present")]
     pub resume: Option<Value>,
@@ -324,7 +324,7 @@ pub struct CommandSpec {
 /// An update from outside.
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
-pub struct UpdateSpec {
+pub(super) struct UpdateSpec {
     pub values: Option<Map<String, Value>>,
     pub as_node: Option<String>,
 }
@@ -333,7 +333,7 @@ pub struct UpdateSpec {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Config {
+pub(super) struct Config {
     pub recursion_limit: Option<i64>,
     pub interrupt_before: Option<Stops>,
     pub interrupt_after: Option<Stops>,

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 /// A case says something that its format does not know.
 #[derive(Debug, thiserror::Error)]
 #[error("bad case: {0}")]
-pub struct BadCase(String);
+pub(super) struct BadCase(String);
 
 impl BadCase {
     pub(super) fn new(what: &str, found: &Value) -> Self {
@@ -248,7 +248,7 @@ fn integer(value: &Value) -> Result<i64, BadCase> {
 }
 
 /// JSON equality, in which 1 and 1.0 are one number.
-pub fn same(left: &Value, right: &Value) -> bool {
+pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => same_number(left, right),
         (Value::Array(left), Value::Array(right)) => {
@@ -274,7 +274,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
 }
 
 /// Compact JSON with sorted keys.
-pub fn canonical(value: &Value) -> String {
+pub(super) fn canonical(value: &Value) -> String {
     match value {
         Value::Array(items) => {
             let items: Vec<_> = items.iter().map(canonical).collect();
@@ -285,9 +285,7 @@ pub fn canonical(value: &Value) -> String {
             entries.sort_by_key(|(key, _)| *key);
             let entries: Vec<_> = entries
                 .into_iter()
-                .map(|(key, value)| {
-                    format!("{}:{}", Value::from(key.as_str()), canonical(value))
-                })
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)))
                 .collect();
             format!("{{{}}}", entries.join(","))
         }

@@ -75,11 +75,7 @@ impl OpsNode {
     }
 }
 
-fn add_goto(
-    command: Command<Dynamic>,
-    goto: Vec<To>,
-    schema: &Arc<Schema>,
-) -> Command<Dynamic> {
+fn add_goto(command: Command<Dynamic>, goto: Vec<To>, schema: &Arc<Schema>) -> Command<Dynamic> {
     if goto.is_empty() {
         return command;
     }

@@ -183,9 +183,7 @@ fn messages(value: Value) -> Result<Vec<Message>, ReducerError> {
 
 fn message(value: Value) -> Result<Message, ReducerError> {
     match (value.get("role"), value.get("id")) {
-        (Some(role), Some(id)) if role == "remove" && id == REMOVE_ALL => {
-            Ok(Message::remove_all())
-        }
+        (Some(role), Some(id)) if role == "remove" && id == REMOVE_ALL => Ok(Message::remove_all()),
         _ => typed(value),
     }
 }

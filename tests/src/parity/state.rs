@@ -100,9 +100,7 @@ impl Dynamic {
         }
         self.left |= update.leaves;
         let outputs = update.values.keys();
-        self.touched += outputs
-            .filter(|name| self.schema.is_output(name))
-            .count();
+        self.touched += outputs.filter(|name| self.schema.is_output(name)).count();
     }
 }
 
