@@ -1,5 +1,6 @@
 //! The format's words for the errors of runs.
 
+use langgraph::checkpoint::CheckpointError;
 use langgraph::node::NodeError;
 use langgraph::state::ReducerError;
 use langgraph::{AgentError, InvalidUpdate};
@@ -16,6 +17,14 @@ pub(super) fn error(error: &AgentError) -> Value {
         AgentError::InvalidUpdate(_) => "invalid_update",
         AgentError::Routing { .. } => "invalid_route",
         AgentError::InvalidInput(text) => input(text),
+        AgentError::Checkpoint(problem) => match problem {
+            CheckpointError::NoCheckpointer(_) => "no_checkpointer",
+            CheckpointError::UnknownThread(_) => "empty_input",
+            CheckpointError::AmbiguousResume { .. } => "ambiguous_resume",
+            CheckpointError::NothingToResume { .. } => "nothing_to_resume",
+            CheckpointError::InvalidUpdate(_) => "invalid_update",
+            _ => return other(error),
+        },
         _ => return other(error),
     };
     json!({ "kind": kind })
