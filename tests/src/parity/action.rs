@@ -8,7 +8,7 @@ use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::build::{NotBuilt, Place, breakpoints, build, refusal};
-use super::case::{Action, Case, Checkpointing, CommandSpec, Config, Do, OneOrMany};
+use super::case::{Action, Case, Checkpointing, CommandSpec, Config, Do, GraphSpec, OneOrMany};
 use super::chunk::{Chunks, Wanted, payloads};
 use super::expr::{Scope, same};
 use super::ops::targets;
@@ -50,6 +50,7 @@ pub(super) async fn answer(case: &Case) -> Result<Value, String> {
             graph
         },
         keeps,
+        spec: Arc::clone(&case.graph),
         schema: Arc::new(Schema::of(&case.graph)?),
         world,
     };
@@ -65,6 +66,7 @@ struct Session {
     graph: CompiledStateGraph<Dynamic>,
     /// The graph has a checkpointer.
     keeps: bool,
+    spec: Arc<GraphSpec>,
     schema: Arc<Schema>,
     world: Arc<World>,
 }
@@ -282,7 +284,7 @@ impl Session {
             options = options.subgraphs();
         }
         let mut events = run.stream(options);
-        let mut chunks = Chunks::new(wanted, Arc::clone(&self.schema));
+        let mut chunks = Chunks::new(wanted, &self.spec);
         let mut failed = None;
         while let Some(event) = events.next().await {
             match event {

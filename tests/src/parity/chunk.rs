@@ -1,16 +1,17 @@
 //! The events of a run as the chunks that Python streams.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use langgraph::graph::NodeName;
 use langgraph::node::{Interrupt, Write};
 use langgraph::stream::{Event, EventKind, Mode, Modes};
 use serde_json::{Map, Value, json};
 
+use super::case::GraphSpec;
 use super::compare::sorted;
 use super::messages;
 use super::schema::Schema;
+use super::snapshot;
 use super::state::Dynamic;
 use super::writes;
 
@@ -50,21 +51,20 @@ impl Wanted<'_> {
 #[derive(Debug)]
 pub(super) struct Chunks<'a> {
     wanted: Wanted<'a>,
-    root: Arc<Schema>,
+    root: &'a GraphSpec,
     /// What is known of each graph that runs, by its path.
     graphs: HashMap<Vec<NodeName>, Seen>,
     pub(super) chunks: Vec<Value>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Seen {
-    schema: Arc<Schema>,
     values: Option<Map<String, Value>>,
     touched: usize,
 }
 
 impl<'a> Chunks<'a> {
-    pub(super) fn new(wanted: Wanted<'a>, root: Arc<Schema>) -> Self {
+    pub(super) fn new(wanted: Wanted<'a>, root: &'a GraphSpec) -> Self {
         Self {
             wanted,
             root,
@@ -93,7 +93,7 @@ impl<'a> Chunks<'a> {
             EventKind::Custom { value, .. } => self.push(&path, "custom", value),
             EventKind::TaskStarted(task) => {
                 if task.input.argument.is_none() {
-                    self.graph(&path, &task.input).values = Some(task.input.values().clone());
+                    self.graph(&path).values = Some(task.input.values().clone());
                 }
                 let input = messages::marked(task.input.input(None));
                 let chunk = json!({ "type": "start", "name": &*task.node, "input": input });
@@ -112,11 +112,9 @@ impl<'a> Chunks<'a> {
                 self.push(&path, "tasks", chunk);
             }
             EventKind::Checkpoint(snapshot) => {
-                self.graph(&path, &snapshot.values);
-                let next: Vec<&str> = snapshot.next.iter().map(|name| &**name).collect();
                 let chunk = json!({
                     "values": messages::marked(snapshot.values.input(None)),
-                    "next": next,
+                    "next": snapshot::next(&snapshot),
                     "step": snapshot.step,
                     "source": snapshot.source,
                 });
@@ -129,7 +127,7 @@ impl<'a> Chunks<'a> {
 
     fn values(&mut self, path: Vec<NodeName>, state: &Dynamic) {
         let inner = !path.is_empty();
-        let seen = self.graph(&path, state);
+        let seen = self.graph(&path);
         seen.values = Some(state.values().clone());
         let news = seen.touched != state.touched;
         seen.touched = state.touched;
@@ -167,17 +165,20 @@ impl<'a> Chunks<'a> {
         messages::unmarked(Value::Object(shown))
     }
 
-    fn graph(&mut self, path: &[NodeName], state: &Dynamic) -> &mut Seen {
-        self.graphs.entry(path.to_vec()).or_insert_with(|| Seen {
-            schema: Arc::clone(&state.schema),
-            values: None,
-            touched: 0,
-        })
+    fn graph(&mut self, path: &[NodeName]) -> &mut Seen {
+        self.graphs.entry(path.to_vec()).or_default()
     }
 
-    fn schema(&self, path: &[NodeName]) -> Arc<Schema> {
-        let seen = self.graphs.get(path).map(|seen| &seen.schema);
-        Arc::clone(seen.unwrap_or(&self.root))
+    /// The fields of the graph at that place.
+    fn schema(&self, path: &[NodeName]) -> Schema {
+        let mut graph = self.root;
+        for name in path {
+            let node = graph.nodes.iter().find(|node| *node.name == **name);
+            if let Some(inner) = node.and_then(|node| node.subgraph.as_deref()) {
+                graph = inner;
+            }
+        }
+        Schema::of(graph).unwrap_or_default()
     }
 
     fn push(&mut self, path: &[NodeName], mode: &str, payload: Value) {

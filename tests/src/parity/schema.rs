@@ -20,7 +20,7 @@ pub(super) enum Kind {
 }
 
 /// The fields of one graph.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Schema {
     /// As the library sees them.
     pub(super) fields: Vec<Field>,

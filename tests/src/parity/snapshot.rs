@@ -1,6 +1,6 @@
 //! Checkpoints in the form of a case.
 
-use langgraph::checkpoint::Snapshot;
+use langgraph::checkpoint::{Snapshot, TaskSnapshot};
 use serde_json::{Map, Value, json};
 
 use super::chunk::payloads;
@@ -33,10 +33,9 @@ pub(super) fn history(history: &[Snapshot<Dynamic>]) -> Value {
 }
 
 fn common(snapshot: &Snapshot<Dynamic>) -> Map<String, Value> {
-    let next: Vec<&str> = snapshot.next.iter().map(|name| &**name).collect();
     let shown = json!({
         "values": messages::marked(snapshot.values.input(None)),
-        "next": next,
+        "next": next(snapshot),
         "step": snapshot.step,
         "source": snapshot.source,
         "interrupts": payloads(&snapshot.interrupts),
@@ -47,9 +46,30 @@ fn common(snapshot: &Snapshot<Dynamic>) -> Map<String, Value> {
     }
 }
 
+/// The tasks in Python's order: sends first.
+fn ordered(snapshot: &Snapshot<Dynamic>) -> impl Iterator<Item = &TaskSnapshot<Dynamic>> {
+    let these = |sent: bool| snapshot.tasks.iter().filter(move |task| task.sent == sent);
+    these(true).chain(these(false))
+}
+
+/// What runs next, in Python's order.
+pub(super) fn next(snapshot: &Snapshot<Dynamic>) -> Vec<&str> {
+    let mut left: Vec<&str> = snapshot.next.iter().map(|name| &**name).collect();
+    let mut next = Vec::new();
+    let whole = left.len() == snapshot.tasks.len();
+    for task in ordered(snapshot).filter(|task| whole || task.result.is_none()) {
+        if let Some(place) = left.iter().position(|name| *name == &*task.node) {
+            next.push(left.remove(place));
+        }
+    }
+    // What is no task is shown too, so that it is noticed.
+    next.extend(left);
+    next
+}
+
 fn tasks(snapshot: &Snapshot<Dynamic>) -> Value {
     let schema = &snapshot.values.schema;
-    let tasks = snapshot.tasks.iter().map(|task| {
+    let tasks = ordered(snapshot).map(|task| {
         let result = task
             .result
             .as_ref()
