@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use langgraph::graph::{Breakpoints, CompilationError, CompilationErrors, END};
-use langgraph::node::{ConfiguredNode, IntoNode, NodeExt, RetryPolicy, Target};
+use langgraph::node::{CachePolicy, ConfiguredNode, IntoNode, NodeExt, RetryPolicy, Target};
 use langgraph::{CompiledStateGraph, Context, NodeError, StateGraph};
 use serde_json::Value;
 
 use super::case::{ConditionalSpec, GraphSpec, NodeSpec, OneOrMany, PathMap, RetrySpec, Stops};
 use super::expr::Scope;
-use super::ops::{Failed, OpsNode, targets};
+use super::ops::{Failed, OpsHandler, OpsNode, targets};
 use super::schema::Schema;
 use super::state::{Dynamic, DynamicUpdate};
 use super::world::World;
@@ -75,6 +75,13 @@ fn configured(
 ) -> Result<ConfiguredNode<Dynamic>, NotBuilt> {
     let mut path = place.path.clone();
     path.push(node.name.clone());
+    let ops = Arc::new(OpsNode {
+        spec: Arc::clone(node),
+        path: path.join("/"),
+        schema: Arc::clone(schema),
+        outer: place.outer.clone(),
+        world: Arc::clone(&place.world),
+    });
     let mut configured = match &node.subgraph {
         Some(inner) => {
             let place = Place {
@@ -84,15 +91,15 @@ fn configured(
             };
             subgraph(inner, &place)?
         }
-        None => OpsNode {
-            spec: Arc::clone(node),
-            path: path.join("/"),
-            schema: Arc::clone(schema),
-            outer: place.outer.clone(),
-            world: Arc::clone(&place.world),
-        }
-        .into_node(),
+        None => Arc::clone(&ops).into_node(),
     };
+    if node.cache {
+        let key = |state: &Dynamic| state.input(None);
+        configured = configured.cache(CachePolicy::new(key));
+    }
+    if node.error_handler.is_some() {
+        configured = configured.on_error(OpsHandler(ops));
+    }
     let default = graph.default_retry.clone().map(OneOrMany::One);
     if let Some(retry) = node.retry.as_ref().or(default.as_ref()) {
         for policy in retry.as_slice() {

@@ -55,6 +55,8 @@ pub(super) struct Chunks<'a> {
     /// What is known of each graph that runs, by its path.
     graphs: HashMap<Vec<NodeName>, Seen>,
     pub(super) chunks: Vec<Value>,
+    /// How many starts of tasks that were not sent the chunks end with.
+    started_by_edge: usize,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +72,7 @@ impl<'a> Chunks<'a> {
             root,
             graphs: HashMap::new(),
             chunks: Vec::new(),
+            started_by_edge: 0,
         }
     }
 
@@ -83,6 +86,9 @@ impl<'a> Chunks<'a> {
                 writes,
                 cached,
             } => {
+                if leaves(&writes) {
+                    return;
+                }
                 let shown = self.writes(&path, &writes);
                 let mut chunk = Map::from_iter([(node.to_string(), shown)]);
                 if cached {
@@ -97,9 +103,12 @@ impl<'a> Chunks<'a> {
                 }
                 let input = messages::marked(task.input.input(None));
                 let chunk = json!({ "type": "start", "name": &*task.node, "input": input });
-                self.push(&path, "tasks", chunk);
+                self.start(&path, task.input.argument.is_some(), chunk);
             }
             EventKind::TaskFinished(task) => {
+                if leaves(&task.writes) {
+                    return;
+                }
                 let schema = self.schema(&path);
                 let result = writes::shown(&task.writes, |name| schema.has(name));
                 let chunk = json!({
@@ -181,10 +190,28 @@ impl<'a> Chunks<'a> {
         Schema::of(graph).unwrap_or_default()
     }
 
+    /// In Python the tasks that were sent start first.
+    fn start(&mut self, path: &[NodeName], sent: bool, chunk: Value) {
+        let (before, by_edge) = (self.chunks.len(), self.started_by_edge);
+        self.push(path, "tasks", chunk);
+        if self.chunks.len() == before {
+            return;
+        }
+        self.started_by_edge = if sent {
+            if let Some(chunk) = self.chunks.pop() {
+                self.chunks.insert(before - by_edge, chunk);
+            }
+            by_edge
+        } else {
+            by_edge + 1
+        };
+    }
+
     fn push(&mut self, path: &[NodeName], mode: &str, payload: Value) {
         if !self.wanted.wants(mode) {
             return;
         }
+        self.started_by_edge = 0;
         let payload = if mode == "values" {
             messages::marked(payload)
         } else {
@@ -199,6 +226,12 @@ impl<'a> Chunks<'a> {
                 (true, true) => json!([path, mode, payload]),
             });
     }
+}
+
+/// A task whose command is for the graph around tells nothing in its own.
+fn leaves(written: &[Write<Dynamic>]) -> bool {
+    let mut updates = written.iter().filter_map(Write::update);
+    updates.any(|update| update.leaves)
 }
 
 /// What was asked, in the order in which the format compares it.

@@ -27,9 +27,7 @@ pub use suite::{Mode, Report, Verdict, run};
 /// Features of the cases that do not exist yet. A case that needs one is skipped.
 const MISSING: &[&str] = &[
     "bulk_update",
-    "cache",
     "durability",
-    "error_handler",
     "fork",
     "subgraph_checkpointer",
     "update_state",

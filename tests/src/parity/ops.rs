@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use langgraph::node::{IntoTargets, Node, NodeRun, Send, Target};
-use langgraph::{Command, Context, NodeError};
+use langgraph::node::{
+    ErrorHandler, IntoOutput, IntoTargets, Node, NodeFailure, NodeRun, Send, Target,
+};
+use langgraph::{Command, Context, Next, NodeError};
 use serde_json::{Map, Value};
 
 use super::case::{FailKind, NodeSpec, Op};
@@ -47,6 +49,44 @@ impl Node<Dynamic> for OpsNode {
             };
             let said = execute(&self.spec.ops, scope, cx).await?;
             Ok::<_, NodeError>(self.command(said))
+        })
+    }
+}
+
+/// The node's error handler.
+#[derive(Clone, Debug)]
+pub(super) struct OpsHandler(pub(super) Arc<OpsNode>);
+
+/// Tells this handler from those that are functions.
+#[derive(Debug)]
+pub(super) enum ByOps {}
+
+impl ErrorHandler<Dynamic, ByOps> for OpsHandler {
+    const MAY_GOTO: bool = true;
+
+    fn handle<'a>(
+        &'a self,
+        state: &'a Dynamic,
+        failure: &'a NodeFailure,
+        cx: &'a Context,
+    ) -> NodeRun<'a, Dynamic> {
+        let node = &*self.0;
+        NodeRun::future(async move {
+            let input = state.input(node.spec.input_fields.as_ref());
+            let message = failure.error.to_string();
+            let scope = Scope {
+                run: node.world.start(&format!("{}!", node.path)),
+                error: Some((&message, &failure.node)),
+                ..Scope::of(&input, &node.spec.name)
+            };
+            let ops = node.spec.error_handler.as_deref().unwrap_or_default();
+            let said = execute(ops, scope, cx).await?;
+            // In Python the edges of a node that has failed are not followed.
+            Ok::<_, NodeError>(if said.goto.is_empty() {
+                (writes::command(said.writes), Next::End).into_output()?
+            } else {
+                add_goto(writes::command(said.writes), said.goto, &node.schema).into_output()?
+            })
         })
     }
 }
