@@ -292,7 +292,7 @@ impl Session {
                 Err(error) => failed = Some(kind::error(&error)),
             }
         }
-        let mut result = Map::from_iter([("chunks".to_owned(), chunks.chunks.into())]);
+        let mut result = Map::from_iter([("chunks".to_owned(), chunks.groups())]);
         if let Some(error) = failed {
             result.insert("error".to_owned(), error);
         }

@@ -13,6 +13,7 @@ use super::messages;
 use super::schema::Schema;
 use super::snapshot;
 use super::state::Dynamic;
+use super::window::{Chunk, groups};
 use super::writes;
 
 /// Which chunks are wanted, and in which form.
@@ -54,7 +55,9 @@ pub(super) struct Chunks<'a> {
     root: &'a GraphSpec,
     /// What is known of each graph that runs, by its path.
     graphs: HashMap<Vec<NodeName>, Seen>,
-    pub(super) chunks: Vec<Value>,
+    chunks: Vec<Chunk>,
+    /// The task that streams what is seen now, if it is one.
+    task: Option<String>,
     /// How many starts of tasks that were not sent the chunks end with.
     started_by_edge: usize,
 }
@@ -72,13 +75,20 @@ impl<'a> Chunks<'a> {
             root,
             graphs: HashMap::new(),
             chunks: Vec::new(),
+            task: None,
             started_by_edge: 0,
         }
+    }
+
+    /// The chunks, in the groups in which they may be streamed.
+    pub(super) fn groups(self) -> Value {
+        groups(self.chunks)
     }
 
     /// Adds the chunks that `event` is in Python.
     pub(super) fn see(&mut self, event: Event<Dynamic>) {
         let path = event.namespace.to_vec();
+        self.task = racing(&event);
         match event.kind {
             EventKind::Values(state) => self.values(path, &state),
             EventKind::Update {
@@ -218,14 +228,29 @@ impl<'a> Chunks<'a> {
             payload
         };
         let path: Vec<&str> = path.iter().map(|name| &**name).collect();
-        self.chunks
-            .push(match (self.wanted.subgraphs, self.wanted.tagged) {
-                (false, false) => payload,
-                (false, true) => json!([mode, payload]),
-                (true, false) => json!([path, payload]),
-                (true, true) => json!([path, mode, payload]),
-            });
+        let value = match (self.wanted.subgraphs, self.wanted.tagged) {
+            (false, false) => payload,
+            (false, true) => json!([mode, payload]),
+            (true, false) => json!([path, payload]),
+            (true, true) => json!([path, mode, payload]),
+        };
+        let task = self.task.clone();
+        self.chunks.push(Chunk { value, task });
     }
+}
+
+/// The task that streamed `event` while others may have run beside it.
+fn racing(event: &Event<Dynamic>) -> Option<String> {
+    let node = match &event.kind {
+        EventKind::Update { cached: true, .. } | EventKind::TaskStarted(_) => None,
+        EventKind::Interrupt(interrupts) => interrupts.first().map(|asked| &*asked.node),
+        _ => event.node(),
+    };
+    if event.namespace.is_empty() {
+        return node.map(str::to_owned);
+    }
+    let path = event.namespace.iter().map(|name| &**name);
+    Some(path.chain(node).collect::<Vec<_>>().join("/"))
 }
 
 /// A task whose command is for the graph around tells nothing in its own.

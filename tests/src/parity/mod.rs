@@ -19,6 +19,7 @@ mod schema;
 mod snapshot;
 mod state;
 mod suite;
+mod window;
 mod world;
 mod writes;
 
