@@ -1,1 +1,3 @@
-//! Helpers shared by the tests.
+//! What the project's tests share.
+
+pub mod parity;

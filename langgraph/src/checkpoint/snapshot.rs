@@ -58,6 +58,8 @@ pub struct Snapshot<S: State> {
 pub struct TaskSnapshot<S: State> {
     /// The node.
     pub node: NodeName,
+    /// True when a send started it, with an argument of its own.
+    pub sent: bool,
     /// What it wrote, once it has finished.
     pub result: Option<Vec<Write<S>>>,
     /// What it failed with.

@@ -183,7 +183,14 @@ impl<S: State> Machine<S> {
                 copy.argument.clone_from(&task.argument);
                 copy.answers.clone_from(&task.answers);
                 waiting.push((index, copy));
+            }
+            if !matches!(ended, Some(Ended::Asked(_))) {
                 self.tell_started(task).await;
+            }
+        }
+        for (task, ended) in tasks.iter().zip(&ended) {
+            if let Some(Ended::Finished(done)) = ended {
+                self.tell_kept(task, done).await;
             }
         }
         let at_once = self

@@ -305,6 +305,7 @@ impl<S: State> Loaded<S> {
             };
             snapshot.tasks.push(TaskSnapshot {
                 node: task.node,
+                sent: task.argument.is_some(),
                 result,
                 error,
                 interrupts,

@@ -301,8 +301,9 @@ impl<S: State> Machine<S> {
             .iter()
             .map(|task| self.plan.node_name(task.node))
             .collect();
-        let task = |node: &crate::graph::NodeName| TaskSnapshot {
-            node: Arc::clone(node),
+        let task = |task: &Task<S>| TaskSnapshot {
+            node: self.plan.node_name(task.node),
+            sent: task.argument.is_some(),
             result: None,
             error: None,
             interrupts: Vec::new(),
@@ -311,7 +312,7 @@ impl<S: State> Machine<S> {
             id: recorder.current?,
             parent: recorder.parent,
             values: S::clone(&self.state),
-            tasks: names.iter().map(task).collect(),
+            tasks: self.frontier.iter().map(task).collect(),
             next: names,
             step: self.step,
             source: recorder.source,

@@ -46,7 +46,16 @@ impl<S: State> Machine<S> {
         jump: Jump<S>,
         routes: Vec<Routes<S>>,
     ) -> Result<(), AgentError> {
-        if follows_edges(&jump) {
+        let follows_edges = follows_edges(&jump);
+        // What the node says itself comes first, so its sends run before those of its routers.
+        if let Jump::To(to) = jump {
+            let source = plan.nodes.get(node);
+            let declared = source.and_then(|node| node.destinations.as_deref());
+            for target in to.targets {
+                self.take_target(node, target, declared)?;
+            }
+        }
+        if follows_edges {
             let out = plan.outgoing(node);
             for next in &out.edges {
                 self.reach(*next);
@@ -56,16 +65,6 @@ impl<S: State> Machine<S> {
             }
             for (router, routes) in out.routers.iter().zip(routes) {
                 self.take_routes(node, &router.arms, routes)?;
-            }
-        }
-        if let Jump::To(to) = jump {
-            let declared = self
-                .plan
-                .nodes
-                .get(node)
-                .and_then(|node| node.destinations.clone());
-            for target in to.targets {
-                self.take_target(node, target, declared.as_deref())?;
             }
         }
         Ok(())

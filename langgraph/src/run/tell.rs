@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::execute::Ended;
+use super::execute::{Done, Ended};
 use super::machine::{Machine, Task};
 use crate::node::{Argument, Write};
 use crate::state::State;
@@ -61,6 +61,18 @@ impl<S: State> Machine<S> {
                     Payload::TaskStarted { node, input, item },
                 )
                 .await;
+        }
+    }
+
+    /// What a task wrote that does not run again.
+    pub(super) async fn tell_kept(&self, task: &Task<S>, done: &Done<S>) {
+        if let Some(emitter) = self.emitter(Mode::Updates) {
+            let kept = Payload::Update {
+                node: self.plan.name(task.node),
+                writes: Arc::new(done.output.writes().to_vec()),
+                cached: true,
+            };
+            emitter.send(self.shown_step(), kept).await;
         }
     }
 

@@ -1,0 +1,320 @@
+//! The actions of a case, and their results in the case's form.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::{CheckpointId, MemorySaver};
+use langgraph::run::{Run, StreamOptions};
+use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
+use serde_json::{Map, Value, json};
+
+use super::build::{NotBuilt, Place, breakpoints, build, refusal};
+use super::case::{Action, Case, Checkpointing, CommandSpec, Config, Do, GraphSpec, OneOrMany};
+use super::chunk::{Chunks, Wanted, payloads};
+use super::expr::{Scope, same};
+use super::ops::targets;
+use super::schema::Schema;
+use super::snapshot;
+use super::state::{Dynamic, DynamicUpdate};
+use super::world::World;
+use super::{kind, messages, writes};
+
+/// The step limit of a run that does not say otherwise.
+const LIMIT: i64 = 25;
+
+/// Builds the graph of a case, does its actions, and answers with what happened, in the form of an
+/// expectation.
+///
+/// # Errors
+///
+/// When the runner cannot do what the case asks for.
+pub(super) async fn answer(case: &Case) -> Result<Value, String> {
+    let world = Arc::new(World::default());
+    let place = Place {
+        path: Vec::new(),
+        outer: None,
+        world: Arc::clone(&world),
+    };
+    let graph = match build(&case.graph, &place) {
+        Ok(graph) => graph,
+        Err(NotBuilt::Unable(why)) => return Err(why),
+        Err(NotBuilt::Refused(errors)) => {
+            let kind = refusal(&errors, &case.graph);
+            return Ok(json!({ "build_error": { "kind": kind, "message": errors.to_string() } }));
+        }
+    };
+    let keeps = case.graph.checkpointer != Checkpointing::None;
+    let session = Session {
+        graph: if keeps {
+            graph.checkpointer(Arc::new(MemorySaver::new()))
+        } else {
+            graph
+        },
+        keeps,
+        spec: Arc::clone(&case.graph),
+        schema: Arc::new(Schema::of(&case.graph)?),
+        world,
+    };
+    let mut results = Vec::new();
+    for action in &case.runs {
+        results.push(session.act(action).await?);
+    }
+    Ok(json!({ "results": results }))
+}
+
+/// One compiled graph, and what its actions share.
+struct Session {
+    graph: CompiledStateGraph<Dynamic>,
+    /// The graph has a checkpointer.
+    keeps: bool,
+    spec: Arc<GraphSpec>,
+    schema: Arc<Schema>,
+    world: Arc<World>,
+}
+
+/// Why an action has no result.
+enum Trouble {
+    /// The library refuses it: a result too.
+    Error(AgentError),
+    /// The runner cannot do it.
+    Unable(String),
+}
+
+impl From<AgentError> for Trouble {
+    fn from(error: AgentError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<String> for Trouble {
+    fn from(why: String) -> Self {
+        Self::Unable(why)
+    }
+}
+
+impl Session {
+    async fn act(&self, action: &Action) -> Result<Value, String> {
+        let thread = action.thread.as_deref().unwrap_or("t");
+        let runs = matches!(
+            action.what,
+            Do::Invoke { .. } | Do::Command(_) | Do::Stream { .. }
+        );
+        let mut result = match self.try_act(action, thread).await {
+            Ok(result) => result,
+            Err(Trouble::Error(error)) => json!({ "error": kind::error(&error) }),
+            Err(Trouble::Unable(why)) => return Err(why),
+        };
+        let executed = self.world.take();
+        if let (true, Some(result)) = (runs, result.as_object_mut()) {
+            result.insert("executed".to_owned(), executed);
+        }
+        Ok(result)
+    }
+
+    async fn try_act(&self, action: &Action, thread: &str) -> Result<Value, Trouble> {
+        let at = match action.at {
+            Some(index) => Some(self.checkpoint(thread, index).await?),
+            None => None,
+        };
+        match &action.what {
+            Do::Invoke { input } => {
+                let run = self.input(input, thread)?;
+                self.invoke(self.configured(run, thread, at, &action.config)?)
+                    .await
+            }
+            Do::Command(command) => {
+                let run = self.command(command, thread).await?;
+                self.invoke(self.configured(run, thread, at, &action.config)?)
+                    .await
+            }
+            Do::Stream {
+                mode,
+                input,
+                command,
+                subgraphs,
+            } => {
+                let run = match command {
+                    Some(command) => self.command(command, thread).await?,
+                    None => self.input(input, thread)?,
+                };
+                let wanted = Wanted {
+                    modes: mode.as_slice(),
+                    tagged: matches!(mode, OneOrMany::Many(_)),
+                    subgraphs: *subgraphs,
+                };
+                let run = self.configured(run, thread, at, &action.config)?;
+                self.stream(run, wanted).await
+            }
+            Do::GetState { .. } => {
+                let found = match at {
+                    Some(id) => self.graph.get_state_at(thread, id).await?,
+                    None => self.graph.get_state(thread).await?,
+                };
+                Ok(json!({ "state": snapshot::state(found.as_ref()) }))
+            }
+            Do::GetHistory {} => {
+                let history = self.graph.history(thread).await?;
+                Ok(json!({ "history": snapshot::history(&history) }))
+            }
+            Do::UpdateState(_) | Do::BulkUpdate { .. } => {
+                Err(Trouble::Unable("no updates from outside yet".to_owned()))
+            }
+        }
+    }
+
+    async fn checkpoint(&self, thread: &str, index: usize) -> Result<CheckpointId, Trouble> {
+        let history = self.graph.history(thread).await?;
+        let found = history.get(index).map(|snapshot| snapshot.id);
+        found.ok_or_else(|| Trouble::Unable(format!("no checkpoint {index}")))
+    }
+
+    /// A run with an input; `null` goes on with the thread.
+    fn input(&self, input: &Value, thread: &str) -> Result<Run<Dynamic>, Trouble> {
+        match input {
+            Value::Null => Ok(self.graph.proceed(thread)),
+            Value::Object(map) => Ok(self.graph.run(writes::input(&self.schema, literal(map)?))),
+            other => Err(Trouble::Unable(format!("no input: {other}"))),
+        }
+    }
+
+    /// A run with a Command.
+    async fn command(&self, spec: &CommandSpec, thread: &str) -> Result<Run<Dynamic>, Trouble> {
+        let command = self.spelled(spec)?;
+        let run = match (&spec.resume, &spec.resume_map) {
+            (Some(answer), _) => self.graph.answer(thread, answer),
+            (None, Some(pairs)) => {
+                let answers = self.named(pairs, thread).await?;
+                self.graph.resume_all(thread, answers)
+            }
+            (None, None) => {
+                let known = !self.keeps || self.graph.get_state(thread).await?.is_some();
+                let command = command.unwrap_or_default();
+                return Ok(if known {
+                    self.graph.proceed(thread).command(command)
+                } else {
+                    // In Python an input starts START's edges too, wherever it goes.
+                    let begins = DynamicUpdate {
+                        input: true,
+                        ..DynamicUpdate::default()
+                    };
+                    self.graph.run(command.and_update(begins).and_edges())
+                });
+            }
+        };
+        Ok(match command {
+            Some(command) => run.command(command),
+            None => run,
+        })
+    }
+
+    fn spelled(&self, spec: &CommandSpec) -> Result<Option<Command<Dynamic>>, Trouble> {
+        if spec.update.is_none() && spec.goto.is_none() {
+            return Ok(None);
+        }
+        let mut command = match &spec.update {
+            Some(update) => writes::command(literal(update)?),
+            None => Command::default(),
+        };
+        if let Some(goto) = &spec.goto {
+            let places = Scope::of(&Value::Null, "__start__").targets(goto);
+            let places = places.map_err(|error| error.to_string())?;
+            command = command.and_goto(targets(places, &self.schema));
+        }
+        Ok(Some(command))
+    }
+
+    /// Finds the questions that are asked with these payloads.
+    async fn named(
+        &self,
+        pairs: &[(Value, Value)],
+        thread: &str,
+    ) -> Result<Vec<(String, Value)>, Trouble> {
+        let snapshot = self.graph.get_state(thread).await?;
+        let mut open = snapshot
+            .map(|snapshot| snapshot.interrupts)
+            .unwrap_or_default();
+        let mut named = Vec::new();
+        for (payload, answer) in pairs {
+            let place = open.iter().position(|asked| same(&asked.payload, payload));
+            let id = match place {
+                Some(place) => open.remove(place).id,
+                None => format!("unknown: {payload}"),
+            };
+            named.push((id, answer.clone()));
+        }
+        Ok(named)
+    }
+
+    fn configured(
+        &self,
+        mut run: Run<Dynamic>,
+        thread: &str,
+        at: Option<CheckpointId>,
+        config: &Config,
+    ) -> Result<Run<Dynamic>, Trouble> {
+        if self.keeps {
+            run = run.thread(thread);
+        }
+        if let Some(at) = at {
+            run = run.at(at);
+        }
+        if let Some(durability) = &config.durability {
+            return Err(Trouble::Unable(format!("no durability `{durability}` yet")));
+        }
+        if let Some(stops) = &config.interrupt_before {
+            run = run.interrupt_before(breakpoints(stops));
+        }
+        if let Some(stops) = &config.interrupt_after {
+            run = run.interrupt_after(breakpoints(stops));
+        }
+        let limit = config.recursion_limit.unwrap_or(LIMIT);
+        Ok(run.limit(usize::try_from(limit).unwrap_or(0)))
+    }
+
+    async fn invoke(&self, run: Run<Dynamic>) -> Result<Value, Trouble> {
+        let outcome = run.await?;
+        Ok(json!({
+            "values": output(&outcome),
+            "interrupts": payloads(outcome.interrupts()),
+        }))
+    }
+
+    async fn stream(&self, run: Run<Dynamic>, wanted: Wanted<'_>) -> Result<Value, Trouble> {
+        let mut options = StreamOptions::new(wanted.modes()?);
+        if wanted.subgraphs {
+            options = options.subgraphs();
+        }
+        let mut events = run.stream(options);
+        let mut chunks = Chunks::new(wanted, &self.spec);
+        let mut failed = None;
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(event) => chunks.see(event),
+                Err(error) => failed = Some(kind::error(&error)),
+            }
+        }
+        let mut result = Map::from_iter([("chunks".to_owned(), chunks.groups())]);
+        if let Some(error) = failed {
+            result.insert("error".to_owned(), error);
+        }
+        Ok(Value::Object(result))
+    }
+}
+
+/// What a run answers with: its output fields, and `null` when it wrote none.
+fn output(outcome: &Outcome<Dynamic>) -> Value {
+    let state = outcome.state();
+    if state.touched == 0 && outcome.interrupts().is_empty() {
+        return Value::Null;
+    }
+    messages::marked(Value::Object(state.output()))
+}
+
+/// The values of expressions that see nothing.
+fn literal(map: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let scope = Scope::of(&Value::Null, "__start__");
+    let entries = map
+        .iter()
+        .map(|(key, expr)| Ok((key.clone(), scope.eval(expr)?)));
+    let entries: Result<_, super::expr::BadCase> = entries.collect();
+    entries.map_err(|error| error.to_string())
+}

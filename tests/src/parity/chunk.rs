@@ -1,0 +1,265 @@
+//! The events of a run as the chunks that Python streams.
+
+use std::collections::HashMap;
+
+use langgraph::graph::NodeName;
+use langgraph::node::{Interrupt, Write};
+use langgraph::stream::{Event, EventKind, Mode, Modes};
+use serde_json::{Map, Value, json};
+
+use super::case::GraphSpec;
+use super::compare::sorted;
+use super::messages;
+use super::schema::Schema;
+use super::snapshot;
+use super::state::Dynamic;
+use super::window::{Chunk, groups};
+use super::writes;
+
+/// Which chunks are wanted, and in which form.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) modes: &'a [String],
+    /// A list of modes was asked for, so that each chunk says which one it is of.
+    pub(super) tagged: bool,
+    pub(super) subgraphs: bool,
+}
+
+impl Wanted<'_> {
+    /// The modes to ask the library for.
+    pub(super) fn modes(&self) -> Result<Modes, String> {
+        let mut modes = Modes::NONE;
+        for mode in self.modes {
+            modes |= match mode.as_str() {
+                // An interrupt is shown beside the values, which the start of its task tells.
+                "values" => Mode::Values | Mode::Tasks,
+                "updates" => Mode::Updates.into(),
+                "tasks" => Mode::Tasks.into(),
+                "checkpoints" => Mode::Checkpoints.into(),
+                "custom" => Mode::Custom.into(),
+                other => return Err(format!("no stream mode `{other}`")),
+            };
+        }
+        Ok(modes)
+    }
+
+    fn wants(&self, mode: &str) -> bool {
+        self.modes.iter().any(|wanted| wanted == mode)
+    }
+}
+
+/// Makes chunks of events.
+#[derive(Debug)]
+pub(super) struct Chunks<'a> {
+    wanted: Wanted<'a>,
+    root: &'a GraphSpec,
+    /// What is known of each graph that runs, by its path.
+    graphs: HashMap<Vec<NodeName>, Seen>,
+    chunks: Vec<Chunk>,
+    /// The task that streams what is seen now, if it is one.
+    task: Option<String>,
+    /// How many starts of tasks that were not sent the chunks end with.
+    started_by_edge: usize,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    values: Option<Map<String, Value>>,
+    touched: usize,
+}
+
+impl<'a> Chunks<'a> {
+    pub(super) fn new(wanted: Wanted<'a>, root: &'a GraphSpec) -> Self {
+        Self {
+            wanted,
+            root,
+            graphs: HashMap::new(),
+            chunks: Vec::new(),
+            task: None,
+            started_by_edge: 0,
+        }
+    }
+
+    /// The chunks, in the groups in which they may be streamed.
+    pub(super) fn groups(self) -> Value {
+        groups(self.chunks)
+    }
+
+    /// Adds the chunks that `event` is in Python.
+    pub(super) fn see(&mut self, event: Event<Dynamic>) {
+        let path = event.namespace.to_vec();
+        self.task = racing(&event);
+        match event.kind {
+            EventKind::Values(state) => self.values(path, &state),
+            EventKind::Update {
+                node,
+                writes,
+                cached,
+            } => {
+                if leaves(&writes) {
+                    return;
+                }
+                let shown = self.writes(&path, &writes);
+                let mut chunk = Map::from_iter([(node.to_string(), shown)]);
+                if cached {
+                    chunk.insert("__metadata__".to_owned(), json!({ "cached": true }));
+                }
+                self.push(&path, "updates", Value::Object(chunk));
+            }
+            EventKind::Custom { value, .. } => self.push(&path, "custom", value),
+            EventKind::TaskStarted(task) => {
+                if task.input.argument.is_none() {
+                    self.graph(&path).values = Some(task.input.values().clone());
+                }
+                let input = messages::marked(task.input.input(None));
+                let chunk = json!({ "type": "start", "name": &*task.node, "input": input });
+                self.start(&path, task.input.argument.is_some(), chunk);
+            }
+            EventKind::TaskFinished(task) => {
+                if leaves(&task.writes) {
+                    return;
+                }
+                let schema = self.schema(&path);
+                let result = writes::shown(&task.writes, |name| schema.has(name));
+                let chunk = json!({
+                    "type": "finish",
+                    "name": &*task.node,
+                    "result": messages::unmarked(Value::Object(result)),
+                    "error": task.error,
+                    "interrupts": payloads(&task.interrupts),
+                });
+                self.push(&path, "tasks", chunk);
+            }
+            EventKind::Checkpoint(snapshot) => {
+                let chunk = json!({
+                    "values": messages::marked(snapshot.values.input(None)),
+                    "next": snapshot::next(&snapshot),
+                    "step": snapshot.step,
+                    "source": snapshot.source,
+                });
+                self.push(&path, "checkpoints", chunk);
+            }
+            EventKind::Interrupt(interrupts) => self.interrupt(&path, &interrupts),
+            _ => {}
+        }
+    }
+
+    fn values(&mut self, path: Vec<NodeName>, state: &Dynamic) {
+        let inner = !path.is_empty();
+        let seen = self.graph(&path);
+        seen.values = Some(state.values().clone());
+        let news = seen.touched != state.touched;
+        seen.touched = state.touched;
+        if !inner {
+            self.push(&path, "values", Value::Object(state.values().clone()));
+        } else if news {
+            self.push(&path, "values", Value::Object(state.output()));
+        }
+    }
+
+    fn interrupt(&mut self, path: &[NodeName], interrupts: &[Interrupt]) {
+        let asked = payloads(interrupts);
+        self.push(path, "updates", json!({ "__interrupt__": asked }));
+        if !interrupts.is_empty() {
+            let schema = self.schema(path);
+            let known = self.graphs.get(path).and_then(|seen| seen.values.clone());
+            let mut values = known.unwrap_or_else(|| schema.initial());
+            if !path.is_empty() {
+                values.retain(|name, _| schema.is_output(name));
+            }
+            values.insert("__interrupt__".to_owned(), asked);
+            self.push(path, "values", Value::Object(values));
+        }
+    }
+
+    /// The fields that a task wrote; `null` if none.
+    fn writes(&self, path: &[NodeName], written: &[Write<Dynamic>]) -> Value {
+        let schema = self.schema(path);
+        let shown = writes::shown(written, |name| {
+            schema.has(name) && (path.is_empty() || schema.is_output(name))
+        });
+        if shown.is_empty() {
+            return Value::Null;
+        }
+        messages::unmarked(Value::Object(shown))
+    }
+
+    fn graph(&mut self, path: &[NodeName]) -> &mut Seen {
+        self.graphs.entry(path.to_vec()).or_default()
+    }
+
+    /// The fields of the graph at that place.
+    fn schema(&self, path: &[NodeName]) -> Schema {
+        let mut graph = self.root;
+        for name in path {
+            let node = graph.nodes.iter().find(|node| *node.name == **name);
+            if let Some(inner) = node.and_then(|node| node.subgraph.as_deref()) {
+                graph = inner;
+            }
+        }
+        Schema::of(graph).unwrap_or_default()
+    }
+
+    /// In Python the tasks that were sent start first.
+    fn start(&mut self, path: &[NodeName], sent: bool, chunk: Value) {
+        let (before, by_edge) = (self.chunks.len(), self.started_by_edge);
+        self.push(path, "tasks", chunk);
+        if self.chunks.len() == before {
+            return;
+        }
+        self.started_by_edge = if sent {
+            if let Some(chunk) = self.chunks.pop() {
+                self.chunks.insert(before - by_edge, chunk);
+            }
+            by_edge
+        } else {
+            by_edge + 1
+        };
+    }
+
+    fn push(&mut self, path: &[NodeName], mode: &str, payload: Value) {
+        if !self.wanted.wants(mode) {
+            return;
+        }
+        self.started_by_edge = 0;
+        let payload = if mode == "values" {
+            messages::marked(payload)
+        } else {
+            payload
+        };
+        let path: Vec<&str> = path.iter().map(|name| &**name).collect();
+        let value = match (self.wanted.subgraphs, self.wanted.tagged) {
+            (false, false) => payload,
+            (false, true) => json!([mode, payload]),
+            (true, false) => json!([path, payload]),
+            (true, true) => json!([path, mode, payload]),
+        };
+        let task = self.task.clone();
+        self.chunks.push(Chunk { value, task });
+    }
+}
+
+/// The task that streamed `event` while others may have run beside it.
+fn racing(event: &Event<Dynamic>) -> Option<String> {
+    let node = match &event.kind {
+        EventKind::Update { cached: true, .. } | EventKind::TaskStarted(_) => None,
+        EventKind::Interrupt(interrupts) => interrupts.first().map(|asked| &*asked.node),
+        _ => event.node(),
+    };
+    if event.namespace.is_empty() {
+        return node.map(str::to_owned);
+    }
+    let path = event.namespace.iter().map(|name| &**name);
+    Some(path.chain(node).collect::<Vec<_>>().join("/"))
+}
+
+/// A task whose command is for the graph around tells nothing in its own.
+fn leaves(written: &[Write<Dynamic>]) -> bool {
+    let mut updates = written.iter().filter_map(Write::update);
+    updates.any(|update| update.leaves)
+}
+
+/// What was asked, in the order in which the format compares it.
+pub(super) fn payloads(interrupts: &[Interrupt]) -> Value {
+    sorted(interrupts.iter().map(|i| i.payload.clone()).collect())
+}

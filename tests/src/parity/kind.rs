@@ -1,0 +1,62 @@
+//! The format's words for the errors of runs.
+
+use langgraph::checkpoint::CheckpointError;
+use langgraph::node::NodeError;
+use langgraph::state::ReducerError;
+use langgraph::{AgentError, InvalidUpdate};
+use serde_json::{Value, json};
+
+use super::ops::Failed;
+
+/// An error as a result shows it.
+pub(super) fn error(error: &AgentError) -> Value {
+    let kind = match error {
+        AgentError::Node { .. } => return node(error.node_error(), error),
+        AgentError::StepLimit { .. } => "recursion_limit",
+        AgentError::InvalidUpdate(InvalidUpdate::Reducer { .. }) => "reducer_error",
+        AgentError::InvalidUpdate(_) => "invalid_update",
+        AgentError::Routing { .. } => "invalid_route",
+        AgentError::InvalidInput(text) => input(text),
+        AgentError::Checkpoint(problem) => match problem {
+            CheckpointError::NoCheckpointer(_) => "no_checkpointer",
+            CheckpointError::UnknownThread(_) => "empty_input",
+            CheckpointError::AmbiguousResume { .. } => "ambiguous_resume",
+            CheckpointError::NothingToResume { .. } => "nothing_to_resume",
+            CheckpointError::InvalidUpdate(_) => "invalid_update",
+            _ => return other(error),
+        },
+        _ => return other(error),
+    };
+    json!({ "kind": kind })
+}
+
+fn node(failure: Option<&NodeError>, error: &AgentError) -> Value {
+    let Some(failure) = failure else {
+        return other(error);
+    };
+    if failure.is::<ReducerError>() {
+        return json!({ "kind": "reducer_error" });
+    }
+    match failure.downcast_ref::<Failed>() {
+        Some(failed) => json!({ "kind": "node_error", "message": failed.message }),
+        None => other(error),
+    }
+}
+
+/// What is wrong with an input is told in words.
+fn input(text: &str) -> &'static str {
+    if text.starts_with("input: ") {
+        "reducer_error"
+    } else if text.contains("Command::parent") {
+        "parent_command_at_root"
+    } else if text.contains("step limit") {
+        "invalid_config"
+    } else {
+        "invalid_input"
+    }
+}
+
+/// An error that the format has no word for: shown whole, so that a failing case tells it.
+fn other(error: &AgentError) -> Value {
+    json!({ "kind": "other", "message": error.to_string() })
+}

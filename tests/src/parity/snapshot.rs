@@ -1,0 +1,85 @@
+//! Checkpoints in the form of a case.
+
+use langgraph::checkpoint::{Snapshot, TaskSnapshot};
+use serde_json::{Map, Value, json};
+
+use super::chunk::payloads;
+use super::state::Dynamic;
+use super::{messages, writes};
+
+/// What `get_state` answers; without a thread, nothing.
+pub(super) fn state(snapshot: Option<&Snapshot<Dynamic>>) -> Value {
+    let Some(snapshot) = snapshot else {
+        return json!({
+            "values": {}, "next": [], "step": null, "source": null, "interrupts": [], "tasks": [],
+        });
+    };
+    let mut shown = common(snapshot);
+    shown.insert("tasks".to_owned(), tasks(snapshot));
+    Value::Object(shown)
+}
+
+/// What `get_history` answers.
+pub(super) fn history(history: &[Snapshot<Dynamic>]) -> Value {
+    let entry = |snapshot: &Snapshot<Dynamic>| {
+        let mut shown = common(snapshot);
+        let parent = snapshot
+            .parent
+            .and_then(|parent| history.iter().position(|other| other.id == parent));
+        shown.insert("parent".to_owned(), parent.into());
+        Value::Object(shown)
+    };
+    history.iter().map(entry).collect()
+}
+
+fn common(snapshot: &Snapshot<Dynamic>) -> Map<String, Value> {
+    let shown = json!({
+        "values": messages::marked(snapshot.values.input(None)),
+        "next": next(snapshot),
+        "step": snapshot.step,
+        "source": snapshot.source,
+        "interrupts": payloads(&snapshot.interrupts),
+    });
+    match shown {
+        Value::Object(shown) => shown,
+        _ => Map::new(),
+    }
+}
+
+/// The tasks in Python's order: sends first.
+fn ordered(snapshot: &Snapshot<Dynamic>) -> impl Iterator<Item = &TaskSnapshot<Dynamic>> {
+    let these = |sent: bool| snapshot.tasks.iter().filter(move |task| task.sent == sent);
+    these(true).chain(these(false))
+}
+
+/// What runs next, in Python's order.
+pub(super) fn next(snapshot: &Snapshot<Dynamic>) -> Vec<&str> {
+    let mut left: Vec<&str> = snapshot.next.iter().map(|name| &**name).collect();
+    let mut next = Vec::new();
+    let whole = left.len() == snapshot.tasks.len();
+    for task in ordered(snapshot).filter(|task| whole || task.result.is_none()) {
+        if let Some(place) = left.iter().position(|name| *name == &*task.node) {
+            next.push(left.remove(place));
+        }
+    }
+    // What is no task is shown too, so that it is noticed.
+    next.extend(left);
+    next
+}
+
+fn tasks(snapshot: &Snapshot<Dynamic>) -> Value {
+    let schema = &snapshot.values.schema;
+    let tasks = ordered(snapshot).map(|task| {
+        let result = task
+            .result
+            .as_ref()
+            .map(|result| writes::shown(result, |name| schema.has(name)));
+        json!({
+            "name": &*task.node,
+            "result": messages::unmarked(result.map_or(Value::Null, Value::Object)),
+            "error": task.error.is_some(),
+            "interrupts": payloads(&task.interrupts),
+        })
+    });
+    tasks.collect()
+}
