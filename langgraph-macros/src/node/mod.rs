@@ -41,7 +41,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
         }
         Ok(other) => {
             errors.on(
-                first_token(&item),
+                crate::function::first_token(&item),
                 "`#[node]` belongs on an async function, or on an `impl` block with an async method `run`",
             );
             let mut output = errors.to_compile_errors();
@@ -55,15 +55,4 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             output
         }
     }
-}
-
-fn first_token(item: &TokenStream) -> TokenStream {
-    let mut trees = item.clone().into_iter().peekable();
-    // Past the attributes: they are not what the error is about.
-    while matches!(trees.peek(), Some(proc_macro2::TokenTree::Punct(punct)) if punct.as_char() == '#')
-    {
-        trees.next();
-        trees.next();
-    }
-    trees.next().into_iter().collect()
 }
