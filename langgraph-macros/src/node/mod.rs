@@ -25,8 +25,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             let node = signature::read(&function, &options, &mut errors);
             let mut output = errors.to_compile_errors();
             match node {
-                Some(node) if errors.is_empty() => output.extend(expand::expand(&node, &options)),
-                _ => output.extend(function.into_token_stream()),
+                Some(node) => output.extend(expand::expand(&node, &options)),
+                None => output.extend(function.into_token_stream()),
             }
             output
         }
@@ -34,7 +34,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             let method = method::read(&block, &options, &mut errors);
             let mut output = errors.to_compile_errors();
             output.extend(block.to_token_stream());
-            if let (Some(method), true) = (method, errors.is_empty()) {
+            if let Some(method) = method {
                 output.extend(method::expand(&block, &method, &options));
             }
             output

@@ -6,7 +6,7 @@ use syn::{Attribute, Expr, Ident, LitStr, Meta};
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 
-const KEYS: [&str; 4] = ["name", "description", "return_direct", "crate"];
+const KEYS: [&str; 4] = ["name", "description", "return_directly", "crate"];
 const ARGUMENT_KEYS: [&str; 3] = ["default", "rename", "description"];
 
 /// What `#[tool(…)]` says of the function.
@@ -18,7 +18,7 @@ pub(super) struct Options {
     /// What the model is told, when it is not the doc comment.
     pub(super) description: Option<LitStr>,
     /// The tool's answer is the agent's answer.
-    pub(super) return_direct: bool,
+    pub(super) return_directly: bool,
 }
 
 impl Options {
@@ -34,8 +34,8 @@ impl Options {
                 options.name = Some(name);
             } else if meta.path.is_ident("description") {
                 options.description = Some(meta.value()?.parse()?);
-            } else if meta.path.is_ident("return_direct") {
-                options.return_direct = true;
+            } else if meta.path.is_ident("return_directly") {
+                options.return_directly = true;
             } else {
                 return Err(unknown(&meta.path, "`#[tool]`", &KEYS));
             }

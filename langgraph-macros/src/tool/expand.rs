@@ -7,7 +7,7 @@ use syn::{FnArg, Ident, LitStr, Type, parse_quote};
 
 use super::attr::Options;
 use super::signature::{Argument, ToolFn};
-use crate::function::split_attributes;
+use crate::function::{reference, split_attributes};
 
 /// The function, its marker, and the struct of its arguments.
 pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
@@ -30,6 +30,9 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
     for input in &mut inner.sig.inputs {
         if let FnArg::Typed(argument) = input {
             argument.attrs.clear();
+            if reference(&argument.ty).is_some() {
+                name_lifetime(&mut argument.ty);
+            }
         }
     }
     let cx = Ident::new("cx", Span::mixed_site());
@@ -69,6 +72,23 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
     }
 }
 
+/// Writes the lifetime of the context, which an async function may not leave out.
+fn name_lifetime(ty: &mut Type) {
+    match ty {
+        Type::Reference(reference) => name_lifetime(&mut reference.elem),
+        Type::Paren(inner) => name_lifetime(&mut inner.elem),
+        Type::Group(inner) => name_lifetime(&mut inner.elem),
+        Type::Path(path) => {
+            if let Some(last) = path.path.segments.last_mut()
+                && last.arguments.is_none()
+            {
+                last.arguments = syn::PathArguments::AngleBracketed(parse_quote!(<'_>));
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The marker, and what is known of the tool by its type.
 fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     let root = &options.root;
@@ -79,7 +99,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
         None => function.unraw().to_string().to_token_stream(),
     };
     let description = &tool.description;
-    let direct = options.return_direct.then(|| {
+    let direct = options.return_directly.then(|| {
         quote!(
             const RETURNS_DIRECTLY: bool = true;
         )

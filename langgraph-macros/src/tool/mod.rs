@@ -36,10 +36,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let tool = signature::read(&function, &options, &mut errors);
-    if let (Some(tool), true) = (&tool, errors.is_empty()) {
-        return expand::expand(tool, &options);
-    }
     let mut output = errors.to_compile_errors();
+    if let Some(tool) = &tool {
+        output.extend(expand::expand(tool, &options));
+        return output;
+    }
     without_argument_attributes(&mut function);
     output.extend(function.into_token_stream());
     output

@@ -40,17 +40,7 @@ pub(super) fn read<'a>(
     options: &Options,
     errors: &mut Errors,
 ) -> Option<ToolFn<'a>> {
-    let before = errors.len();
     let sig = &item.sig;
-    qualifiers(sig, "tool", errors);
-    let parameter = sig.generics.type_params().map(|param| &param.ident);
-    let constant = sig.generics.const_params().map(|param| &param.ident);
-    if let Some(parameter) = parameter.chain(constant).next() {
-        errors.on(
-            parameter,
-            "a tool is not generic: the model is told one schema; call the generic function from a tool for each type",
-        );
-    }
     let description = match &options.description {
         Some(text) => text.value(),
         None => docs(&item.attrs).unwrap_or_default(),
@@ -62,6 +52,16 @@ pub(super) fn read<'a>(
                 "a tool needs a description, which the model reads: write a doc comment above `{}`",
                 sig.ident
             ),
+        );
+    }
+    let before = errors.len();
+    qualifiers(sig, "tool", errors);
+    let parameter = sig.generics.type_params().map(|param| &param.ident);
+    let constant = sig.generics.const_params().map(|param| &param.ident);
+    if let Some(parameter) = parameter.chain(constant).next() {
+        errors.on(
+            parameter,
+            "a tool is not generic: the model is told one schema; call the generic function from a tool for each type",
         );
     }
     let mut arguments: Vec<Argument<'_>> = Vec::new();
