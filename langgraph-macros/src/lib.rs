@@ -1,11 +1,13 @@
 //! The macros of `langgraph`.
 
 mod diag;
+mod function;
 mod graph;
 mod node;
 mod paths;
 mod similar;
 mod state;
+mod tool;
 
 use proc_macro::TokenStream;
 
@@ -25,6 +27,12 @@ pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn graph(input: TokenStream) -> TokenStream {
     entry(input.into(), graph::expand)
+}
+
+/// Makes a function a tool that a model can ask for.
+#[proc_macro_attribute]
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry(item.into(), |item| tool::expand(options.into(), item))
 }
 
 /// Runs a macro; prints what it expands to when `LANGGRAPH_MACROS_DEBUG` is set.

@@ -16,12 +16,12 @@ pub mod run;
 pub mod state;
 pub mod stream;
 
-#[doc(inline)]
-pub use langgraph_macros::{State, node};
-
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
-pub use langgraph_macros::graph;
+#[cfg(feature = "agent")]
+pub use langgraph_macros::tool;
+#[doc(inline)]
+pub use langgraph_macros::{State, graph, node};
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
 pub use state::State;
@@ -31,7 +31,6 @@ pub mod prelude {
     #[cfg(feature = "agent")]
     pub use crate::agent::{ChatModel, ChatModelExt};
     pub use crate::error::AgentError;
-    pub use crate::graph;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
     pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError, NodeExt};
@@ -40,5 +39,7 @@ pub mod prelude {
     // `State` is the trait and its derive.
     pub use crate::State;
     pub use crate::stream::{Event, EventKind, Mode};
-    pub use langgraph_macros::node;
+    #[cfg(feature = "agent")]
+    pub use langgraph_macros::tool;
+    pub use langgraph_macros::{graph, node};
 }

@@ -264,3 +264,160 @@ async fn a_method_is_a_node() {
         .unwrap();
     assert_eq!(state.log, ["hello 2 from greet"]);
 }
+
+#[node(writes(count))]
+async fn one_field(state: &Notes) -> i64 {
+    state.count + 1
+}
+
+#[node(writes(count, log), alias = "old_name", alias = "older_name")]
+async fn two_fields(state: &Notes, cx: &Context) -> (i64, Vec<String>) {
+    (state.count + 1, vec![cx.node().to_owned()])
+}
+
+#[node(writes(count))]
+async fn fallible_field(state: &Notes) -> Result<i64, NodeError> {
+    Ok(state.count + "1".parse::<i64>()?)
+}
+
+#[node(writes(count, log))]
+async fn fields_and_a_jump(state: &Notes) -> Result<((i64, Vec<String>), Next), Failed> {
+    let values = (state.count + 1, vec!["jump".to_owned()]);
+    Ok((values, Next::Continue))
+}
+
+#[node(writes(log))]
+fn synchronous_field(state: &Notes) -> Vec<String> {
+    vec![format!("synchronous after {}", state.count)]
+}
+
+#[node(state = Notes, writes(log))]
+async fn field_of_an_item(item: u8) -> Vec<String> {
+    vec![item.to_string()]
+}
+
+struct Writer;
+
+#[node(writes(log))]
+impl Writer {
+    async fn run(&self, state: &Notes) -> Vec<String> {
+        vec![format!("method after {}", state.log.len())]
+    }
+}
+
+#[tokio::test]
+async fn what_a_node_writes_is_its_value() {
+    let mut graph = StateGraph::<Notes>::new();
+    graph
+        .add_node("one_field", one_field)
+        .add_node("two_fields", two_fields)
+        .add_node("fallible_field", fallible_field)
+        .add_node("fields_and_a_jump", fields_and_a_jump)
+        .add_node("synchronous_field", synchronous_field)
+        .add_node("method", Writer);
+    let nodes = graph.topology().nodes.clone();
+    let writes: Vec<_> = nodes.iter().map(|node| node.writes.clone()).collect();
+    let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(writes[0], fields(&["count"]));
+    assert_eq!(writes[1], fields(&["count", "log"]));
+    assert_eq!(writes[4], fields(&["log"]));
+    let jumps: Vec<_> = nodes.iter().map(|node| node.may_goto).collect();
+    assert_eq!(jumps, [false, false, false, true, false, false]);
+    let worker = graph.add_worker("worker", field_of_an_item);
+    let names: Vec<_> = nodes.iter().map(|node| node.name.clone()).collect();
+    graph
+        .add_sequence(&names)
+        .add_map(START, |_: &Notes| [7], &worker);
+    let state = graph
+        .compile()
+        .unwrap()
+        .invoke(Notes::default())
+        .await
+        .unwrap();
+    assert_eq!(state.count, 4);
+    assert_eq!(
+        state.log,
+        [
+            "7",
+            "two_fields",
+            "jump",
+            "synchronous after 4",
+            "method after 4"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_node_that_declares_its_writes_is_called_for_its_update() {
+    let state = Notes::default();
+    assert_eq!(one_field(&state).await, NotesUpdate::default().count(1));
+    let update = synchronous_field(&state).await;
+    assert_eq!(update.log.unwrap(), ["synchronous after 0"]);
+}
+
+macro_rules! counters {
+    ($($name:ident: $state:ty = $step:literal;)*) => {$(
+        #[node]
+        async fn $name(state: &$state) -> NotesUpdate {
+            NotesUpdate::default().count(state.count + $step)
+        }
+    )*};
+}
+
+counters! {
+    one: Notes = 1;
+    ten: Notes = 10;
+}
+
+#[tokio::test]
+async fn d8_a_macro_may_write_nodes() {
+    let mut graph = StateGraph::<Notes>::new();
+    graph
+        .add_node("one", one)
+        .add_node("ten", ten)
+        .add_sequence(&["one", "ten"]);
+    assert_eq!(
+        graph
+            .compile()
+            .unwrap()
+            .invoke(Notes::default())
+            .await
+            .unwrap()
+            .count,
+        11
+    );
+}
+
+#[tokio::test]
+async fn d8_a_node_may_stand_in_a_function() {
+    #[derive(State, Clone, Default)]
+    struct Local {
+        n: i64,
+    }
+
+    #[node]
+    async fn local(state: &Local) -> LocalUpdate {
+        LocalUpdate::default().n(state.n + 1)
+    }
+
+    #[node]
+    fn sync_local(state: &Local, _: &Context) -> Local {
+        Local { n: state.n * 2 }
+    }
+
+    let mut graph = StateGraph::<Local>::new();
+    graph
+        .add_node("local", local)
+        .add_node("sync_local", sync_local)
+        .add_sequence(&["local", "sync_local"]);
+    assert_eq!(
+        graph
+            .compile()
+            .unwrap()
+            .invoke(Local::default())
+            .await
+            .unwrap()
+            .n,
+        2
+    );
+}

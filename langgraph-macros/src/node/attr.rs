@@ -67,6 +67,13 @@ impl Options {
     }
 }
 
+impl Options {
+    /// True when an option has to travel with the function's type.
+    pub(super) fn need_a_marker(&self) -> bool {
+        self.writes.is_some() || !self.aliases.is_empty()
+    }
+}
+
 fn unknown(name: &str) -> String {
     if METHODS.contains(&name) {
         return format!(

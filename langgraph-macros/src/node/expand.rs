@@ -4,15 +4,16 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, GenericParam, Generics, Ident, Lifetime, Meta, Pat, Type, parse_quote};
+use syn::{GenericParam, Generics, Ident, Lifetime, Pat, Type, parse_quote};
 
 use super::answer;
 use super::attr::Options;
 use super::signature::{Argument, NodeFn, Role, output_span};
+use crate::function::{docs, split_attributes};
 
 /// The function, its marker and the marker's metadata.
 pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
-    if !node.is_async() {
+    if !node.is_async() && !options.need_a_marker() {
         return super::sync::expand(node, options);
     }
     let root = &options.root;
@@ -51,12 +52,17 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     };
     let (answer, body) = match (&options.writes, node.state) {
         (Some(fields), Some(state)) => {
-            let awaited = quote!(#call.await);
-            let written = answer::written(root, state, fields, Some(&output), &awaited);
+            let called = if node.is_async() {
+                quote!(#call.await)
+            } else {
+                call
+            };
+            let written = answer::written(root, state, fields, Some(&output), &called);
             let value = written.value;
             (written.ty, quote!(async move { #value }))
         }
-        _ => (output, call),
+        _ if node.is_async() => (output, call),
+        _ => (output, quote!(async move { #call })),
     };
     let (future, made) = match node.state {
         Some(state) if !node.is_owned() => {
@@ -148,43 +154,6 @@ pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
             #aliases
         }
     }
-}
-
-/// The text of the doc comments.
-fn docs(attrs: &[Attribute]) -> Option<String> {
-    let mut lines = Vec::new();
-    for attr in attrs {
-        if let Meta::NameValue(meta) = &attr.meta
-            && attr.path().is_ident("doc")
-            && let syn::Expr::Lit(literal) = &meta.value
-            && let syn::Lit::Str(text) = &literal.lit
-        {
-            let text = text.value();
-            lines.extend(
-                text.split('\n')
-                    .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
-            );
-        }
-    }
-    let text = lines.join("\n").trim().to_owned();
-    (!text.is_empty()).then_some(text)
-}
-
-/// What stays on the function that is called, and what goes to the one that holds the body.
-///
-/// Documentation and what is about the function as an item stays; attributes of other macros
-/// (`#[instrument]`, say) want the async function that the user wrote; lints go to both.
-pub(super) fn split_attributes(attrs: &[Attribute]) -> (Vec<&Attribute>, Vec<Attribute>) {
-    let is = |attr: &Attribute, names: &[&str]| names.iter().any(|name| attr.path().is_ident(name));
-    let lints = ["allow", "warn", "deny", "forbid", "expect"];
-    let item = ["doc", "deprecated", "must_use", "cfg", "inline", "cold"];
-    let outer = attrs
-        .iter()
-        .filter(|attr| is(attr, &item) || is(attr, &["allow", "warn", "deny", "forbid"]));
-    let inner = attrs
-        .iter()
-        .filter(|attr| !is(attr, &item) || is(attr, &lints));
-    (outer.collect(), inner.cloned().collect())
 }
 
 /// The lifetime of all that a node borrows.

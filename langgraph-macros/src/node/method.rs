@@ -8,8 +8,9 @@ use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, parse_quote};
 use super::answer;
 use super::attr::Options;
 use super::expand::{one_lifetime, shared_lifetime};
-use super::signature::{Argument, Role, is_context, qualifiers, reference, roles};
+use super::signature::{Argument, Role, is_context, roles};
 use crate::diag::Errors;
+use crate::function::{qualifiers, reference};
 
 /// The method that runs the node.
 pub(super) struct Method<'a> {
@@ -53,7 +54,7 @@ pub(super) fn read<'a>(
         );
         return None;
     };
-    qualifiers(&method.sig, errors);
+    qualifiers(&method.sig, "node", errors);
     let mut inputs = method.sig.inputs.iter();
     match inputs.next() {
         Some(FnArg::Receiver(receiver)) if is_shared(receiver) => {}

@@ -25,8 +25,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             let node = signature::read(&function, &options, &mut errors);
             let mut output = errors.to_compile_errors();
             match node {
-                Some(node) if errors.is_empty() => output.extend(expand::expand(&node, &options)),
-                _ => output.extend(function.into_token_stream()),
+                Some(node) => output.extend(expand::expand(&node, &options)),
+                None => output.extend(function.into_token_stream()),
             }
             output
         }
@@ -34,14 +34,14 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             let method = method::read(&block, &options, &mut errors);
             let mut output = errors.to_compile_errors();
             output.extend(block.to_token_stream());
-            if let (Some(method), true) = (method, errors.is_empty()) {
+            if let Some(method) = method {
                 output.extend(method::expand(&block, &method, &options));
             }
             output
         }
         Ok(other) => {
             errors.on(
-                first_token(&item),
+                crate::function::first_token(&item),
                 "`#[node]` belongs on an async function, or on an `impl` block with an async method `run`",
             );
             let mut output = errors.to_compile_errors();
@@ -55,15 +55,4 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             output
         }
     }
-}
-
-fn first_token(item: &TokenStream) -> TokenStream {
-    let mut trees = item.clone().into_iter().peekable();
-    // Past the attributes: they are not what the error is about.
-    while matches!(trees.peek(), Some(proc_macro2::TokenTree::Punct(punct)) if punct.as_char() == '#')
-    {
-        trees.next();
-        trees.next();
-    }
-    trees.next().into_iter().collect()
 }

@@ -1,10 +1,11 @@
 //! What the arguments of a node function are.
 
 use syn::spanned::Spanned;
-use syn::{FnArg, ItemFn, Pat, ReturnType, Signature, Type, TypeReference};
+use syn::{FnArg, ItemFn, Pat, ReturnType, Signature, Type};
 
 use super::attr::Options;
 use crate::diag::Errors;
+use crate::function::{qualifiers, reference};
 
 /// A node function, understood.
 pub(super) struct NodeFn<'a> {
@@ -55,7 +56,7 @@ pub(super) fn read<'a>(
     errors: &mut Errors,
 ) -> Option<NodeFn<'a>> {
     let before = errors.len();
-    qualifiers(&item.sig, errors);
+    qualifiers(&item.sig, "node", errors);
     let arguments = arguments(&item.sig, errors);
     let output = match &item.sig.output {
         ReturnType::Default => None,
@@ -83,25 +84,6 @@ pub(super) fn read<'a>(
         state,
         output,
     })
-}
-
-/// Refuses what a node cannot be.
-pub(super) fn qualifiers(sig: &Signature, errors: &mut Errors) {
-    if let Some(token) = &sig.constness {
-        errors.on(token, "a node is not a `const fn`: it runs in a graph");
-    }
-    if let syn::Safety::Unsafe(token) = &sig.safety {
-        errors.on(
-            token,
-            "a node is not an `unsafe fn`: the graph calls it; put the unsafe part into a safe function",
-        );
-    }
-    if let Some(token) = &sig.abi {
-        errors.on(token, "a node is a Rust function, found a foreign ABI");
-    }
-    if let Some(token) = &sig.variadic {
-        errors.on(token, "a node has no variadic arguments");
-    }
 }
 
 fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> Vec<Argument<'a>> {
@@ -207,16 +189,6 @@ pub(super) fn roles<'a>(
             role: role(index),
         })
         .collect()
-}
-
-/// The reference that a type is, through parentheses and the groups of a `macro_rules!`.
-pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
-    match ty {
-        Type::Reference(reference) => Some(reference),
-        Type::Paren(inner) => reference(&inner.elem),
-        Type::Group(inner) => reference(&inner.elem),
-        _ => None,
-    }
 }
 
 /// True for a type that is called `Context`.

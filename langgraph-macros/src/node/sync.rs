@@ -1,11 +1,63 @@
-//! A function that is not async is a node as it stands.
+//! A function that is not async is a node as it stands; it is only checked.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, Type};
 
 use super::attr::Options;
-use super::signature::NodeFn;
+use super::signature::{NodeFn, Role, output_span};
 
-pub(super) fn expand(node: &NodeFn<'_>, _: &Options) -> TokenStream {
-    node.item.to_token_stream()
+/// The function, and obligations that fail at its types when they are wrong.
+pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
+    let root = &options.root;
+    let item = node.item.to_token_stream();
+    let generics = &node.item.sig.generics;
+    let (params, _, bounds) = generics.split_for_impl();
+    let mut arguments = TokenStream::new();
+    let mut checks = TokenStream::new();
+    let context = node
+        .arguments
+        .iter()
+        .find(|argument| argument.role == Role::Context);
+    if let Some(context) = context {
+        let ty = context.ty;
+        let cx = Ident::new("cx", ty.span());
+        arguments.extend(quote!(#cx: #ty));
+        checks.extend(quote_spanned!(ty.span()=> let _: &#root::node::Context = #cx;));
+    }
+    if let (Some(state), Some(output)) = (node.state, node.output)
+        && !may_be_future(output)
+    {
+        let answers =
+            quote_spanned!(output_span(node)=> #root::__private::answers::<#state, #output>);
+        checks.extend(quote!(#answers();));
+    }
+    if checks.is_empty() {
+        return item;
+    }
+    quote! {
+        #item
+
+        const _: () = {
+            #[allow(dead_code, clippy::all, clippy::pedantic)]
+            fn check #params(#arguments) #bounds {
+                #checks
+            }
+        };
+    }
+}
+
+/// True when the function answers later, or how it answers cannot be named.
+fn may_be_future(ty: &Type) -> bool {
+    match ty {
+        Type::ImplTrait(_) => true,
+        Type::Paren(inner) => may_be_future(&inner.elem),
+        Type::Group(inner) => may_be_future(&inner.elem),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| {
+            let name = last.ident.to_string();
+            name == "Pin" || name.ends_with("Future") || name == "NodeRun"
+        }),
+        _ => false,
+    }
 }

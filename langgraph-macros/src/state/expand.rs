@@ -16,12 +16,14 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
     let update = update_type(model, &names);
     let reducers = reducers(model, &names);
     let state = state_impl(model, &names);
+    let history = history_impl(model, &names);
     let serde = serde_impls(model, &names);
     quote! {
         #update
         const _: () = {
             #reducers
             #state
+            #history
             #serde
         };
     }
@@ -424,6 +426,43 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::node::NodeError>
             {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
+            }
+        }
+    }
+}
+
+/// Where the chat history is, when there is one.
+fn history_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let mut histories = model
+        .fields
+        .iter()
+        .filter(|field| field.options.rule.is_messages());
+    let (Some(field), None) = (histories.next(), histories.next()) else {
+        return TokenStream::new();
+    };
+    let root = &model.root;
+    let Names {
+        state,
+        impl_generics,
+        ty_generics,
+        state_bounds,
+        ..
+    } = names;
+    let Field { ident, ty, .. } = field;
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #root::__private::HasMessages for #state #ty_generics #state_bounds {
+            fn messages(&self) -> &[#root::message::Message] {
+                #root::__private::the_messages(&self.#ident)
+            }
+
+            fn update_from_messages(
+                messages: #root::__private::Vec<#root::message::Message>,
+            ) -> <Self as #root::state::State>::Update {
+                let mut update =
+                    <<Self as #root::state::State>::Update as ::core::default::Default>::default();
+                update.#ident = #root::__private::written_messages::<#ty>(messages);
+                update
             }
         }
     }

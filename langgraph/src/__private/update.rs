@@ -109,6 +109,33 @@ pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
     }
 }
 
+/// The chat history that a field holds.
+///
+/// A field that is none has an error of its own.
+pub fn the_messages(field: &dyn Any) -> &[Message] {
+    let messages = field.downcast_ref::<Vec<Message>>();
+    messages.map_or(&[], Vec::as_slice)
+}
+
+/// Writes messages to the field of an update.
+pub fn written_messages<T: 'static>(messages: Vec<Message>) -> Option<T> {
+    let mut written = None;
+    if let Some(field) = (&mut written as &mut dyn Any).downcast_mut() {
+        *field = Some(messages);
+    }
+    written
+}
+
+/// What the `agent` feature has in this place; without it nobody asks.
+#[cfg(not(feature = "agent"))]
+pub trait HasMessages: crate::State {
+    /// The chat so far.
+    fn messages(&self) -> &[Message];
+
+    /// The update that adds these messages to the chat.
+    fn update_from_messages(messages: Vec<Message>) -> Self::Update;
+}
+
 /// An update that is read field by field.
 pub trait ReadField<'de>: Default {
     /// Reads the value of the field `name`; false when there is no such field.

@@ -1,0 +1,88 @@
+//! What `#[node]` and `#[tool]` do with a function alike.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{Attribute, Meta, Safety, Signature, Type, TypeReference};
+
+use crate::diag::Errors;
+
+/// Refuses what a function that the runtime calls cannot be; `what` is a node or a tool.
+pub(crate) fn qualifiers(sig: &Signature, what: &str, errors: &mut Errors) {
+    if let Some(token) = &sig.constness {
+        errors.on(
+            token,
+            format!("a {what} is not a `const fn`: it runs when the graph does"),
+        );
+    }
+    if let Safety::Unsafe(token) = &sig.safety {
+        errors.on(
+            token,
+            format!("a {what} is not an `unsafe fn`: the graph calls it; put the unsafe part into a safe function"),
+        );
+    }
+    if let Some(token) = &sig.abi {
+        errors.on(
+            token,
+            format!("a {what} is a Rust function, found a foreign ABI"),
+        );
+    }
+    if let Some(token) = &sig.variadic {
+        errors.on(token, format!("a {what} has no variadic arguments"));
+    }
+}
+
+/// The text of the doc comments.
+pub(crate) fn docs(attrs: &[Attribute]) -> Option<String> {
+    let mut lines = Vec::new();
+    for attr in attrs {
+        if let Meta::NameValue(meta) = &attr.meta
+            && attr.path().is_ident("doc")
+            && let syn::Expr::Lit(literal) = &meta.value
+            && let syn::Lit::Str(text) = &literal.lit
+        {
+            let text = text.value();
+            lines.extend(
+                text.split('\n')
+                    .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
+            );
+        }
+    }
+    let text = lines.join("\n").trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// What stays on the function that is called, and what goes to the one that holds the body.
+///
+/// Documentation and what is about the function as an item stays; attributes of other macros
+/// (`#[instrument]`, say) want the async function that the user wrote; lints go to both.
+pub(crate) fn split_attributes(attrs: &[Attribute]) -> (Vec<&Attribute>, Vec<Attribute>) {
+    let is = |attr: &Attribute, names: &[&str]| names.iter().any(|name| attr.path().is_ident(name));
+    let lints = ["allow", "warn", "deny", "forbid", "expect"];
+    let item = ["doc", "deprecated", "must_use", "cfg", "inline", "cold"];
+    let outer = attrs
+        .iter()
+        .filter(|attr| is(attr, &item) || is(attr, &["allow", "warn", "deny", "forbid"]));
+    let inner = attrs
+        .iter()
+        .filter(|attr| !is(attr, &item) || is(attr, &lints));
+    (outer.collect(), inner.cloned().collect())
+}
+
+/// The reference that a type is, through parentheses and the groups of a `macro_rules!`.
+pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
+    match ty {
+        Type::Reference(reference) => Some(reference),
+        Type::Paren(inner) => reference(&inner.elem),
+        Type::Group(inner) => reference(&inner.elem),
+        _ => None,
+    }
+}
+
+/// The first token of an item, past its attributes: they are not what the error is about.
+pub(crate) fn first_token(item: &TokenStream) -> TokenStream {
+    let mut trees = item.clone().into_iter().peekable();
+    while matches!(trees.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '#') {
+        trees.next();
+        trees.next();
+    }
+    trees.next().into_iter().collect()
+}

@@ -1,0 +1,164 @@
+//! What the arguments of a tool are.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{FnArg, Ident, ItemFn, Pat, ReturnType, Type};
+
+use super::attr::{self, ArgumentOptions, Options};
+use crate::diag::Errors;
+use crate::function::{docs, qualifiers, reference};
+
+/// A tool function, understood.
+pub(super) struct ToolFn<'a> {
+    pub(super) item: &'a ItemFn,
+    pub(super) description: String,
+    pub(super) arguments: Vec<Argument<'a>>,
+    /// The type of the context, when the function takes one.
+    pub(super) context: Option<&'a Type>,
+    /// What the function returns; `None` is `()`.
+    pub(super) output: Option<&'a Type>,
+}
+
+/// One argument that the model gives.
+pub(super) struct Argument<'a> {
+    pub(super) name: &'a Ident,
+    pub(super) ty: &'a Type,
+    pub(super) options: ArgumentOptions,
+}
+
+impl ToolFn<'_> {
+    /// Where an error about the answer belongs.
+    pub(super) fn output_span(&self) -> Span {
+        self.output
+            .map_or_else(|| self.item.sig.ident.span(), Spanned::span)
+    }
+}
+
+/// Checks the function; every mistake is reported.
+pub(super) fn read<'a>(
+    item: &'a ItemFn,
+    options: &Options,
+    errors: &mut Errors,
+) -> Option<ToolFn<'a>> {
+    let sig = &item.sig;
+    let description = match &options.description {
+        Some(text) => text.value(),
+        None => docs(&item.attrs).unwrap_or_default(),
+    };
+    if description.trim().is_empty() {
+        errors.on(
+            &sig.ident,
+            format!(
+                "a tool needs a description, which the model reads: write a doc comment above `{}`",
+                sig.ident
+            ),
+        );
+    }
+    let before = errors.len();
+    qualifiers(sig, "tool", errors);
+    let parameter = sig.generics.type_params().map(|param| &param.ident);
+    let constant = sig.generics.const_params().map(|param| &param.ident);
+    if let Some(parameter) = parameter.chain(constant).next() {
+        errors.on(
+            parameter,
+            "a tool is not generic: the model is told one schema; call the generic function from a tool for each type",
+        );
+    }
+    let mut arguments: Vec<Argument<'_>> = Vec::new();
+    let mut context: Option<&Type> = None;
+    let count = sig.inputs.len();
+    for (index, input) in sig.inputs.iter().enumerate() {
+        let argument = match input {
+            FnArg::Receiver(receiver) => {
+                errors.on(
+                    receiver,
+                    "a tool is a function: for one with fields, implement `Tool` for the type",
+                );
+                continue;
+            }
+            FnArg::Typed(argument) => argument,
+        };
+        if let Some(borrow) = reference(&argument.ty) {
+            let is_last = index + 1 == count;
+            match last_name(&borrow.elem) {
+                Some(name) if name == "ToolContext" && is_last => {
+                    if let Some(token) = &borrow.mutability {
+                        errors.on(token, "the context is borrowed by `&`");
+                    }
+                    context = Some(&argument.ty);
+                }
+                Some(name) if name == "ToolContext" => {
+                    errors.on(&argument.ty, "the context comes last");
+                }
+                Some(name) if name == "Context" => errors.on(
+                    &argument.ty,
+                    "a tool takes a `&ToolContext`, which can do what a `Context` can",
+                ),
+                name => {
+                    let owned = match name {
+                        Some(name) if name == "str" => "String".to_owned(),
+                        Some(name) => name.to_string(),
+                        None => "an owned value".to_owned(),
+                    };
+                    errors.on(
+                        &argument.ty,
+                        format!(
+                            "the model gives a tool its arguments, so they are owned: expected `{owned}`, found a reference"
+                        ),
+                    );
+                }
+            }
+            continue;
+        }
+        if last_name(&argument.ty).is_some_and(|name| name == "ToolContext") {
+            errors.on(&argument.ty, "the context is borrowed: `cx: &ToolContext`");
+            continue;
+        }
+        if let Type::ImplTrait(_) = &*argument.ty {
+            errors.on(
+                &argument.ty,
+                "the model is told one schema: name the type of the argument",
+            );
+            continue;
+        }
+        let Pat::Ident(pat) = &*argument.pat else {
+            errors.on(
+                &argument.pat,
+                "an argument of a tool has a name, which the model uses; take it apart in the body",
+            );
+            continue;
+        };
+        if arguments.len() == 12 {
+            errors.on(
+                argument,
+                "a tool takes up to 12 arguments: group them in a struct",
+            );
+            continue;
+        }
+        arguments.push(Argument {
+            name: &pat.ident,
+            ty: &argument.ty,
+            options: attr::argument(&argument.attrs, errors),
+        });
+    }
+    let output = match &sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(&**ty),
+    };
+    (errors.len() == before).then_some(ToolFn {
+        item,
+        description,
+        arguments,
+        context,
+        output,
+    })
+}
+
+fn last_name(ty: &Type) -> Option<&Ident> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
+        Type::Paren(inner) => last_name(&inner.elem),
+        Type::Group(inner) => last_name(&inner.elem),
+        _ => None,
+    }
+}
