@@ -16,12 +16,14 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
     let update = update_type(model, &names);
     let reducers = reducers(model, &names);
     let state = state_impl(model, &names);
+    let messages = has_messages(model, &names);
     let serde = serde_impls(model, &names);
     quote! {
         #update
         const _: () = {
             #reducers
             #state
+            #messages
             #serde
         };
     }
@@ -424,6 +426,41 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::node::NodeError>
             {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
+            }
+        }
+    }
+}
+
+/// Where the chat is, if the state holds exactly one.
+fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let root = &model.root;
+    let Names {
+        state,
+        update,
+        impl_generics,
+        ty_generics,
+        state_bounds,
+        ..
+    } = names;
+    let mut chats = model
+        .fields
+        .iter()
+        .filter(|field| field.options.rule.is_messages());
+    let (Some(chat), None) = (chats.next(), chats.next()) else {
+        return TokenStream::new();
+    };
+    let ident = chat.ident;
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #root::state::HasMessages for #state #ty_generics #state_bounds {
+            fn messages(&self) -> &[#root::message::Message] {
+                &self.#ident
+            }
+
+            fn update_from_messages(
+                messages: ::std::vec::Vec<#root::message::Message>,
+            ) -> #update #ty_generics {
+                <#update #ty_generics as ::core::default::Default>::default().#ident(messages)
             }
         }
     }

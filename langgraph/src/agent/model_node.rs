@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::model::respond;
-use super::{ChatModel, ChatRequest, HasMessages, IntoTools, ModelError, ToolDefinition};
+use super::{ChatModel, ChatRequest, IntoTools, ModelError, ToolDefinition};
 use crate::message::Message;
 use crate::node::{Context, MissingResource, Node, NodeError, NodeRun};
+use crate::state::HasMessages;
 
 /// The node that asks a model for the next message of the chat.
 ///

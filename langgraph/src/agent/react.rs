@@ -3,12 +3,13 @@
 use std::fmt;
 
 use super::{
-    ChatModel, ChatRequest, HasMessages, IntoTools, MessagesState, ModelNode, ToolNode, Tools,
+    ChatModel, ChatRequest, IntoTools, MessagesState, ModelNode, ToolNode, Tools,
     pending_tool_calls,
 };
 use crate::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
 use crate::message::Message;
 use crate::node::{Send, Target};
+use crate::state::HasMessages;
 
 /// An agent that asks `model`, runs the tools it asks for, and asks again, until it answers.
 ///

@@ -6,14 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::side_by_side::side_by_side;
-use super::{HasMessages, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
+use super::{IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use crate::graph::END;
 use crate::message::{Message, ToolCall, ToolResult};
 use crate::node::{
     Command, ConfiguredWorker, Context, IntoTargets, IntoWorker, Node, NodeError, NodeRun, Target,
     worker,
 };
-use crate::state::State;
+use crate::state::{HasMessages, State};
 
 /// The node that runs the tools a model asked for.
 ///
