@@ -16,14 +16,14 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
     let update = update_type(model, &names);
     let reducers = reducers(model, &names);
     let state = state_impl(model, &names);
-    let history = history_impl(model, &names);
+    let messages = has_messages(model, &names);
     let serde = serde_impls(model, &names);
     quote! {
         #update
         const _: () = {
             #reducers
             #state
-            #history
+            #messages
             #serde
         };
     }
@@ -431,36 +431,36 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// Where the chat history is, when there is one.
-fn history_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
-    let mut histories = model
-        .fields
-        .iter()
-        .filter(|field| field.options.rule.is_messages());
-    let (Some(field), None) = (histories.next(), histories.next()) else {
-        return TokenStream::new();
-    };
+/// Where the chat is, if the state holds exactly one.
+fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
         state,
+        update,
         impl_generics,
         ty_generics,
         state_bounds,
         ..
     } = names;
-    let Field { ident, ty, .. } = field;
+    let mut chats = model
+        .fields
+        .iter()
+        .filter(|field| field.options.rule.is_messages());
+    let (Some(chat), None) = (chats.next(), chats.next()) else {
+        return TokenStream::new();
+    };
+    let Field { ident, ty, .. } = chat;
     quote! {
         #[automatically_derived]
-        impl #impl_generics #root::__private::HasMessages for #state #ty_generics #state_bounds {
+        impl #impl_generics #root::state::HasMessages for #state #ty_generics #state_bounds {
             fn messages(&self) -> &[#root::message::Message] {
                 #root::__private::the_messages(&self.#ident)
             }
 
             fn update_from_messages(
                 messages: #root::__private::Vec<#root::message::Message>,
-            ) -> <Self as #root::state::State>::Update {
-                let mut update =
-                    <<Self as #root::state::State>::Update as ::core::default::Default>::default();
+            ) -> #update #ty_generics {
+                let mut update = <#update #ty_generics as ::core::default::Default>::default();
                 update.#ident = #root::__private::written_messages::<#ty>(messages);
                 update
             }

@@ -10,14 +10,10 @@ use crate::node::{Context, IntoOutput, Item, RouterRun, Send, Worker};
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
-#[cfg(not(feature = "agent"))]
-pub use self::update::HasMessages;
 pub use self::update::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
     reducer, reducers, see_messages, the_messages, written_messages,
 };
-#[cfg(feature = "agent")]
-pub use crate::agent::HasMessages;
 pub use crate::graph::Pick;
 pub use serde;
 pub use std::vec::Vec;

@@ -126,16 +126,6 @@ pub fn written_messages<T: 'static>(messages: Vec<Message>) -> Option<T> {
     written
 }
 
-/// What the `agent` feature has in this place; without it nobody asks.
-#[cfg(not(feature = "agent"))]
-pub trait HasMessages: crate::State {
-    /// The chat so far.
-    fn messages(&self) -> &[Message];
-
-    /// The update that adds these messages to the chat.
-    fn update_from_messages(messages: Vec<Message>) -> Self::Update;
-}
-
 /// An update that is read field by field.
 pub trait ReadField<'de>: Default {
     /// Reads the value of the field `name`; false when there is no such field.

@@ -18,6 +18,8 @@ use super::IntoTools;
 use crate::message::{Message, MessageChunk};
 use crate::node::Context;
 
+pub(super) use call::respond;
+
 pub use bound::BoundModel;
 pub use error::{ModelError, ModelErrorKind};
 pub use request::{ChatRequest, ChatResponse, ResponseFormat, ToolChoice};

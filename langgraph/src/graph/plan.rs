@@ -96,7 +96,6 @@ pub(crate) struct FieldKinds {
     pub(crate) reduced: FieldSet,
     pub(crate) ephemeral: FieldSet,
     pub(crate) untracked: FieldSet,
-    pub(crate) count: usize,
 }
 
 /// At which nodes a run pauses.
@@ -186,6 +185,8 @@ impl<S: State> Plan<S> {
                     });
                 }
             }
+            let names = sources.iter().filter_map(|source| names.get(*source).cloned());
+            topology_joins.push((names.collect(), Arc::clone(&join.target)));
             joins.push(PlanJoin {
                 target,
                 sources: sources.len(),
@@ -324,7 +325,6 @@ impl FieldKinds {
             reduced: those(crate::state::Field::is_reduced),
             ephemeral: those(crate::state::Field::is_ephemeral),
             untracked: those(crate::state::Field::is_untracked),
-            count: fields.len(),
         }
     }
 }

@@ -86,10 +86,6 @@ impl Context {
         &self.scope
     }
 
-    pub(crate) fn node_index(&self) -> usize {
-        self.node
-    }
-
     /// The name of the node that runs.
     pub fn node(&self) -> &str {
         self.scope

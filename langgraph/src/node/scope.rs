@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -34,7 +33,6 @@ pub(crate) struct Shared {
     pub(crate) thread: Option<String>,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) cancel: Option<CancelToken>,
-    pub(crate) deadline: Option<Instant>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -306,7 +306,6 @@ fn machine<S: State>(
             thread: options.thread.clone(),
             metadata: options.metadata.clone(),
             cancel: options.cancel.clone(),
-            deadline: options.timeout.map(|limit| Instant::now() + limit),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
         }),

@@ -7,11 +7,13 @@
 use crate::message::Message;
 
 mod field;
+mod has_messages;
 mod plain;
 mod reducer;
 mod standard;
 
 pub use field::{Field, FieldSet};
+pub use has_messages::HasMessages;
 pub use plain::{Plain, PlainUpdate};
 pub use reducer::{Reducer, ReducerError, ReducerFn};
 pub use standard::*;

@@ -101,6 +101,14 @@ impl ModelError {
         }
     }
 
+    /// There is no run to take a model from.
+    pub(crate) fn no_model() -> Self {
+        Self::new(
+            ModelErrorKind::InvalidRequest,
+            "no model: outside of a run there is no resource to take one from",
+        )
+    }
+
     /// True when a node failed because of a model, and may succeed when it is tried again: for
     /// [`RetryPolicy::retry_on`](crate::node::RetryPolicy::retry_on).
     pub fn is_worth_retrying(error: &NodeError) -> bool {

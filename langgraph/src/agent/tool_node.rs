@@ -1,0 +1,447 @@
+//! The node that runs the tools a model asked for.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::side_by_side::side_by_side;
+use super::{IntoTools, ToolContext, ToolError, ToolOutput, Tools};
+use crate::graph::END;
+use crate::message::{Message, ToolCall, ToolResult};
+use crate::node::{
+    Command, ConfiguredWorker, Context, IntoTargets, IntoWorker, Node, NodeError, NodeRun, Target,
+    worker,
+};
+use crate::state::{HasMessages, State};
+
+/// The node that runs the tools a model asked for.
+///
+/// It takes the calls of the last assistant message, runs them side by side, and answers each with
+/// one message, in the order of the calls. What goes wrong is told to the model, so that it can try
+/// again: a tool that does not exist, arguments that are no JSON or do not fit, the tool's own
+/// error, a panic. Only [`ToolError::Fatal`] fails the node, and a question that waits for a person
+/// pauses it.
+///
+/// It is a node of any graph whose state [`HasMessages`]; for another state, see [`on`](Self::on).
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::agent::{
+///     FnTool, MessagesState, MessagesStateUpdate, ScriptedModel, ToolNode, Turn, tools_condition,
+/// };
+/// use langgraph::message::ToolCall;
+/// use langgraph::prelude::*;
+/// use serde_json::json;
+///
+/// async fn call_model(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
+///     let reply = cx.resource::<dyn ChatModel>()?.invoke(&state.messages, cx).await?;
+///     Ok(MessagesStateUpdate::default().messages(vec![reply]))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let now = FnTool::new("get_current_time", "The time.", || async { "2024-01-01 12:00:00" });
+///
+/// let mut graph = StateGraph::new();
+/// graph
+///     .add_node("agent", call_model)
+///     .add_node("tools", ToolNode::new((now,)))
+///     .add_edge(START, "agent")
+///     .add_conditional_edges("agent", tools_condition, ["tools", END])
+///     .add_edge("tools", "agent");
+/// let graph = graph.compile()?;
+///
+/// let model: std::sync::Arc<dyn ChatModel> = std::sync::Arc::new(ScriptedModel::new([
+///     Turn::tool_calls([ToolCall::new("c1", "get_current_time", json!({}))]),
+///     Turn::text("It is noon."),
+/// ]));
+/// let question = MessagesStateUpdate::default().messages(vec![Message::user("What time is it?")]);
+/// let state = graph.run(question).resource(model).await?.into_state();
+/// assert_eq!(state.messages[2], Message::from(
+///     langgraph::message::ToolResult::new("c1", "2024-01-01 12:00:00").with_name("get_current_time"),
+/// ).with_id(state.messages[2].id.clone().unwrap()));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Each call as a task of its own
+///
+/// It is also a worker over [`ToolCall`]: `graph.add_worker("tools", ToolNode::new(tools))` and a
+/// send per call, as [`react_agent`](super::react_agent) does it. Then the calls run on all
+/// threads, count against the run's `max_concurrency`, are stored one by one, and ask their
+/// questions each under its own name. As a node, all calls are one task: it waits for one question
+/// at a time, and runs again as a whole.
+#[derive(Clone)]
+pub struct ToolNode {
+    tools: Tools,
+    errors: Errors,
+}
+
+/// What becomes of a tool's own error.
+#[derive(Clone)]
+enum Errors {
+    Tell,
+    TellAs(Arc<dyn Fn(&ToolCall, &str) -> String + Send + Sync>),
+    Fail,
+}
+
+/// What a call came to.
+struct Answer<S: State> {
+    message: Message,
+    command: Option<Command<S>>,
+}
+
+impl ToolNode {
+    /// Runs these tools.
+    pub fn new<K>(tools: impl IntoTools<K>) -> Self {
+        Self {
+            tools: tools.into_tools(),
+            errors: Errors::Tell,
+        }
+    }
+
+    /// The tools.
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Words what the model is told when a tool fails: from the call and the error's text.
+    #[must_use]
+    pub fn describe_errors(
+        mut self,
+        describe: impl Fn(&ToolCall, &str) -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.errors = Errors::TellAs(Arc::new(describe));
+        self
+    }
+
+    /// Fails the node when a tool fails, as LangGraph does unless told otherwise. A tool that does
+    /// not exist and arguments that do not fit are still told to the model.
+    #[must_use]
+    pub fn fail_on_errors(mut self) -> Self {
+        self.errors = Errors::Fail;
+        self
+    }
+
+    /// The node for a state that does not implement [`HasMessages`]: where its messages are, and
+    /// the update that adds some.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::agent::{MessagesState, MessagesStateUpdate, ToolNode};
+    ///
+    /// let node = ToolNode::new(()).on(
+    ///     |state: &MessagesState| &state.messages,
+    ///     |messages| MessagesStateUpdate::default().messages(messages),
+    /// );
+    /// # let _ = node;
+    /// ```
+    pub fn on<S: State>(
+        self,
+        read: impl for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync + 'static,
+        write: impl Fn(Vec<Message>) -> S::Update + Send + Sync + 'static,
+    ) -> ToolNodeOn<S> {
+        ToolNodeOn {
+            node: self,
+            read: Arc::new(read),
+            write: Arc::new(write),
+        }
+    }
+
+    async fn answer_all<S: State>(
+        &self,
+        state: &S,
+        messages: &[Message],
+        write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
+        cx: &Context,
+    ) -> Result<Vec<Command<S>>, NodeError> {
+        let calls = pending(messages)?;
+        let contexts: Vec<_> = calls
+            .iter()
+            .map(|call| ToolContext::new(cx, call).with_state(state).scoped())
+            .collect();
+        let runs = contexts.iter().map(|cx| Box::pin(self.run(cx)));
+        let results = side_by_side(runs).await;
+        let mut messages = Vec::with_capacity(calls.len());
+        let mut commands = vec![];
+        for (call, result) in calls.iter().zip(results) {
+            let answer: Answer<S> = self.answer(call, result)?;
+            messages.push(answer.message);
+            commands.extend(answer.command);
+        }
+        if cx.has_open_question() {
+            return Err(NodeError::msg(
+                "a tool waits for the answer to its question",
+            ));
+        }
+        if !messages.is_empty() {
+            commands.insert(0, Command::update(write(messages)));
+        }
+        Ok(commands)
+    }
+
+    async fn answer_one<S: State>(
+        &self,
+        call: &ToolCall,
+        state: &S,
+        write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
+        cx: &Context,
+    ) -> Result<Vec<Command<S>>, NodeError> {
+        let context = ToolContext::new(cx, call).with_state(state);
+        let result = side_by_side([Box::pin(self.run(&context))]).await.pop();
+        let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
+        let answer: Answer<S> = self.answer(call, result)?;
+        let update = Command::update(write(vec![answer.message]));
+        Ok([update].into_iter().chain(answer.command).collect())
+    }
+
+    async fn run(&self, cx: &ToolContext<'_>) -> Result<ToolOutput, Failed> {
+        let call = cx.call();
+        let Some(tool) = self.tools.get(&call.name) else {
+            return Err(Failed::Unknown);
+        };
+        if call.invalid_arguments().is_some() {
+            return Err(Failed::Tool(ToolError::arguments(
+                "the arguments are not a JSON object",
+            )));
+        }
+        let result = tool.call(call.arguments.clone(), cx).await;
+        result.map_err(Failed::Tool)
+    }
+
+    /// The message that answers the call.
+    fn answer<S: State>(
+        &self,
+        call: &ToolCall,
+        result: Result<Result<ToolOutput, Failed>, String>,
+    ) -> Result<Answer<S>, NodeError> {
+        let error = match result {
+            Ok(Ok(output)) => {
+                let command = output.command.map(|command| command.take::<S>());
+                let command = command.transpose().map_err(|state| {
+                    NodeError::msg(format!(
+                        "tool `{}` answered with a command for a graph over `{state}`, and this one is over `{}`",
+                        call.name,
+                        std::any::type_name::<S>(),
+                    ))
+                })?;
+                let result = ToolResult::new(&call.id, output.content);
+                return Ok(Answer {
+                    message: result.with_name(&call.name).into(),
+                    command,
+                });
+            }
+            Ok(Err(Failed::Unknown)) => self.unknown(call),
+            Ok(Err(Failed::Tool(ToolError::Arguments(error)))) => bad_arguments(call, &error),
+            Ok(Err(Failed::Tool(ToolError::Model(error)))) => self.tell(call, &error)?,
+            Ok(Err(Failed::Tool(ToolError::Fatal(error)))) => return Err(error),
+            Err(panic) => self.tell(call, &format!("panicked: {panic}"))?,
+        };
+        Ok(Answer {
+            message: ToolResult::error(&call.id, error)
+                .with_name(&call.name)
+                .into(),
+            command: None,
+        })
+    }
+
+    fn unknown(&self, call: &ToolCall) -> String {
+        let names: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+        format!(
+            "Error: {} is not a valid tool, try one of [{}].",
+            call.name,
+            names.join(", "),
+        )
+    }
+
+    fn tell(&self, call: &ToolCall, error: &str) -> Result<String, NodeError> {
+        match &self.errors {
+            Errors::Tell => Ok(format!("Error: {error}\n Please fix your mistakes.")),
+            Errors::TellAs(describe) => Ok(describe(call, error)),
+            Errors::Fail => Err(NodeError::msg(format!("tool `{}`: {error}", call.name))),
+        }
+    }
+}
+
+/// Why a call has no answer of the tool's own.
+enum Failed {
+    Unknown,
+    Tool(ToolError),
+}
+
+fn bad_arguments(call: &ToolCall, error: &str) -> String {
+    format!(
+        "Error invoking tool '{}' with kwargs {} with error:\n {error}\n Please fix the error and try again.",
+        call.name,
+        call.arguments_text(),
+    )
+}
+
+/// The calls of the last assistant message that have no answer yet.
+fn pending(messages: &[Message]) -> Result<Vec<ToolCall>, NoToolCalls> {
+    let Some(last) = messages.iter().rposition(Message::is_assistant) else {
+        return Err(if messages.is_empty() {
+            NoToolCalls::NoMessages
+        } else {
+            NoToolCalls::NoAssistant
+        });
+    };
+    let (asked, after) = messages.split_at(last + 1);
+    let calls = asked.last().map(Message::tool_calls).unwrap_or_default();
+    let answered = |call: &ToolCall| {
+        let mut results = after.iter().filter_map(Message::tool_result);
+        results.any(|result| result.call_id == call.id)
+    };
+    Ok(calls
+        .iter()
+        .filter(|call| !answered(call))
+        .cloned()
+        .collect())
+}
+
+/// There is no message in which a model could have asked for tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoToolCalls {
+    /// The history is empty.
+    #[error("no message found; a model is asked before its tools are called")]
+    NoMessages,
+    /// No model has spoken yet.
+    #[error("no assistant message found; a model is asked before its tools are called")]
+    NoAssistant,
+}
+
+/// The tool calls of the last assistant message that have no answer yet: what a map over them
+/// starts from.
+pub fn pending_tool_calls<S: HasMessages>(state: &S) -> Vec<ToolCall> {
+    pending(state.messages()).unwrap_or_default()
+}
+
+/// Where to go after a model has answered: to its tools, or nowhere.
+///
+/// As a target it is the node `tools`, or [`END`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolRoute {
+    /// The model asked for tools.
+    Tools,
+    /// It did not.
+    End,
+}
+
+impl<S: State> IntoTargets<S> for ToolRoute {
+    fn into_targets(self) -> Vec<Target<S>> {
+        match self {
+            Self::Tools => "tools".into_targets(),
+            Self::End => END.into_targets(),
+        }
+    }
+}
+
+/// The router after a model: [`ToolRoute::Tools`] if the last message asks for tools.
+///
+/// # Errors
+///
+/// [`NoToolCalls::NoMessages`] when there is no message at all.
+pub fn tools_condition<S: HasMessages>(state: &S) -> Result<ToolRoute, NoToolCalls> {
+    match state.messages().last() {
+        None => Err(NoToolCalls::NoMessages),
+        Some(last) if last.tool_calls().is_empty() => Ok(ToolRoute::End),
+        Some(_) => Ok(ToolRoute::Tools),
+    }
+}
+
+impl<S: HasMessages> Node<S> for ToolNode {
+    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+        NodeRun::future(self.answer_all(state, state.messages(), &S::update_from_messages, cx))
+    }
+
+    fn may_goto(&self) -> bool {
+        // Only a tool that answers with a command does; its author says so with `goto [..]`.
+        false
+    }
+}
+
+type Answers<'a, S> = Pin<Box<dyn Future<Output = Result<Vec<Command<S>>, NodeError>> + Send + 'a>>;
+
+/// Gives a closure the lifetimes that a worker's has.
+fn borrowing<S: State, F>(run: F) -> F
+where
+    F: for<'a> Fn(ToolCall, &'a S, &'a Context) -> Answers<'a, S>,
+{
+    run
+}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByToolNode {}
+
+impl<S: HasMessages> IntoWorker<S, ToolCall, ByToolNode> for ToolNode {
+    fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
+        let node = Arc::new(self);
+        worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
+            let node = Arc::clone(&node);
+            Box::pin(async move {
+                node.answer_one(&call, state, &S::update_from_messages, cx)
+                    .await
+            })
+        }))
+    }
+}
+
+impl fmt::Debug for ToolNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolNode")
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A [`ToolNode`] that has been told where a state keeps its messages.
+pub struct ToolNodeOn<S: State> {
+    node: ToolNode,
+    #[allow(clippy::type_complexity)]
+    read: Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>,
+    write: Arc<dyn Fn(Vec<Message>) -> S::Update + Send + Sync>,
+}
+
+impl<S: State> Node<S> for ToolNodeOn<S> {
+    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+        let messages = (self.read)(state);
+        NodeRun::future(self.node.answer_all(state, messages, &*self.write, cx))
+    }
+
+    fn may_goto(&self) -> bool {
+        false
+    }
+}
+
+impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
+    fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
+        let on = Arc::new(self);
+        worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
+            let on = Arc::clone(&on);
+            Box::pin(async move { on.node.answer_one(&call, state, &*on.write, cx).await })
+        }))
+    }
+}
+
+impl<S: State> Clone for ToolNodeOn<S> {
+    fn clone(&self) -> Self {
+        Self {
+            node: self.node.clone(),
+            read: Arc::clone(&self.read),
+            write: Arc::clone(&self.write),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for ToolNodeOn<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolNodeOn")
+            .field("tools", &self.node.tools)
+            .finish_non_exhaustive()
+    }
+}
