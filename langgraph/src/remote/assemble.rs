@@ -355,6 +355,8 @@ pub(super) fn weight(value: &Value) -> usize {
 mod tests {
     use serde_json::json;
 
+    use super::StreamContent::{Messages, Text, Values};
+
     use super::*;
 
     fn start(id: &str) -> AgentEnvelope {
@@ -474,7 +476,6 @@ mod tests {
             }
             .into_value()
         };
-        use StreamContent::{Messages, Text, Values};
         assert_eq!(whole(None, &[json!("a"), json!("b")]), "ab");
         assert_eq!(whole(None, &[json!("a"), json!(1)]), json!(["a", 1]));
         assert_eq!(whole(None, &[]), json!([]));

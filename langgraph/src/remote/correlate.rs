@@ -281,18 +281,14 @@ impl Stream for Pending {
             return Poll::Ready(None);
         }
         let next = std::task::ready!(this.parts.poll_recv(cx));
-        let next = match next {
-            Some(envelope) => {
-                this.ended = this.ending.see(&envelope.body);
-                Ok(envelope)
-            }
-            None => {
-                this.ended = true;
-                let mut fault = this.fault.lock().unwrap_or_else(PoisonError::into_inner);
-                Err(fault.take().unwrap_or(RemoteError::NoReply))
-            }
+        let Some(envelope) = next else {
+            this.ended = true;
+            let mut fault = this.fault.lock().unwrap_or_else(PoisonError::into_inner);
+            let error = fault.take().unwrap_or(RemoteError::NoReply);
+            return Poll::Ready(Some(Err(error)));
         };
-        Poll::Ready(Some(next))
+        this.ended = this.ending.see(&envelope.body);
+        Poll::Ready(Some(Ok(envelope)))
     }
 }
 

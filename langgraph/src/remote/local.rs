@@ -151,11 +151,11 @@ impl Stream for Delivery {
             return Poll::Ready(None);
         };
         // The clock first: an agent that keeps the same time would answer that it is over.
-        if let Some((sleep, limit)) = &mut this.deadline {
-            if sleep.as_mut().poll(cx).is_ready() {
-                this.reply = None;
-                return Poll::Ready(Some(Err(RemoteError::TimedOut(*limit))));
-            }
+        if let Some((sleep, limit)) = &mut this.deadline
+            && sleep.as_mut().poll(cx).is_ready()
+        {
+            this.reply = None;
+            return Poll::Ready(Some(Err(RemoteError::TimedOut(*limit))));
         }
         let next = std::task::ready!(Pin::new(reply).poll_next(cx));
         let last = match &next {

@@ -24,10 +24,10 @@ impl<T: Clone + Eq + Hash> Recent<T> {
         if self.members.insert(value.clone()) {
             self.order.push_back(value);
         }
-        if self.order.len() > self.capacity {
-            if let Some(oldest) = self.order.pop_front() {
-                self.members.remove(&oldest);
-            }
+        if self.order.len() > self.capacity
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.members.remove(&oldest);
         }
     }
 

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -219,7 +220,7 @@ impl Replies {
 
 /// An agent at work, read through the channel it writes to.
 struct Produced {
-    answer: Option<Pin<Box<dyn Future<Output = Result<(), RemoteError>> + Send>>>,
+    answer: Option<BoxFuture<'static, Result<(), RemoteError>>>,
     head: AgentEnvelope,
     parts: mpsc::Receiver<AgentEnvelope>,
     failed: Option<EnvelopeBody>,
@@ -234,11 +235,11 @@ impl Stream for Produced {
         if let Ok(part) = this.parts.try_recv() {
             return Poll::Ready(Some(Ok(part)));
         }
-        if let Some(answer) = &mut this.answer {
-            if let Poll::Ready(result) = answer.as_mut().poll(cx) {
-                this.answer = None;
-                this.failed = result.err().map(as_body);
-            }
+        if let Some(answer) = &mut this.answer
+            && let Poll::Ready(result) = answer.as_mut().poll(cx)
+        {
+            this.answer = None;
+            this.failed = result.err().map(as_body);
         }
         match this.parts.poll_recv(cx) {
             Poll::Ready(Some(part)) => Poll::Ready(Some(Ok(part))),
