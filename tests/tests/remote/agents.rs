@@ -1,5 +1,16 @@
 //! Graphs as agents, and the boundary to the user.
 
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, AgentId, ErrorCode, InvokeBoundary, RemoteError, Transport, serve,
+};
+use serde_json::{Value, json};
+
 use crate::mail::*;
 
 #[tokio::test]
@@ -8,7 +19,7 @@ async fn h11_the_user_talks_to_the_boundary_only() {
     graph.resource(shared(local("mail", mail_agent())));
     let boundary = InvokeBoundary::new(
         graph.compile().unwrap(),
-        |text: &'static str| update().user_message(text),
+        |text: &'static str| says(text),
         |state: &Assistant| state.reply_to_user.clone(),
     );
     for (said, answered) in [
@@ -31,7 +42,7 @@ async fn h12_the_assistant_and_the_mail_agent_are_two_graphs() {
     let graph = assistant().compile().unwrap();
     let mut requests = Vec::new();
     for (said, answered) in [("mail Ann lunch", "sent to Ann"), ("inbox", "2 mails")] {
-        let run = graph.run(update().user_message(said));
+        let run = graph.run(says(said));
         let state = run
             .resource(shared(tap.clone()))
             .resource(Arc::new(AgentId::new("assistant")))
@@ -124,4 +135,3 @@ async fn a_served_graph_answers_failures_with_errors() {
     ));
     assert_eq!(dropped.load(Ordering::SeqCst), before + 1);
 }
-

@@ -1,5 +1,18 @@
 //! What a remote node is, and what it asks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use langgraph::graph::NodeKind;
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, AgentId, EnvelopeBody, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
+    Transport,
+};
+use serde_json::{Value, json};
+
 use crate::mail::*;
 
 #[test]
@@ -20,6 +33,16 @@ fn h6_the_graph_lists_a_remote_node_with_its_agent() {
 
 // Asking.
 
+struct Elsewhere(Arc<Mutex<Vec<Value>>>);
+
+impl Transport for Elsewhere {
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+        self.0.lock().unwrap().push(request.payload().unwrap());
+        let body = EnvelopeBody::Complete(json!({"Sent": "Ann"}));
+        Box::pin(async move { Ok(ReplyStream::once(request.reply(body))) })
+    }
+}
+
 #[tokio::test]
 async fn h7_a_remote_node_runs_through_its_transport() {
     // The agent is in the process too, but only the transport decides who answers.
@@ -30,22 +53,10 @@ async fn h7_a_remote_node_runs_through_its_transport() {
         async { EnvelopeBody::Complete(json!({"Sent": "nobody"})) }
     });
 
-    struct Elsewhere(Arc<Mutex<Vec<Value>>>);
-    impl Transport for Elsewhere {
-        fn request(
-            &self,
-            request: AgentEnvelope,
-        ) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-            self.0.lock().unwrap().push(request.payload().unwrap());
-            let body = EnvelopeBody::Complete(json!({"Sent": "Ann"}));
-            Box::pin(async move { Ok(ReplyStream::once(request.reply(body))) })
-        }
-    }
-
     let asked = Arc::default();
     let graph = assistant().compile().unwrap();
     let state = graph
-        .run(update().user_message("mail Ann see you"))
+        .run(says("mail Ann see you"))
         .resource(shared(Elsewhere(Arc::clone(&asked))))
         .await
         .unwrap()
@@ -61,6 +72,30 @@ async fn h7_a_remote_node_runs_through_its_transport() {
 }
 
 #[tokio::test]
+async fn h7_a_remote_node_is_a_value_of_graph() {
+    let network = local("mail", mail_agent());
+    let graph = graph! {
+        type State = Assistant;
+
+        let mail_agent = RemoteNode::new("mail", network)
+            .timeout(Duration::from_secs(5))
+            .bind(mail_request, mail_result)
+            .retry(2);
+
+        START => parse => mail_agent => summarise => END;
+    };
+    let graph = graph.compile().unwrap();
+    assert_eq!(
+        graph.topology().node("mail_agent").unwrap().kind,
+        NodeKind::Remote {
+            agent: "mail".to_owned()
+        }
+    );
+    let state = graph.invoke(says("inbox")).await.unwrap();
+    assert_eq!(state.reply_to_user.as_deref(), Some("2 mails"));
+}
+
+#[tokio::test]
 async fn h7_without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_update() {
     let network = local("judge", |request: AgentEnvelope| async move {
         let state: Value = request.payload().unwrap();
@@ -71,7 +106,7 @@ async fn h7_without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_up
     graph
         .add_node("judge", RemoteNode::new("judge", network))
         .add_sequence(&["judge"]);
-    let input = update().user_message("hi").weather("fine");
+    let input = says("hi").weather("fine".to_owned());
     let state = graph.compile().unwrap().invoke(input).await.unwrap();
     assert_eq!((&*state.summary, &*state.weather), ("heard", "fine"));
     assert_eq!(state.reply_to_user.as_deref(), Some("ho"));
@@ -81,7 +116,7 @@ async fn h7_without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_up
 async fn h8_without_a_request_nobody_is_asked_and_the_graph_goes_on() {
     let tap = Tap::new(local("mail", mail_agent()));
     let graph = assistant().compile().unwrap();
-    let run = graph.run(update().user_message("good morning"));
+    let run = graph.run(says("good morning"));
     let state = run
         .resource(shared(tap.clone()))
         .await
@@ -94,7 +129,7 @@ async fn h8_without_a_request_nobody_is_asked_and_the_graph_goes_on() {
         Some("you said `good morning`")
     );
     // There need not even be a transport.
-    let state = graph.invoke(update().user_message("hi")).await.unwrap();
+    let state = graph.invoke(says("hi")).await.unwrap();
     assert_eq!(state.reply_to_user.as_deref(), Some("you said `hi`"));
 }
 
@@ -117,4 +152,3 @@ async fn h5_the_caller_is_who_it_says_it_is() {
     let from: Vec<_> = tap.seen().into_iter().map(|e| e.from).collect();
     assert_eq!(from, ["assistant", "mail", "desk", "mail"]);
 }
-

@@ -1,11 +1,23 @@
 //! Calls that fail.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, EnvelopeBody, ErrorCode, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
+    Transport,
+};
+use serde_json::{Value, json};
+
 use crate::mail::*;
 
 #[tokio::test]
 async fn h9_without_a_transport_the_error_names_node_and_agent() {
     let graph = assistant().compile().unwrap();
-    let error = graph.invoke(update().user_message("inbox")).await;
+    let error = graph.invoke(says("inbox")).await;
     let error = error.unwrap_err();
     assert!(matches!(remote_error(&error), RemoteError::NoTransport));
     assert!(
@@ -80,29 +92,26 @@ async fn h9_a_reply_that_never_comes_is_given_up_in_time() {
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test(start_paused = true)]
-async fn h9_the_time_is_for_the_whole_reply() {
-    // Each part comes soon, the last one never.
-    let dribble = |request: &AgentEnvelope| {
-        ReplyStream::produce(request, |replies| async move {
+/// Each part of its reply comes soon, the last one never.
+struct Dribble;
+
+impl Transport for Dribble {
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+        let reply = ReplyStream::produce(&request, |replies| async move {
             let stream = replies.start(Value::Null).await;
             loop {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 replies.chunk(&stream, "…").await?;
             }
-        })
-    };
-    struct Dribbling<F>(F);
-    impl<F: Fn(&AgentEnvelope) -> ReplyStream + Send + Sync + 'static> Transport for Dribbling<F> {
-        fn request(
-            &self,
-            request: AgentEnvelope,
-        ) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-            Box::pin(async move { Ok((self.0)(&request)) })
-        }
+        });
+        Box::pin(async move { Ok(reply) })
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn h9_the_time_is_for_the_whole_reply() {
     let limit = Duration::from_millis(4_500);
-    let graph = asking(RemoteNode::new("judge", Dribbling(dribble)).timeout(limit));
+    let graph = asking(RemoteNode::new("judge", Dribble).timeout(limit));
     let before = tokio::time::Instant::now();
     let error = graph.invoke(update()).await.unwrap_err();
     assert!(matches!(remote_error(&error), RemoteError::TimedOut(_)));
@@ -125,7 +134,7 @@ async fn h9_a_failed_call_is_tried_again() {
     let tap = Tap::new(network);
     let policy = langgraph::node::RetryPolicy::attempts(3)
         .immediately()
-        .retry_on(|error| error.is::<RemoteError>());
+        .retry_on(langgraph::NodeError::is::<RemoteError>);
     let mut graph = StateGraph::<Assistant>::new();
     let node = RemoteNode::new("judge", tap.clone()).bind(question, answer);
     graph
@@ -174,4 +183,3 @@ async fn dropping_the_run_drops_the_agent() {
     assert!(run.await.is_err());
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
 }
-

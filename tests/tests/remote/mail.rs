@@ -1,5 +1,17 @@
 //! What the tests share: the assistant and the mail agent, and transports that watch or fail.
 
+use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::BoxFuture;
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
+    Transport, serve,
+};
+use serde::{Deserialize, Serialize};
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub(crate) enum MailRequest {
@@ -15,89 +27,23 @@ pub(crate) enum MailResult {
 
 // The assistant's state.
 
-macro_rules! assistant_state {
-    ($($field:ident: $ty:ty),* $(,)?) => {
-        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-        struct Assistant {
-            $($field: $ty,)*
-        }
-
-        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-        #[serde(default)]
-        struct AssistantUpdate {
-            $($field: Option<$ty>,)*
-        }
-
-        impl AssistantUpdate {
-            $(fn $field(mut self, value: impl Into<$ty>) -> Self {
-                self.$field = Some(value.into());
-                self
-            })*
-        }
-
-        impl From<Assistant> for AssistantUpdate {
-            fn from(state: Assistant) -> Self {
-                Self { $($field: Some(state.$field),)* }
-            }
-        }
-
-        impl State for Assistant {
-            type Update = AssistantUpdate;
-
-            fn fields(&self) -> &[Field] {
-                const { &[$(Field::plain(stringify!($field))),*] }
-            }
-
-            fn written(&self, update: &AssistantUpdate) -> FieldSet {
-                let written = [$(update.$field.is_some()),*];
-                written.iter().enumerate().filter(|(_, is)| **is).map(|(index, _)| index).collect()
-            }
-
-            fn try_merge(&mut self, update: AssistantUpdate) -> Result<(), ReducerError> {
-                self.overwrite(update);
-                Ok(())
-            }
-
-            fn overwrite(&mut self, update: AssistantUpdate) {
-                $(if let Some(value) = update.$field {
-                    self.$field = value;
-                })*
-            }
-
-            fn discard(&self, update: &mut AssistantUpdate, fields: &FieldSet) {
-                let mut index = 0..;
-                $(if index.next().is_some_and(|index| fields.contains(index)) {
-                    update.$field = None;
-                })*
-            }
-
-            fn reset(&mut self, fields: &FieldSet) {
-                let mut index = 0..;
-                $(if index.next().is_some_and(|index| fields.contains(index)) {
-                    self.$field = Default::default();
-                })*
-            }
-        }
-
-        impl langgraph::node::IntoOutput<Assistant> for AssistantUpdate {
-            fn into_output(self) -> Result<langgraph::node::Output<Assistant>, NodeError> {
-                Ok(langgraph::node::Output::update(self))
-            }
-        }
-    };
-}
-
-assistant_state! {
-    user_message: String,
-    mail_request: Option<MailRequest>,
-    mail_result: Option<MailResult>,
-    summary: String,
-    weather: String,
-    reply_to_user: Option<String>,
+#[derive(State, Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Assistant {
+    pub(crate) user_message: String,
+    pub(crate) mail_request: Option<MailRequest>,
+    pub(crate) mail_result: Option<MailResult>,
+    pub(crate) summary: String,
+    pub(crate) weather: String,
+    pub(crate) reply_to_user: Option<String>,
 }
 
 pub(crate) fn update() -> AssistantUpdate {
     AssistantUpdate::default()
+}
+
+/// The user says something.
+pub(crate) fn says(text: impl Into<String>) -> AssistantUpdate {
+    update().user_message(text.into())
 }
 
 // The assistant's nodes.
@@ -152,6 +98,7 @@ pub(crate) fn asking(node: RemoteNode) -> CompiledStateGraph<Assistant> {
     graph.compile().unwrap()
 }
 
+#[allow(clippy::unnecessary_wraps)] // what a binding takes
 pub(crate) fn question(state: &Assistant) -> Option<String> {
     Some(state.user_message.clone())
 }
@@ -242,7 +189,7 @@ impl<T: Transport> Transport for Tap<T> {
 }
 
 /// Counts when it is dropped.
-pub(crate) struct Guard(Arc<AtomicUsize>);
+pub(crate) struct Guard(pub(crate) Arc<AtomicUsize>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -273,4 +220,3 @@ pub(crate) fn remote_error(error: &AgentError) -> &RemoteError {
     assert!(text.contains(&format!("agent `{agent}`")), "{text}");
     error.node_error().unwrap().downcast_ref().unwrap()
 }
-

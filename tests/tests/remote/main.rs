@@ -1,5 +1,7 @@
 //! Graphs that ask agents elsewhere: through a network in the process, and through a relay.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // also in what the tests share
+
 mod agents;
 mod asking;
 mod failing;

@@ -1,5 +1,19 @@
 //! Many requests on one connection: a relay that reorders, delays and is late.
 
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, join_all};
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, AgentHandler, AgentId, CorrelationError, Correlator, EnvelopeBody, Frame,
+    LocalNetwork, RemoteError, RemoteNode, ReplyStream, RequestId, StreamContent, Transport,
+};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
 use crate::mail::*;
 
 /// One end of a connection to a relay.
@@ -65,7 +79,7 @@ async fn h4_replies_in_reverse_order_reach_whoever_asked() {
     let (wire, mut sent) = Wire::new("assistant");
     let graph = asking(RemoteNode::new("mail", wire.clone()).calling_as("assistant"));
     let runs = (0..20).map(|number| {
-        let run = graph.run(update().user_message(number.to_string()));
+        let run = graph.run(says(number.to_string()));
         async move { (number, run.await.unwrap().into_state()) }
     });
     let answers = async {
@@ -296,9 +310,7 @@ async fn h3_h4_many_interleaved_streams_on_one_connection_all_arrive() {
         let graph = graph.compile().unwrap();
         let runs = (0..50).map(|number| {
             let text = format!("number {number} says hello");
-            let mut events = graph
-                .run(update().user_message(text.clone()))
-                .stream(Mode::Messages);
+            let mut events = graph.run(says(text.clone())).stream(Mode::Messages);
             async move {
                 // Each stream of the reply, as its watcher sees it.
                 let mut seen: HashMap<String, String> = HashMap::new();

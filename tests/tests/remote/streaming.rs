@@ -1,5 +1,17 @@
 //! Replies that come piece by piece.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::message::MessageChunk;
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteNode, ReplyStream,
+    StreamContent, serve,
+};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
 use crate::mail::*;
 
 /// Answers word by word, each word once it may.
@@ -131,46 +143,46 @@ async fn h10_chunks_that_are_no_text_are_custom_events() {
     assert_eq!(events.finish().await.unwrap().into_state().summary, "3");
 }
 
+/// Sends these parts and nothing else.
+struct Broken(Vec<EnvelopeBody>);
+
+impl AgentHandler for Broken {
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        let parts = self.0.clone();
+        ReplyStream::produce(&request, |replies| async move {
+            for part in parts {
+                replies.send(part).await;
+            }
+            Ok(())
+        })
+    }
+}
+
 #[tokio::test]
 async fn h10_a_stream_that_breaks_off_is_an_error() {
-    struct Breaking(fn(&str) -> Vec<EnvelopeBody>);
-    impl AgentHandler for Breaking {
-        fn handle(&self, request: AgentEnvelope) -> ReplyStream {
-            let parts = (self.0)("s");
-            ReplyStream::produce(&request, |replies| async move {
-                for part in parts {
-                    replies.send(part).await;
-                }
-                Ok(())
-            })
-        }
-    }
-    let cases: [(fn(&str) -> Vec<EnvelopeBody>, &str); 3] = [
+    let stream_id = || "s".into();
+    let start = EnvelopeBody::StreamStart {
+        stream_id: stream_id(),
+        metadata: Value::Null,
+    };
+    let chunk = EnvelopeBody::StreamChunk {
+        stream_id: stream_id(),
+        chunk: json!("x"),
+    };
+    for (parts, expected) in [
         (
-            |id| {
-                vec![EnvelopeBody::StreamStart {
-                    stream_id: id.into(),
-                    metadata: Value::Null,
-                }]
-            },
+            vec![start],
             "expected the end of stream `s`, found nothing more",
         ),
         (
-            |id| {
-                vec![EnvelopeBody::StreamChunk {
-                    stream_id: id.into(),
-                    chunk: json!("x"),
-                }]
-            },
+            vec![chunk],
             "stream `s`: expected its start, found a `stream_chunk`",
         ),
-        (|_| vec![], "the reply ended before it was whole"),
-    ];
-    for (parts, expected) in cases {
-        let graph = asking(RemoteNode::new("judge", local("judge", Breaking(parts))));
+        (vec![], "the reply ended before it was whole"),
+    ] {
+        let graph = asking(RemoteNode::new("judge", local("judge", Broken(parts))));
         let error = graph.invoke(update()).await.unwrap_err();
         remote_error(&error);
         assert!(error.to_string().ends_with(expected), "{error}");
     }
 }
-

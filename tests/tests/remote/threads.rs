@@ -1,5 +1,15 @@
 //! Remote nodes beside others, and on threads.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::prelude::*;
+use langgraph::remote::{
+    AgentEnvelope, AgentHandler, EnvelopeBody, RemoteError, RemoteNode, Transport,
+};
+use serde_json::json;
+
 use crate::mail::*;
 
 /// START → mail, weather (remote), note (local) → summarise.
@@ -42,9 +52,7 @@ async fn h13_remote_nodes_run_side_by_side() {
         EnvelopeBody::Complete(json!({"Inbox": ["lunch"]}))
     });
     let graph = fan_out(network).compile().unwrap();
-    let input = update()
-        .user_message("hi")
-        .mail_request(Some(MailRequest::List));
+    let input = says("hi").mail_request(Some(MailRequest::List));
     let before = tokio::time::Instant::now();
     let state = graph.invoke(input).await.unwrap();
     assert_eq!(before.elapsed(), Duration::from_secs(1));
@@ -61,7 +69,7 @@ async fn h13_a_resumed_run_does_not_ask_again() {
     graph
         .add_node("approve", |_: &Assistant, cx: &Context| {
             let name: String = cx.interrupt("approve", "send it?")?;
-            Ok::<_, NodeError>(update().user_message(name))
+            Ok::<_, NodeError>(says(name))
         })
         .add_edge(START, "approve");
     let graph = graph
@@ -107,4 +115,3 @@ async fn h13_after_a_failure_answered_requests_are_not_sent_again() {
     let mail = tap.seen().into_iter().filter(|e| e.to == "mail").count();
     assert_eq!(mail, 1);
 }
-
