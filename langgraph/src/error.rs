@@ -69,10 +69,12 @@ pub enum AgentError {
     #[error("checkpoint: {0}")]
     Checkpoint(#[from] crate::checkpoint::CheckpointError),
     /// A call to a remote agent failed.
-    #[error("remote node `{node}` (agent `{agent}`): {source}")]
+    #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {
         /// The node.
         node: NodeName,
+        /// The nodes around its graph, outermost first; empty at the root.
+        namespace: Vec<NodeName>,
         /// The agent.
         agent: String,
         /// Why.

@@ -12,6 +12,7 @@ mod error;
 pub mod graph;
 pub mod message;
 pub mod node;
+pub mod remote;
 pub mod run;
 pub mod state;
 pub mod stream;

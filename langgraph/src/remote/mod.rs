@@ -1,1 +1,96 @@
+//! Agents that ask each other: envelopes, transports, and graphs whose nodes are elsewhere.
+//!
+//! Two graphs are never wired together. One of them has a [`RemoteNode`]: a name in the graph, the
+//! id of the agent, and a binding that makes a request of the state and an update of the reply. A
+//! [`Transport`] carries the request and brings the reply. [`serve`] makes an agent of a graph.
+//! State holds business fields only; who asked whom, and which reply belongs to which request, is
+//! in the [`AgentEnvelope`]s around it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use langgraph::prelude::*;
+//! use langgraph::remote::{LocalNetwork, RemoteNode, Transport, serve};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Default, Serialize, Deserialize)]
+//! struct MailRequest {
+//!     to: String,
+//! }
+//!
+//! #[derive(Clone, Default)]
+//! struct Assistant {
+//!     user_message: String,
+//!     mail_request: Option<MailRequest>,
+//!     mail_result: Option<String>,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // The mail agent, a graph of its own.
+//! let mut mail = StateGraph::<Plain<MailRequest>>::new();
+//! mail.add_node("send", |_: &Plain<MailRequest>| {}).add_sequence(&["send"]);
+//! let mail = serve(
+//!     mail.compile()?,
+//!     |request: MailRequest| Plain(request),
+//!     |state| format!("sent to {}", state.to),
+//! );
+//!
+//! // The assistant, which knows the mail agent by name only.
+//! let mut assistant = StateGraph::<Plain<Assistant>>::new();
+//! assistant
+//!     .add_node("parse", |state: Plain<Assistant>| {
+//!         let to = state.user_message.strip_prefix("mail ").map(str::to_owned);
+//!         Plain(Assistant { mail_request: to.map(|to| MailRequest { to }), ..state.0 })
+//!     })
+//!     .add_remote_node(
+//!         "mail_agent",
+//!         "mail",
+//!         |state: &Plain<Assistant>| state.mail_request.clone(),
+//!         |result: String| Plain(Assistant { mail_result: Some(result), ..Assistant::default() }),
+//!     )
+//!     .add_sequence(&["parse", "mail_agent"]);
+//! let assistant = assistant.compile()?;
+//!
+//! let network = LocalNetwork::new();
+//! network.register("mail", mail);
+//! let network: Arc<dyn Transport> = Arc::new(network);
+//!
+//! let input = Assistant { user_message: "mail Ann".to_owned(), ..Assistant::default() };
+//! let state = assistant.run(Plain(input)).resource(network).await?.into_state();
+//! assert_eq!(state.mail_result.as_deref(), Some("sent to Ann"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Transports
+//!
+//! [`LocalNetwork`] is the one inside a process. One over a network writes [`Frame`]s or envelopes
+//! and keeps its open requests in a [`Correlator`]; [`StreamAssembler`] puts streamed messages
+//! together.
 
+mod assemble;
+mod boundary;
+mod correlate;
+mod envelope;
+mod error;
+mod frame;
+mod id;
+mod local;
+mod node;
+mod recent;
+mod reply;
+mod serve;
+mod transport;
+
+pub use assemble::{Assembled, StreamAssembler, StreamContent, StreamError, StreamLimits};
+pub use boundary::InvokeBoundary;
+pub use correlate::{CorrelationError, Correlator};
+pub use envelope::{AgentEnvelope, EnvelopeBody, ErrorCode};
+pub use error::RemoteError;
+pub use frame::{Frame, FrameError, FrameKind};
+pub use id::{AgentId, RequestId, StreamId};
+pub use local::{AgentHandler, LocalNetwork};
+pub use node::{BoundRemoteNode, ByRemote, RemoteNode};
+pub use reply::{Replies, ReplyStream};
+pub use serve::{ServedGraph, serve};
+pub use transport::Transport;

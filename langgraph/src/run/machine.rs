@@ -7,8 +7,8 @@ use super::execute::{Ended, follows_edges, run_task};
 use super::record::Recorder;
 use crate::AgentError;
 use crate::error::{Failure, InvalidUpdate};
-use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Stops};
+use crate::graph::{NodeKind, NodeName};
 use crate::node::{
     Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
     Write,
@@ -422,11 +422,24 @@ impl<S: State> Machine<S> {
         // A graph inside has said already what failed where.
         match error.into_agent() {
             Ok(inner) => inner,
-            Err(error) => AgentError::Node {
-                node: self.plan.node_name(node),
-                namespace: self.scope.namespace.to_vec(),
-                source: Failure(error),
-            },
+            Err(error) => {
+                let name = self.plan.node_name(node);
+                let namespace = self.scope.namespace.to_vec();
+                let source = Failure(error);
+                match self.plan.topology.nodes.get(node).map(|node| &node.kind) {
+                    Some(NodeKind::Remote { agent }) => AgentError::Remote {
+                        node: name,
+                        namespace,
+                        agent: agent.clone(),
+                        source,
+                    },
+                    _ => AgentError::Node {
+                        node: name,
+                        namespace,
+                        source,
+                    },
+                }
+            }
         }
     }
 }

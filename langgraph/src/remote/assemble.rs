@@ -1,0 +1,499 @@
+//! Streamed messages, put together again.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::recent::Recent;
+use super::{AgentEnvelope, AgentId, EnvelopeBody, StreamId};
+use crate::message::{MessageAccumulator, MessageChunk};
+
+/// How many ended streams are remembered, to tell a chunk that comes too late from one whose
+/// stream never started.
+const REMEMBERED: usize = 1_024;
+
+/// What the chunks of a stream are, and so how they are put together.
+///
+/// The start of a stream says it in its metadata, under `content`. When it does not, chunks that
+/// are all strings are text, and anything else is values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StreamContent {
+    /// Strings; the whole is one string.
+    Text,
+    /// [`MessageChunk`]s of one or several messages; the whole is the message if there is one,
+    /// and the list of them otherwise.
+    Messages,
+    /// Any values; the whole is the list of them.
+    Values,
+}
+
+impl StreamContent {
+    /// The metadata of a stream of that content.
+    pub fn metadata(self) -> Value {
+        serde_json::json!({ "content": self })
+    }
+
+    /// What a stream with that metadata holds, if the metadata says so.
+    pub fn of(metadata: &Value) -> Option<Self> {
+        Self::deserialize(metadata.get("content")?).ok()
+    }
+}
+
+/// How much a [`StreamAssembler`] holds at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamLimits {
+    /// How many streams may be open side by side.
+    pub streams: usize,
+    /// About how many bytes the chunks of the open streams may take together.
+    pub bytes: usize,
+}
+
+impl Default for StreamLimits {
+    /// 64 streams, 16 MiB.
+    fn default() -> Self {
+        Self {
+            streams: 64,
+            bytes: 16 << 20,
+        }
+    }
+}
+
+/// What is wrong with a part of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// A chunk or an end without a start.
+    #[error("stream `{0}`: expected its start, found a `{1}`")]
+    NotStarted(StreamId, &'static str),
+    /// A part of a stream that has ended.
+    #[error("stream `{0}` has ended, found another `{1}`")]
+    Ended(StreamId, &'static str),
+    /// A second start of an open stream.
+    #[error("stream `{0}` has started, found another start")]
+    StartedTwice(StreamId),
+    /// Streams that were never ended.
+    #[error("expected the end of {}, found nothing more", list(.0))]
+    Unfinished(Vec<StreamId>),
+    /// More streams at once than allowed.
+    #[error("stream `{0}`: more than {1} streams are open side by side")]
+    TooMany(StreamId, usize),
+    /// More chunks than there is room for.
+    #[error("stream `{0}`: the open streams take more than {1} bytes")]
+    TooLong(StreamId, usize),
+}
+
+fn list(streams: &[StreamId]) -> String {
+    let quoted: Vec<_> = streams.iter().map(|id| format!("stream `{id}`")).collect();
+    quoted.join(", ")
+}
+
+/// A streamed message that is whole.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Assembled {
+    /// Who sent it.
+    pub from: AgentId,
+    /// The stream it came by.
+    pub stream_id: StreamId,
+    /// What its start said.
+    pub metadata: Value,
+    /// Its chunks, in order.
+    pub chunks: Vec<Value>,
+}
+
+impl Assembled {
+    /// The chunks as one value; see [`StreamContent`].
+    pub fn into_value(self) -> Value {
+        let texts = || !self.chunks.is_empty() && self.chunks.iter().all(Value::is_string);
+        let content = StreamContent::of(&self.metadata).unwrap_or_else(|| {
+            if texts() {
+                StreamContent::Text
+            } else {
+                StreamContent::Values
+            }
+        });
+        let joined = match content {
+            StreamContent::Text => text(&self.chunks),
+            StreamContent::Messages => messages(&self.chunks),
+            StreamContent::Values => None,
+        };
+        // Chunks that are not what the metadata says are still all there.
+        joined.unwrap_or(Value::Array(self.chunks))
+    }
+}
+
+fn text(chunks: &[Value]) -> Option<Value> {
+    let text: Option<String> = chunks.iter().map(Value::as_str).collect();
+    text.map(Value::String)
+}
+
+fn messages(chunks: &[Value]) -> Option<Value> {
+    // In the order of their first chunks; a chunk without an id goes on with the one before.
+    let mut open: Vec<(Option<String>, MessageAccumulator)> = Vec::new();
+    for chunk in chunks {
+        let chunk = MessageChunk::deserialize(chunk).ok()?;
+        let known = match &chunk.id {
+            None => open.len().checked_sub(1),
+            id => open.iter().position(|(other, _)| other == id),
+        };
+        match known.and_then(|index| open.get_mut(index)) {
+            Some((_, message)) => message.push(chunk),
+            None => open.push((chunk.id.clone(), [chunk].into_iter().collect())),
+        }
+    }
+    let mut whole: Vec<Value> = open
+        .into_iter()
+        .map(|(_, message)| serde_json::to_value(message.finish()))
+        .collect::<Result<_, _>>()
+        .ok()?;
+    match whole.len() {
+        1 => whole.pop(),
+        _ => Some(Value::Array(whole)),
+    }
+}
+
+/// Puts streamed messages together, of any number of senders at once.
+///
+/// Streams may be interleaved; within one stream, parts come in order. What does not fit is an
+/// error and changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, StreamAssembler, StreamContent};
+///
+/// let part = |body| AgentEnvelope::new("mail", "assistant", body);
+/// let mut streams = StreamAssembler::new();
+/// streams.push(part(EnvelopeBody::StreamStart {
+///     stream_id: "s".into(),
+///     metadata: StreamContent::Text.metadata(),
+/// }))?;
+/// for chunk in ["Hel", "lo"] {
+///     let chunk = EnvelopeBody::StreamChunk { stream_id: "s".into(), chunk: chunk.into() };
+///     assert_eq!(streams.push(part(chunk))?, None);
+/// }
+/// let end = EnvelopeBody::StreamEnd { stream_id: "s".into() };
+/// let whole = streams.push(part(end))?.expect("the stream has ended");
+/// assert_eq!(whole.into_value(), "Hello");
+/// # Ok::<(), langgraph::remote::StreamError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct StreamAssembler {
+    open: HashMap<(AgentId, StreamId), Open>,
+    ended: Recent<(AgentId, StreamId)>,
+    limits: StreamLimits,
+    bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    metadata: Value,
+    chunks: Vec<Value>,
+    bytes: usize,
+}
+
+impl Default for StreamAssembler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StreamAssembler {
+    /// No streams yet, and the default limits.
+    pub fn new() -> Self {
+        Self::with_limits(StreamLimits::default())
+    }
+
+    /// No streams yet, and these limits.
+    pub fn with_limits(limits: StreamLimits) -> Self {
+        Self {
+            open: HashMap::new(),
+            ended: Recent::new(REMEMBERED),
+            limits,
+            bytes: 0,
+        }
+    }
+
+    /// How many streams have started and not ended.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// What the open stream of that sender holds, if its start has said so.
+    pub fn content(&self, from: &AgentId, stream_id: &StreamId) -> Option<StreamContent> {
+        let key = (from.clone(), stream_id.clone());
+        StreamContent::of(&self.open.get(&key)?.metadata)
+    }
+
+    /// Takes the next part. At the end of a stream it returns the message; for what is no part of
+    /// a stream it does nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the part does not fit what came before it, or there is no room for it.
+    pub fn push(&mut self, envelope: AgentEnvelope) -> Result<Option<Assembled>, StreamError> {
+        let name = envelope.body.name();
+        match envelope.body {
+            EnvelopeBody::StreamStart {
+                stream_id,
+                metadata,
+            } => self.start((envelope.from, stream_id), metadata)?,
+            EnvelopeBody::StreamChunk { stream_id, chunk } => {
+                self.chunk((envelope.from, stream_id), chunk, name)?;
+            }
+            EnvelopeBody::StreamEnd { stream_id } => {
+                return self.end((envelope.from, stream_id), name).map(Some);
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Says that nothing more comes.
+    ///
+    /// # Errors
+    ///
+    /// [`StreamError::Unfinished`] when a stream is still open.
+    pub fn finish(self) -> Result<(), StreamError> {
+        if self.open.is_empty() {
+            return Ok(());
+        }
+        let mut unfinished: Vec<StreamId> = self.open.into_keys().map(|(_, id)| id).collect();
+        unfinished.sort();
+        Err(StreamError::Unfinished(unfinished))
+    }
+
+    fn start(&mut self, key: (AgentId, StreamId), metadata: Value) -> Result<(), StreamError> {
+        if self.ended.contains(&key) {
+            return Err(StreamError::Ended(key.1, "stream_start"));
+        }
+        if self.open.contains_key(&key) {
+            return Err(StreamError::StartedTwice(key.1));
+        }
+        if self.open.len() >= self.limits.streams {
+            return Err(StreamError::TooMany(key.1, self.limits.streams));
+        }
+        let bytes = weight(&metadata);
+        if self.bytes.saturating_add(bytes) > self.limits.bytes {
+            return Err(StreamError::TooLong(key.1, self.limits.bytes));
+        }
+        self.bytes += bytes;
+        let open = Open {
+            metadata,
+            chunks: Vec::new(),
+            bytes,
+        };
+        self.open.insert(key, open);
+        Ok(())
+    }
+
+    fn chunk(
+        &mut self,
+        key: (AgentId, StreamId),
+        chunk: Value,
+        name: &'static str,
+    ) -> Result<(), StreamError> {
+        let Some(open) = self.open.get_mut(&key) else {
+            return Err(self.absent(key, name));
+        };
+        let bytes = weight(&chunk);
+        if self.bytes.saturating_add(bytes) > self.limits.bytes {
+            return Err(StreamError::TooLong(key.1, self.limits.bytes));
+        }
+        self.bytes += bytes;
+        open.bytes += bytes;
+        open.chunks.push(chunk);
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        key: (AgentId, StreamId),
+        name: &'static str,
+    ) -> Result<Assembled, StreamError> {
+        let Some(open) = self.open.remove(&key) else {
+            return Err(self.absent(key, name));
+        };
+        self.bytes -= open.bytes;
+        self.ended.add(key.clone());
+        let (from, stream_id) = key;
+        Ok(Assembled {
+            from,
+            stream_id,
+            metadata: open.metadata,
+            chunks: open.chunks,
+        })
+    }
+
+    fn absent(&self, key: (AgentId, StreamId), name: &'static str) -> StreamError {
+        if self.ended.contains(&key) {
+            StreamError::Ended(key.1, name)
+        } else {
+            StreamError::NotStarted(key.1, name)
+        }
+    }
+}
+
+/// About how many bytes a value takes in memory.
+pub(super) fn weight(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| name.len() + weight(value))
+            .sum(),
+        _ => 0,
+    };
+    inside + size_of::<Value>()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::StreamContent::{Messages, Text, Values};
+
+    use super::*;
+
+    fn start(id: &str) -> AgentEnvelope {
+        part(EnvelopeBody::StreamStart {
+            stream_id: id.into(),
+            metadata: Value::Null,
+        })
+    }
+
+    fn chunk(id: &str, chunk: impl Into<Value>) -> AgentEnvelope {
+        part(EnvelopeBody::StreamChunk {
+            stream_id: id.into(),
+            chunk: chunk.into(),
+        })
+    }
+
+    fn end(id: &str) -> AgentEnvelope {
+        part(EnvelopeBody::StreamEnd {
+            stream_id: id.into(),
+        })
+    }
+
+    fn part(body: EnvelopeBody) -> AgentEnvelope {
+        AgentEnvelope::new("mail", "assistant", body)
+    }
+
+    #[test]
+    fn h3_disorder_is_refused_and_changes_nothing() {
+        let mut streams = StreamAssembler::new();
+        let id = || StreamId::new("s");
+        let not_started = |name| Err(StreamError::NotStarted(id(), name));
+        assert_eq!(streams.push(chunk("s", "a")), not_started("stream_chunk"));
+        assert_eq!(streams.push(end("s")), not_started("stream_end"));
+        assert_eq!(streams.push(start("s")), Ok(None));
+        assert_eq!(streams.push(chunk("s", "a")), Ok(None));
+        assert_eq!(
+            streams.push(start("s")),
+            Err(StreamError::StartedTwice(id()))
+        );
+        assert_eq!(streams.push(chunk("s", "b")), Ok(None));
+        let whole = streams.push(end("s")).unwrap().unwrap();
+        assert_eq!(whole.into_value(), "ab");
+        let ended = |name| Err(StreamError::Ended(id(), name));
+        assert_eq!(streams.push(chunk("s", "c")), ended("stream_chunk"));
+        assert_eq!(streams.push(end("s")), ended("stream_end"));
+        assert_eq!(streams.push(start("s")), ended("stream_start"));
+        assert_eq!((streams.open(), streams.bytes), (0, 0));
+    }
+
+    #[test]
+    fn h3_what_is_not_finished_is_named() {
+        let mut streams = StreamAssembler::new();
+        streams.push(start("b")).unwrap();
+        streams.push(start("a")).unwrap();
+        assert_eq!(
+            streams.finish(),
+            Err(StreamError::Unfinished(vec!["a".into(), "b".into()]))
+        );
+        assert_eq!(StreamAssembler::new().finish(), Ok(()));
+    }
+
+    #[test]
+    fn h3_two_senders_may_use_one_stream_id() {
+        let mut streams = StreamAssembler::new();
+        let other = |mut envelope: AgentEnvelope| {
+            envelope.from = "other".into();
+            envelope
+        };
+        streams.push(start("s")).unwrap();
+        streams.push(other(start("s"))).unwrap();
+        streams.push(chunk("s", "a")).unwrap();
+        streams.push(other(chunk("s", "b"))).unwrap();
+        let whole = streams.push(other(end("s"))).unwrap().unwrap();
+        assert_eq!(
+            (whole.from.as_str(), whole.chunks),
+            ("other", vec![json!("b")])
+        );
+        let whole = streams.push(end("s")).unwrap().unwrap();
+        assert_eq!(
+            (whole.from.as_str(), whole.chunks),
+            ("mail", vec![json!("a")])
+        );
+    }
+
+    #[test]
+    fn h3_what_is_held_is_bounded() {
+        let mut streams = StreamAssembler::with_limits(StreamLimits {
+            streams: 2,
+            bytes: 1_000,
+        });
+        streams.push(start("a")).unwrap();
+        streams.push(start("b")).unwrap();
+        assert!(matches!(
+            streams.push(start("c")),
+            Err(StreamError::TooMany(_, 2))
+        ));
+        let long = "x".repeat(400);
+        streams.push(chunk("a", long.clone())).unwrap();
+        streams.push(chunk("b", long.clone())).unwrap();
+        assert!(matches!(
+            streams.push(chunk("a", long.clone())),
+            Err(StreamError::TooLong(_, 1_000))
+        ));
+        // What has ended no longer counts.
+        streams.push(end("b")).unwrap();
+        streams.push(chunk("a", long)).unwrap();
+    }
+
+    #[test]
+    fn chunks_are_joined_as_what_they_are() {
+        let whole = |content: Option<StreamContent>, chunks: &[Value]| {
+            Assembled {
+                from: "a".into(),
+                stream_id: "s".into(),
+                metadata: content.map_or(Value::Null, StreamContent::metadata),
+                chunks: chunks.to_vec(),
+            }
+            .into_value()
+        };
+        assert_eq!(whole(None, &[json!("a"), json!("b")]), "ab");
+        assert_eq!(whole(None, &[json!("a"), json!(1)]), json!(["a", 1]));
+        assert_eq!(whole(None, &[]), json!([]));
+        assert_eq!(whole(Some(Text), &[]), "");
+        assert_eq!(whole(Some(Values), &[json!("a")]), json!(["a"]));
+        assert_eq!(whole(Some(Text), &[json!(1)]), json!([1]));
+        let piece = |id: &str, text: &str| json!({"id": id, "text": text});
+        let message = whole(Some(Messages), &[piece("m", "He"), json!({"text": "y"})]);
+        let message: crate::message::Message = serde_json::from_value(message).unwrap();
+        assert_eq!(
+            (message.id.as_deref(), &*message.text()),
+            (Some("m"), "Hey")
+        );
+        let two = whole(
+            Some(Messages),
+            &[piece("m", "a"), piece("n", "b"), piece("m", "c")],
+        );
+        let two: Vec<crate::message::Message> = serde_json::from_value(two).unwrap();
+        assert_eq!((&*two[0].text(), &*two[1].text()), ("ac", "b"));
+    }
+}

@@ -1,0 +1,127 @@
+//! The boundary between a user and a graph.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::AgentError;
+use crate::graph::CompiledStateGraph;
+use crate::node::{IntoOutput, NodeError, Output};
+use crate::run::{Outcome, Run};
+use crate::state::State;
+
+/// A graph that a user talks to: what the user says goes into the state before a run, and what the
+/// graph answers is read from the state after it. The user never sees the state.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::remote::InvokeBoundary;
+/// use langgraph::state::PlainUpdate;
+///
+/// #[derive(Clone, Default)]
+/// struct Assistant {
+///     user_message: String,
+///     reply_to_user: Option<String>,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<Plain<Assistant>>::new();
+/// graph.add_node("answer", |state: &Plain<Assistant>| {
+///     let mut state = state.clone();
+///     state.reply_to_user = Some(format!("You said `{}`.", state.user_message));
+///     state
+/// });
+/// graph.add_sequence(&["answer"]);
+///
+/// let assistant = InvokeBoundary::new(
+///     graph.compile()?,
+///     |user_message: String| {
+///         PlainUpdate(Some(Assistant { user_message, ..Assistant::default() }))
+///     },
+///     |state: &Plain<Assistant>| state.reply_to_user.clone(),
+/// );
+/// let reply = assistant.invoke("hello".to_owned()).await?;
+/// assert_eq!(reply.as_deref(), Some("You said `hello`."));
+/// # Ok(())
+/// # }
+/// ```
+pub struct InvokeBoundary<S: State, M, R> {
+    graph: CompiledStateGraph<S>,
+    write: Write<S, M>,
+    read: Read<S, R>,
+}
+
+type Write<S, M> = Arc<dyn Fn(M) -> Result<Output<S>, NodeError> + Send + Sync>;
+type Read<S, R> = Arc<dyn Fn(&S) -> R + Send + Sync>;
+
+impl<S: State, M, R> InvokeBoundary<S, M, R> {
+    /// `write` makes the input of a run of what the user says; `read` finds the answer in the
+    /// final state.
+    ///
+    /// On a thread, the state is still that of the run before: let `write` clear the old answer,
+    /// with a [`Command::overwrite`](crate::Command::overwrite) say.
+    pub fn new<I: IntoOutput<S>>(
+        graph: CompiledStateGraph<S>,
+        write: impl Fn(M) -> I + Send + Sync + 'static,
+        read: impl Fn(&S) -> R + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            graph,
+            write: Arc::new(move |message| write(message).into_output()),
+            read: Arc::new(read),
+        }
+    }
+
+    /// One turn: the graph's answer to `message`.
+    ///
+    /// # Errors
+    ///
+    /// What the run fails with; [`AgentError::Interrupted`] when it waits for a person.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the run.
+    pub async fn invoke(&self, message: M) -> Result<R, AgentError> {
+        self.invoke_with(message, |run| run).await
+    }
+
+    /// One turn of a conversation that a thread keeps, or with other options of the run:
+    /// `boundary.invoke_with(message, |run| run.thread("t-1"))`.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the run.
+    pub async fn invoke_with(
+        &self,
+        message: M,
+        options: impl FnOnce(Run<S>) -> Run<S>,
+    ) -> Result<R, AgentError> {
+        let run = self.graph.run((self.write)(message));
+        let state = options(run).await.and_then(Outcome::finished)?;
+        Ok((self.read)(&state))
+    }
+}
+
+impl<S: State, M, R> Clone for InvokeBoundary<S, M, R> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+            write: Arc::clone(&self.write),
+            read: Arc::clone(&self.read),
+        }
+    }
+}
+
+impl<S: State, M, R> fmt::Debug for InvokeBoundary<S, M, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InvokeBoundary")
+            .field("graph", &self.graph)
+            .finish_non_exhaustive()
+    }
+}

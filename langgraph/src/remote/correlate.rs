@@ -1,0 +1,313 @@
+//! Which reply belongs to which request.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use tokio::sync::mpsc;
+
+use super::recent::Recent;
+use super::reply::Ending;
+use super::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
+use crate::node::NodeError;
+
+/// How many requests that are over are remembered, to tell a late answer from one to nothing.
+const REMEMBERED: usize = 4_096;
+
+/// The requests that wait for their replies, by request id: what a [`Transport`](super::Transport)
+/// over a network keeps beside its connection.
+///
+/// Clones are the same table. Replies may come in any order; each goes to whoever asked. What is
+/// no reply to an open request is refused.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::remote::{AgentEnvelope, CorrelationError, Correlator, EnvelopeBody};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let table = Correlator::new();
+/// let request = AgentEnvelope::request("me", "mail", "list")?;
+/// let reply = table.expect(&request)?;
+/// // … the request goes out, and an envelope comes in:
+/// let incoming = request.reply(EnvelopeBody::complete("nothing new")?);
+/// table.deliver(incoming.clone())?;
+/// assert_eq!(reply.whole().await?, "nothing new");
+///
+/// assert!(matches!(table.deliver(incoming), Err(CorrelationError::Late(_))));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Correlator {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    table: Mutex<Table>,
+    buffer: usize,
+}
+
+type OnAbandoned = Arc<dyn Fn(AgentEnvelope) + Send + Sync>;
+
+struct Table {
+    waiting: HashMap<RequestId, Waiting>,
+    over: Recent<RequestId>,
+    /// Tells two requests apart that use one id, one after the other.
+    serial: u64,
+    on_abandoned: Option<OnAbandoned>,
+}
+
+struct Waiting {
+    serial: u64,
+    asked: AgentId,
+    sender: mpsc::Sender<AgentEnvelope>,
+    fault: Arc<Mutex<Option<RemoteError>>>,
+    ending: Ending,
+}
+
+/// Why an envelope is no reply to an open request, or a request cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorrelationError {
+    /// Without a request id nothing can be matched.
+    #[error("the envelope from `{0}` has no request id; expected one")]
+    NoRequestId(AgentId),
+    /// An open request has that id already.
+    #[error("request `{0}` is open already; use `RequestId::generate()`")]
+    InUse(RequestId),
+    /// No such request.
+    #[error("there is no request `{0}`")]
+    Unknown(RequestId),
+    /// The request is over: answered, given up, or timed out.
+    #[error("request `{0}` is over; the answer comes too late")]
+    Late(RequestId),
+    /// Somebody else was asked.
+    #[error("request `{request}` is for `{asked}`, and `{from}` answered")]
+    WrongAgent {
+        /// The request.
+        request: RequestId,
+        /// Who was asked.
+        asked: AgentId,
+        /// Who answered.
+        from: AgentId,
+    },
+    /// The requester reads too slowly; its request has failed.
+    #[error("request `{0}`: more than {1} parts of the reply waited to be read")]
+    Overrun(RequestId, usize),
+}
+
+impl Default for Correlator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Correlator {
+    /// No open requests. Up to 1,024 envelopes of each wait for their reader.
+    pub fn new() -> Self {
+        Self::with_buffer(1_024)
+    }
+
+    /// No open requests. Up to `buffer` envelopes of each wait for their reader; one more and that
+    /// request fails, so that a slow reader does not stop the others.
+    pub fn with_buffer(buffer: usize) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                table: Mutex::new(Table {
+                    waiting: HashMap::new(),
+                    over: Recent::new(REMEMBERED),
+                    serial: 0,
+                    on_abandoned: None,
+                }),
+                buffer: buffer.max(1),
+            }),
+        }
+    }
+
+    /// Calls `tell` with the [cancellation](AgentEnvelope::cancel) of every request whose reader
+    /// goes away before the reply is over: send it to the agent.
+    pub fn on_abandoned(&self, tell: impl Fn(AgentEnvelope) + Send + Sync + 'static) -> &Self {
+        self.shared.table().on_abandoned = Some(Arc::new(tell));
+        self
+    }
+
+    /// Opens `request`: its reply will come out of the returned stream.
+    ///
+    /// Dropping the stream closes the request.
+    ///
+    /// # Errors
+    ///
+    /// When the request has no id, or one that is taken.
+    pub fn expect(&self, request: &AgentEnvelope) -> Result<ReplyStream, CorrelationError> {
+        let Some(id) = &request.request_id else {
+            return Err(CorrelationError::NoRequestId(request.from.clone()));
+        };
+        let (sender, parts) = mpsc::channel(self.shared.buffer);
+        let fault = Arc::default();
+        let mut table = self.shared.table();
+        if table.waiting.contains_key(id) {
+            return Err(CorrelationError::InUse(id.clone()));
+        }
+        table.serial += 1;
+        let serial = table.serial;
+        let waiting = Waiting {
+            serial,
+            asked: request.to.clone(),
+            sender,
+            fault: Arc::clone(&fault),
+            ending: Ending::default(),
+        };
+        table.waiting.insert(id.clone(), waiting);
+        drop(table);
+        Ok(ReplyStream::new(Pending {
+            shared: Arc::clone(&self.shared),
+            cancel: request.cancel(),
+            id: id.clone(),
+            serial,
+            parts,
+            fault,
+            ending: Ending::default(),
+            ended: false,
+        }))
+    }
+
+    /// Hands an incoming envelope to whoever asked for it. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// When it is no reply to an open request: it has no request id, an unknown one, one that is
+    /// over, or comes from another agent than was asked. And when too much of the reply waits for
+    /// its reader.
+    pub fn deliver(&self, envelope: AgentEnvelope) -> Result<(), CorrelationError> {
+        let Some(id) = envelope.request_id.clone() else {
+            return Err(CorrelationError::NoRequestId(envelope.from));
+        };
+        let mut table = self.shared.table();
+        let Some(waiting) = table.waiting.get_mut(&id) else {
+            return Err(if table.over.contains(&id) {
+                CorrelationError::Late(id)
+            } else {
+                CorrelationError::Unknown(id)
+            });
+        };
+        if waiting.asked != envelope.from {
+            return Err(CorrelationError::WrongAgent {
+                request: id,
+                asked: waiting.asked.clone(),
+                from: envelope.from,
+            });
+        }
+        let last = waiting.ending.see(&envelope.body);
+        let result = match waiting.sender.try_send(envelope) {
+            Ok(()) if !last => return Ok(()),
+            Ok(()) => Ok(()),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(CorrelationError::Late(id.clone())),
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                set(&waiting.fault, RemoteError::Overrun(self.shared.buffer));
+                Err(CorrelationError::Overrun(id.clone(), self.shared.buffer))
+            }
+        };
+        table.close(&id);
+        result
+    }
+
+    /// Fails every open request: the connection is gone.
+    pub fn disconnected(&self, reason: &str) {
+        let mut table = self.shared.table();
+        let open: Vec<RequestId> = table.waiting.keys().cloned().collect();
+        for id in open {
+            if let Some(waiting) = table.close(&id) {
+                let error = RemoteError::connection(NodeError::msg(reason));
+                set(&waiting.fault, error);
+            }
+        }
+    }
+
+    /// How many requests are open.
+    pub fn open(&self) -> usize {
+        self.shared.table().waiting.len()
+    }
+}
+
+impl Shared {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn close(&mut self, id: &RequestId) -> Option<Waiting> {
+        let waiting = self.waiting.remove(id)?;
+        self.over.add(id.clone());
+        Some(waiting)
+    }
+}
+
+fn set(fault: &Mutex<Option<RemoteError>>, error: RemoteError) {
+    *fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+}
+
+impl fmt::Debug for Correlator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Correlator")
+            .field("open", &self.open())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The reply to one request.
+struct Pending {
+    shared: Arc<Shared>,
+    cancel: AgentEnvelope,
+    id: RequestId,
+    serial: u64,
+    parts: mpsc::Receiver<AgentEnvelope>,
+    fault: Arc<Mutex<Option<RemoteError>>>,
+    ending: Ending,
+    ended: bool,
+}
+
+impl Stream for Pending {
+    type Item = Result<AgentEnvelope, RemoteError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if this.ended {
+            return Poll::Ready(None);
+        }
+        let next = std::task::ready!(this.parts.poll_recv(cx));
+        let Some(envelope) = next else {
+            this.ended = true;
+            let mut fault = this.fault.lock().unwrap_or_else(PoisonError::into_inner);
+            let error = fault.take().unwrap_or(RemoteError::NoReply);
+            return Poll::Ready(Some(Err(error)));
+        };
+        this.ended = this.ending.see(&envelope.body);
+        Poll::Ready(Some(Ok(envelope)))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let mut table = self.shared.table();
+        let mine = table
+            .waiting
+            .get(&self.id)
+            .is_some_and(|waiting| waiting.serial == self.serial);
+        if !mine {
+            return;
+        }
+        table.close(&self.id);
+        let tell = table.on_abandoned.clone();
+        // Not under the lock: what is told may come back here.
+        drop(table);
+        if let Some(tell) = tell {
+            tell(self.cancel.clone());
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! What agents send each other.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::{AgentId, RemoteError, RequestId, StreamId};
+
+/// One thing that an agent sends another.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::remote::{AgentEnvelope, EnvelopeBody};
+/// use serde_json::json;
+///
+/// let request = AgentEnvelope::request("assistant", "mail", &json!({"action": "list"}))?;
+/// let reply = request.reply(EnvelopeBody::complete(&["hello"])?);
+///
+/// assert_eq!((reply.from.as_str(), reply.to.as_str()), ("mail", "assistant"));
+/// assert_eq!(reply.request_id, request.request_id);
+/// assert_eq!(reply.payload::<Vec<String>>()?, ["hello"]);
+/// # Ok::<(), langgraph::remote::RemoteError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentEnvelope {
+    /// Who sends it.
+    pub from: AgentId,
+    /// Who is to get it.
+    pub to: AgentId,
+    /// Which request it is, or answers. A request without one expects no particular answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+    /// How long the sender waits for the reply, counted from when it sent this. Not a point in
+    /// time, so that the clocks of two machines need not agree.
+    #[serde(
+        default,
+        rename = "timeout_ms",
+        with = "millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub timeout: Option<Duration>,
+    /// What is sent.
+    pub body: EnvelopeBody,
+}
+
+/// What an [`AgentEnvelope`] carries: a whole message, a part of a streamed one, or a word about
+/// the request itself.
+///
+/// What a payload means is between the two agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EnvelopeBody {
+    /// A whole message.
+    Complete(Value),
+    /// A streamed message begins.
+    StreamStart {
+        /// The stream.
+        stream_id: StreamId,
+        /// What the receiver may want to know of it beforehand; see
+        /// [`StreamContent`](super::StreamContent).
+        #[serde(default)]
+        metadata: Value,
+    },
+    /// The next piece of a streamed message.
+    StreamChunk {
+        /// The stream.
+        stream_id: StreamId,
+        /// The piece.
+        chunk: Value,
+    },
+    /// A streamed message is whole.
+    StreamEnd {
+        /// The stream.
+        stream_id: StreamId,
+    },
+    /// There is no reply, or no more of it.
+    Error {
+        /// What kind of failure it is.
+        code: ErrorCode,
+        /// What went wrong, for people.
+        message: String,
+    },
+    /// The sender no longer wants a reply to the request.
+    Cancel,
+}
+
+impl AgentEnvelope {
+    /// An envelope without a request id.
+    pub fn new(from: impl Into<AgentId>, to: impl Into<AgentId>, body: EnvelopeBody) -> Self {
+        Self {
+            from: from.into(),
+            to: to.into(),
+            request_id: None,
+            timeout: None,
+            body,
+        }
+    }
+
+    /// A whole message with a new request id.
+    ///
+    /// # Errors
+    ///
+    /// When `payload` cannot be written as JSON.
+    pub fn request(
+        from: impl Into<AgentId>,
+        to: impl Into<AgentId>,
+        payload: &(impl Serialize + ?Sized),
+    ) -> Result<Self, RemoteError> {
+        let body = EnvelopeBody::complete(payload)?;
+        Ok(Self::new(from, to, body).with_request_id(RequestId::generate()))
+    }
+
+    /// The same envelope under that request id.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<RequestId>) -> Self {
+        self.request_id = Some(id.into());
+        self
+    }
+
+    /// The same envelope, saying how long the sender waits for the reply.
+    #[must_use]
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
+    /// An answer to this envelope: back to its sender, under its request id.
+    #[must_use]
+    pub fn reply(&self, body: EnvelopeBody) -> Self {
+        Self {
+            from: self.to.clone(),
+            to: self.from.clone(),
+            request_id: self.request_id.clone(),
+            timeout: None,
+            body,
+        }
+    }
+
+    /// Takes this request back: the envelope to the same agent that says so.
+    #[must_use]
+    pub fn cancel(&self) -> Self {
+        Self {
+            timeout: None,
+            body: EnvelopeBody::Cancel,
+            ..self.clone()
+        }
+    }
+
+    /// The whole message as a `T`.
+    ///
+    /// # Errors
+    ///
+    /// As [`EnvelopeBody::payload`].
+    pub fn payload<T: DeserializeOwned>(&self) -> Result<T, RemoteError> {
+        self.body.payload()
+    }
+}
+
+impl EnvelopeBody {
+    /// A whole message.
+    ///
+    /// # Errors
+    ///
+    /// When `payload` cannot be written as JSON.
+    pub fn complete(payload: &(impl Serialize + ?Sized)) -> Result<Self, RemoteError> {
+        serde_json::to_value(payload)
+            .map(Self::Complete)
+            .map_err(RemoteError::Unwritable)
+    }
+
+    /// There is no reply.
+    pub fn error(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self::Error {
+            code,
+            message: message.into(),
+        }
+    }
+
+    /// The whole message as a `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`] when it is an error instead, [`RemoteError::NotWhole`] when it is a
+    /// part of a stream, and [`RemoteError::Unreadable`] when the payload is not a `T`.
+    pub fn payload<T: DeserializeOwned>(&self) -> Result<T, RemoteError> {
+        match self {
+            Self::Complete(payload) => T::deserialize(payload).map_err(RemoteError::Unreadable),
+            Self::Error { code, message } => Err(RemoteError::Refused {
+                code: code.clone(),
+                message: message.clone(),
+            }),
+            other => Err(RemoteError::NotWhole(other.name())),
+        }
+    }
+
+    /// The stream it belongs to, if it is a part of one.
+    pub fn stream_id(&self) -> Option<&StreamId> {
+        match self {
+            Self::StreamStart { stream_id, .. }
+            | Self::StreamChunk { stream_id, .. }
+            | Self::StreamEnd { stream_id } => Some(stream_id),
+            _ => None,
+        }
+    }
+
+    /// What it is, as on the wire.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Complete(_) => "complete",
+            Self::StreamStart { .. } => "stream_start",
+            Self::StreamChunk { .. } => "stream_chunk",
+            Self::StreamEnd { .. } => "stream_end",
+            Self::Error { .. } => "error",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// What kind of failure an [`EnvelopeBody::Error`] is. On the wire it is a word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// `unknown_agent`: nobody of that name.
+    UnknownAgent,
+    /// `bad_request`: the agent does not understand the request.
+    BadRequest,
+    /// `failed`: the agent tried and failed.
+    Failed,
+    /// `interrupted`: the agent waits for a person, so there is no reply now.
+    Interrupted,
+    /// `cancelled`: somebody stopped the agent.
+    Cancelled,
+    /// `timed_out`: the time allowed is over.
+    TimedOut,
+    /// `overloaded`: too much to do; later it may work.
+    Overloaded,
+    /// A word that this version does not know.
+    Other(String),
+}
+
+impl ErrorCode {
+    /// The word on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::UnknownAgent => "unknown_agent",
+            Self::BadRequest => "bad_request",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed_out",
+            Self::Overloaded => "overloaded",
+            Self::Other(code) => code,
+        }
+    }
+}
+
+impl From<String> for ErrorCode {
+    fn from(code: String) -> Self {
+        match code.as_str() {
+            "unknown_agent" => Self::UnknownAgent,
+            "bad_request" => Self::BadRequest,
+            "failed" => Self::Failed,
+            "interrupted" => Self::Interrupted,
+            "cancelled" => Self::Cancelled,
+            "timed_out" => Self::TimedOut,
+            "overloaded" => Self::Overloaded,
+            _ => Self::Other(code),
+        }
+    }
+}
+
+impl From<&str> for ErrorCode {
+    fn from(code: &str) -> Self {
+        code.to_owned().into()
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ErrorCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// A duration in milliseconds, rounded up: a limit may be kept a little longer, never less.
+pub(super) mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[allow(clippy::ref_option)] // the form that serde asks for
+    pub(crate) fn serialize<S: Serializer>(
+        limit: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let millis = limit.map(|limit| {
+            let millis = limit.as_nanos().div_ceil(1_000_000);
+            u64::try_from(millis).unwrap_or(u64::MAX)
+        });
+        millis.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn h2_an_envelope_keeps_who_whom_and_which_request() {
+        let envelope = AgentEnvelope::new("a", "b", EnvelopeBody::Complete(json!(1)))
+            .with_request_id("r")
+            .with_timeout(Duration::from_micros(1_500));
+        let json = serde_json::to_value(&envelope).unwrap();
+        assert_eq!(
+            json,
+            json!({"from": "a", "to": "b", "request_id": "r", "timeout_ms": 2, "body": {"complete": 1}})
+        );
+        let back: AgentEnvelope = serde_json::from_value(json).unwrap();
+        assert_eq!(back.timeout, Some(Duration::from_millis(2)));
+        assert_eq!(
+            (back.from, back.to, back.request_id),
+            (envelope.from, envelope.to, envelope.request_id)
+        );
+    }
+
+    #[test]
+    fn h2_every_body_survives_json() {
+        let stream_id = StreamId::new("s");
+        for body in [
+            EnvelopeBody::Complete(json!({"action": "list"})),
+            EnvelopeBody::Complete(Value::Null),
+            EnvelopeBody::StreamStart {
+                stream_id: stream_id.clone(),
+                metadata: json!({"content": "text"}),
+            },
+            EnvelopeBody::StreamChunk {
+                stream_id: stream_id.clone(),
+                chunk: json!("a"),
+            },
+            EnvelopeBody::StreamEnd { stream_id },
+            EnvelopeBody::error(ErrorCode::Overloaded, "later"),
+            EnvelopeBody::error("house_rule".into(), "no"),
+            EnvelopeBody::Cancel,
+        ] {
+            let text = serde_json::to_string(&body).unwrap();
+            assert_eq!(serde_json::from_str::<EnvelopeBody>(&text).unwrap(), body);
+        }
+    }
+
+    #[test]
+    fn h5_a_reply_goes_to_the_source_under_the_same_request() {
+        let request = AgentEnvelope::request("a", "b", "hi")
+            .unwrap()
+            .with_timeout(Duration::from_secs(1));
+        let reply = request.reply(EnvelopeBody::Complete(json!("ho")));
+        assert_eq!((&reply.from, &reply.to), (&request.to, &request.from));
+        assert_eq!(reply.request_id, request.request_id);
+        assert_eq!(reply.timeout, None);
+
+        let without = AgentEnvelope::new("a", "b", EnvelopeBody::Cancel);
+        assert_eq!(without.reply(EnvelopeBody::Cancel).request_id, None);
+    }
+
+    #[test]
+    fn a_payload_is_typed_or_says_what_it_is_instead() {
+        let text = |body: EnvelopeBody| body.payload::<u32>().map_err(|error| error.to_string());
+        assert_eq!(text(EnvelopeBody::Complete(json!(7))), Ok(7));
+        for (body, expected) in [
+            (EnvelopeBody::Complete(json!("7")), "invalid type: string"),
+            (EnvelopeBody::error(ErrorCode::Failed, "no"), "(failed): no"),
+            (EnvelopeBody::Cancel, "`cancel`"),
+        ] {
+            let error = text(body).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

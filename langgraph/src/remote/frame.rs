@@ -1,0 +1,410 @@
+//! Envelopes as the JSON text that a relay passes on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::envelope::millis;
+use super::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId};
+
+/// An envelope on its way through a relay, which knows who is at the other end of each connection:
+/// one JSON text with a `type`.
+///
+/// A request is a `send`, `send_chunk` or `send_end` for the relay, which names the receiver. The
+/// relay passes it on as a `message`, `message_chunk` or `message_end`, which names the sender. The
+/// answer is a `reply`, `reply_chunk` or `reply_end`, both ways. An error is a `reply_error`, and
+/// taking a request back a `send_cancel`, then a `message_cancel`.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::remote::{AgentEnvelope, AgentId, EnvelopeBody, Frame};
+/// use serde_json::json;
+///
+/// let list = EnvelopeBody::Complete(json!({"action": "list"}));
+/// let request = AgentEnvelope::new("assistant", "mail", list).with_request_id("r1");
+///
+/// // The assistant, to the relay.
+/// let text = Frame::send(request.clone()).to_json()?;
+/// assert_eq!(
+///     text,
+///     r#"{"type":"send","to":"mail","request_id":"r1","payload":{"action":"list"}}"#
+/// );
+/// // The relay, to the mail agent.
+/// let (to, frame) = Frame::from_json(&text)?.relayed(&AgentId::new("assistant"))?;
+/// assert_eq!(to, "mail");
+/// assert_eq!(
+///     frame.to_json()?,
+///     r#"{"type":"message","from":"assistant","request_id":"r1","payload":{"action":"list"}}"#
+/// );
+/// // The mail agent has what the assistant sent.
+/// assert_eq!(frame.into_envelope(&to)?, request);
+/// # Ok::<(), langgraph::remote::FrameError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Wire", into = "Wire")]
+#[non_exhaustive]
+pub struct Frame {
+    /// What it is to its reader.
+    pub kind: FrameKind,
+    /// Who sent it; the relay says so, not the sender.
+    pub from: Option<AgentId>,
+    /// Who is to get it; the sender says so to the relay.
+    pub to: Option<AgentId>,
+    /// Which request it is, or answers.
+    pub request_id: Option<RequestId>,
+    /// How long the sender waits for the reply.
+    pub timeout: Option<Duration>,
+    /// What is sent.
+    pub body: EnvelopeBody,
+}
+
+/// What a [`Frame`] is to its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FrameKind {
+    /// A request, on its way to the relay.
+    Send,
+    /// A request, on its way from the relay.
+    Message,
+    /// An answer, either way.
+    Reply,
+}
+
+/// Why a text is no [`Frame`], or a frame is of no use here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// Not the JSON of a frame.
+    #[error("not a frame: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A type that there is not.
+    #[error(
+        "unknown frame type `{0}`; expected `send`, `message` or `reply`, alone or with `_chunk`, `_end`, `_error` or `_cancel`"
+    )]
+    UnknownType(String),
+    /// A field that frames of this type have.
+    #[error("a `{0}` frame needs `{1}`")]
+    Missing(String, &'static str),
+    /// A frame that only the relay sends, sent to the relay.
+    #[error("a relay sends `{0}` frames and takes none; send a `send` or a `reply`")]
+    FromRelay(String),
+}
+
+impl Frame {
+    /// A request, for the relay.
+    pub fn send(envelope: AgentEnvelope) -> Self {
+        Self::outgoing(FrameKind::Send, envelope)
+    }
+
+    /// An answer, for the relay.
+    pub fn reply(envelope: AgentEnvelope) -> Self {
+        Self::outgoing(FrameKind::Reply, envelope)
+    }
+
+    fn outgoing(kind: FrameKind, envelope: AgentEnvelope) -> Self {
+        Self {
+            kind,
+            from: None,
+            to: Some(envelope.to),
+            request_id: envelope.request_id,
+            timeout: envelope.timeout,
+            body: envelope.body,
+        }
+    }
+
+    /// What a relay does with a frame from the connection of `from`: who gets it, and what.
+    ///
+    /// # Errors
+    ///
+    /// When the frame does not name its receiver, or is one that only a relay sends.
+    pub fn relayed(self, from: &AgentId) -> Result<(AgentId, Self), FrameError> {
+        let kind = match self.kind {
+            FrameKind::Send => FrameKind::Message,
+            FrameKind::Reply => FrameKind::Reply,
+            FrameKind::Message => return Err(FrameError::FromRelay(self.type_name())),
+        };
+        let name = self.type_name();
+        let to = self.to.ok_or(FrameError::Missing(name, "to"))?;
+        let frame = Self {
+            kind,
+            from: Some(from.clone()),
+            to: None,
+            ..self
+        };
+        Ok((to, frame))
+    }
+
+    /// The envelope, as its receiver `me` sees it.
+    ///
+    /// # Errors
+    ///
+    /// When the frame does not name its sender: it has not been through the relay.
+    pub fn into_envelope(self, me: &AgentId) -> Result<AgentEnvelope, FrameError> {
+        let name = self.type_name();
+        Ok(AgentEnvelope {
+            from: self.from.ok_or(FrameError::Missing(name, "from"))?,
+            to: me.clone(),
+            request_id: self.request_id,
+            timeout: self.timeout,
+            body: self.body,
+        })
+    }
+
+    /// The text of the frame.
+    ///
+    /// # Errors
+    ///
+    /// When the payload cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, FrameError> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    /// The frame of a text.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a frame.
+    pub fn from_json(text: &str) -> Result<Self, FrameError> {
+        // In two steps, so that what is wrong is said in the words of frames.
+        serde_json::from_str::<Wire>(text)?.try_into()
+    }
+
+    fn type_name(&self) -> String {
+        let kind = match self.kind {
+            FrameKind::Send => "send",
+            FrameKind::Message => "message",
+            FrameKind::Reply => "reply",
+        };
+        let part = match self.body {
+            EnvelopeBody::Complete(_) | EnvelopeBody::StreamStart { .. } => "",
+            EnvelopeBody::StreamChunk { .. } => "_chunk",
+            EnvelopeBody::StreamEnd { .. } => "_end",
+            EnvelopeBody::Error { .. } => "_error",
+            EnvelopeBody::Cancel => "_cancel",
+        };
+        format!("{kind}{part}")
+    }
+}
+
+/// A frame as it is written.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Wire {
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<AgentId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<AgentId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<RequestId>,
+    #[serde(
+        rename = "timeout_ms",
+        with = "millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    timeout: Option<Duration>,
+    /// True at the start of a stream, whose metadata is the payload.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_id: Option<StreamId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<ErrorCode>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl From<Frame> for Wire {
+    fn from(frame: Frame) -> Self {
+        let mut wire = Self {
+            r#type: frame.type_name(),
+            from: frame.from,
+            to: frame.to,
+            request_id: frame.request_id,
+            timeout: frame.timeout,
+            ..Self::default()
+        };
+        match frame.body {
+            EnvelopeBody::Complete(payload) => wire.payload = Some(payload),
+            EnvelopeBody::StreamStart {
+                stream_id,
+                metadata,
+            } => {
+                wire.stream = true;
+                wire.stream_id = Some(stream_id);
+                wire.payload = Some(metadata).filter(|metadata| !metadata.is_null());
+            }
+            EnvelopeBody::StreamChunk { stream_id, chunk } => {
+                wire.stream_id = Some(stream_id);
+                wire.chunk = Some(chunk);
+            }
+            EnvelopeBody::StreamEnd { stream_id } => wire.stream_id = Some(stream_id),
+            EnvelopeBody::Error { code, message } => {
+                wire.code = Some(code);
+                wire.message = Some(message);
+            }
+            EnvelopeBody::Cancel => {}
+        }
+        wire
+    }
+}
+
+impl TryFrom<Wire> for Frame {
+    type Error = FrameError;
+
+    fn try_from(wire: Wire) -> Result<Self, FrameError> {
+        let (kind, part) = match wire.r#type.split_once('_') {
+            None => (wire.r#type.as_str(), ""),
+            Some((kind, part)) => (kind, part),
+        };
+        let kind = match kind {
+            "send" => FrameKind::Send,
+            "message" => FrameKind::Message,
+            "reply" => FrameKind::Reply,
+            _ => return Err(FrameError::UnknownType(wire.r#type)),
+        };
+        let stream = |wire: &Wire| {
+            let missing = || FrameError::Missing(wire.r#type.clone(), "stream_id");
+            wire.stream_id.clone().ok_or_else(missing)
+        };
+        let body = match part {
+            "" if wire.stream => EnvelopeBody::StreamStart {
+                stream_id: stream(&wire)?,
+                metadata: wire.payload.unwrap_or_default(),
+            },
+            "" => EnvelopeBody::Complete(wire.payload.unwrap_or_default()),
+            "chunk" => EnvelopeBody::StreamChunk {
+                stream_id: stream(&wire)?,
+                chunk: wire.chunk.unwrap_or_default(),
+            },
+            "end" => EnvelopeBody::StreamEnd {
+                stream_id: stream(&wire)?,
+            },
+            "error" => EnvelopeBody::Error {
+                code: wire
+                    .code
+                    .ok_or_else(|| FrameError::Missing(wire.r#type.clone(), "code"))?,
+                message: wire.message.unwrap_or_default(),
+            },
+            "cancel" => EnvelopeBody::Cancel,
+            _ => return Err(FrameError::UnknownType(wire.r#type)),
+        };
+        Ok(Self {
+            kind,
+            from: wire.from,
+            to: wire.to,
+            request_id: wire.request_id,
+            timeout: wire.timeout,
+            body,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn bodies() -> Vec<(&'static str, EnvelopeBody)> {
+        let stream_id = StreamId::new("s");
+        vec![
+            ("", EnvelopeBody::Complete(json!({"action": "send"}))),
+            ("", EnvelopeBody::Complete(Value::Null)),
+            (
+                "",
+                EnvelopeBody::StreamStart {
+                    stream_id: stream_id.clone(),
+                    metadata: json!({"content": "text"}),
+                },
+            ),
+            (
+                "",
+                EnvelopeBody::StreamStart {
+                    stream_id: stream_id.clone(),
+                    metadata: Value::Null,
+                },
+            ),
+            (
+                "_chunk",
+                EnvelopeBody::StreamChunk {
+                    stream_id: stream_id.clone(),
+                    chunk: json!("a"),
+                },
+            ),
+            (
+                "_chunk",
+                EnvelopeBody::StreamChunk {
+                    stream_id: stream_id.clone(),
+                    chunk: Value::Null,
+                },
+            ),
+            ("_end", EnvelopeBody::StreamEnd { stream_id }),
+            ("_error", EnvelopeBody::error(ErrorCode::Failed, "no")),
+            ("_cancel", EnvelopeBody::Cancel),
+        ]
+    }
+
+    #[test]
+    fn h14_every_frame_survives_its_text_and_the_relay() {
+        for (part, body) in bodies() {
+            let envelope = AgentEnvelope::new("a", "b", body)
+                .with_request_id("r")
+                .with_timeout(Duration::from_millis(250));
+            for (frame, sent, passed_on) in [
+                (Frame::send(envelope.clone()), "send", "message"),
+                (Frame::reply(envelope.clone()), "reply", "reply"),
+            ] {
+                let text = frame.to_json().unwrap();
+                let json: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(json["type"], format!("{sent}{part}"));
+                assert_eq!((&json["to"], &json["from"]), (&json!("b"), &Value::Null));
+                assert_eq!(Frame::from_json(&text).unwrap(), frame);
+
+                let (to, frame) = frame.relayed(&"a".into()).unwrap();
+                let text = frame.to_json().unwrap();
+                let json: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(json["type"], format!("{passed_on}{part}"));
+                assert_eq!((&json["to"], &json["from"]), (&Value::Null, &json!("a")));
+                let back = Frame::from_json(&text).unwrap();
+                assert_eq!(back.into_envelope(&to).unwrap(), envelope);
+            }
+        }
+    }
+
+    #[test]
+    fn h14_what_is_no_frame_says_why() {
+        for (text, expected) in [
+            ("{", "not a frame"),
+            ("{}", "unknown frame type ``"),
+            (r#"{"type":"shout"}"#, "unknown frame type `shout`"),
+            (r#"{"type":"send_pigeon"}"#, "`send_pigeon`"),
+            (r#"{"type":"send_chunk","to":"b"}"#, "needs `stream_id`"),
+            (
+                r#"{"type":"send","to":"b","stream":true}"#,
+                "needs `stream_id`",
+            ),
+            (r#"{"type":"reply_error"}"#, "needs `code`"),
+        ] {
+            let error = Frame::from_json(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_relay_refuses_what_it_cannot_pass_on() {
+        let nobody = Frame::from_json(r#"{"type":"send"}"#).unwrap();
+        let error = nobody.clone().relayed(&"a".into()).unwrap_err();
+        assert_eq!(error.to_string(), "a `send` frame needs `to`");
+        let error = nobody.into_envelope(&"b".into()).unwrap_err();
+        assert_eq!(error.to_string(), "a `send` frame needs `from`");
+        let relays = Frame::from_json(r#"{"type":"message","to":"b"}"#).unwrap();
+        let error = relays.relayed(&"a".into()).unwrap_err().to_string();
+        assert!(error.contains("takes none"), "{error}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Agents in one process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use futures_core::future::BoxFuture;
+use tokio::time::Sleep;
+
+use super::reply::Ending;
+use super::{AgentEnvelope, AgentId, EnvelopeBody, RemoteError, ReplyStream, Transport};
+
+/// Something that answers requests: a served graph ([`serve`](super::serve)), or a function from
+/// an envelope to the body of the reply.
+///
+/// Implement it to answer with a stream; [`ReplyStream::produce`] makes one.
+pub trait AgentHandler: Send + Sync + 'static {
+    /// The reply to `request`. It is worked out while it is read; dropping it stops the work.
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream;
+}
+
+impl<F, Fut> AgentHandler for F
+where
+    F: Fn(AgentEnvelope) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = EnvelopeBody> + Send + 'static,
+{
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        let answer = self(request.clone());
+        ReplyStream::produce(&request, |replies| async move {
+            replies.send(answer.await).await;
+            Ok(())
+        })
+    }
+}
+
+/// The agents of one process, and the [`Transport`] between them.
+///
+/// Clones are the same network. Nothing runs in the background: an agent works while somebody
+/// reads its reply, and is dropped with the reply, when the reply is whole, and when the time that
+/// the request allows is over.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, LocalNetwork, Transport};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), langgraph::remote::RemoteError> {
+/// let network = LocalNetwork::new();
+/// network.register("shout", |request: AgentEnvelope| async move {
+///     match request.payload::<String>() {
+///         Ok(text) => EnvelopeBody::Complete(text.to_uppercase().into()),
+///         Err(error) => EnvelopeBody::error("bad_request".into(), error.to_string()),
+///     }
+/// });
+///
+/// let request = AgentEnvelope::request("me", "shout", "hi")?;
+/// assert_eq!(network.request(request).await?.whole().await?, "HI");
+///
+/// let request = AgentEnvelope::request("me", "whisper", "hi")?;
+/// let error = network.request(request).await.unwrap_err();
+/// assert_eq!(error.to_string(), "there is no agent `whisper`; there is `shout`");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct LocalNetwork {
+    agents: Arc<RwLock<BTreeMap<AgentId, Arc<dyn AgentHandler>>>>,
+}
+
+impl LocalNetwork {
+    /// A network without agents.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an agent, in place of one of the same name. Requests on their way stay with that one.
+    pub fn register(&self, id: impl Into<AgentId>, agent: impl AgentHandler) -> &Self {
+        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+        agents.insert(id.into(), Arc::new(agent));
+        drop(agents);
+        self
+    }
+
+    /// Takes an agent away; true if there was one of that name. Requests on their way stay with it.
+    pub fn unregister(&self, id: &AgentId) -> bool {
+        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+        agents.remove(id).is_some()
+    }
+
+    /// The names of the agents, sorted.
+    pub fn agents(&self) -> Vec<AgentId> {
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        agents.keys().cloned().collect()
+    }
+
+    fn find(&self, id: &AgentId) -> Result<Arc<dyn AgentHandler>, RemoteError> {
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        agents
+            .get(id)
+            .cloned()
+            .ok_or_else(|| RemoteError::UnknownAgent {
+                agent: id.clone(),
+                known: agents.keys().cloned().collect(),
+            })
+    }
+}
+
+impl Transport for LocalNetwork {
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+        Box::pin(async move {
+            let agent = self.find(&request.to)?;
+            let deadline = request
+                .timeout
+                .map(|limit| (Box::pin(tokio::time::sleep(limit)), limit));
+            Ok(ReplyStream::new(Delivery {
+                reply: Some(agent.handle(request)),
+                ending: Ending::default(),
+                deadline,
+            }))
+        })
+    }
+}
+
+impl fmt::Debug for LocalNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalNetwork")
+            .field("agents", &self.agents())
+            .finish()
+    }
+}
+
+/// A reply until it is over, or its time is.
+struct Delivery {
+    reply: Option<ReplyStream>,
+    ending: Ending,
+    deadline: Option<(Pin<Box<Sleep>>, Duration)>,
+}
+
+impl Stream for Delivery {
+    type Item = Result<AgentEnvelope, RemoteError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let Some(reply) = &mut this.reply else {
+            return Poll::Ready(None);
+        };
+        // The clock first: an agent that keeps the same time would answer that it is over.
+        if let Some((sleep, limit)) = &mut this.deadline
+            && sleep.as_mut().poll(cx).is_ready()
+        {
+            this.reply = None;
+            return Poll::Ready(Some(Err(RemoteError::TimedOut(*limit))));
+        }
+        let next = std::task::ready!(Pin::new(reply).poll_next(cx));
+        let last = match &next {
+            Some(Ok(envelope)) => this.ending.see(&envelope.body),
+            Some(Err(_)) | None => true,
+        };
+        if last {
+            this.reply = None;
+        }
+        Poll::Ready(next)
+    }
+}

@@ -1,0 +1,433 @@
+//! A remote agent as a node.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::Sleep;
+
+use super::reply::ReplyAssembler;
+use super::{
+    AgentEnvelope, AgentId, EnvelopeBody, RemoteError, RequestId, StreamContent, StreamLimits,
+    Transport,
+};
+use crate::graph::{NodeKind, NodeName, StateGraph};
+use crate::message::MessageChunk;
+use crate::node::{
+    Call, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Step,
+};
+use crate::state::State;
+use crate::stream::Mode;
+
+/// An agent somewhere else, to be a node of a graph.
+///
+/// [`bind`](Self::bind) says what of the state it is sent and what its reply changes. Without a
+/// binding it is sent the whole state and answers with an update; the types must be serde's then.
+///
+/// While the reply is streamed, its chunks appear in the event stream of the run: text and message
+/// chunks as message chunks, others as custom events. The state gets the whole reply.
+///
+/// Every attempt of the node is a request of its own. A failure is an
+/// [`AgentError::Remote`](crate::AgentError::Remote), which names the node and the agent, and whose
+/// source is a [`RemoteError`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use langgraph::prelude::*;
+/// use langgraph::remote::{LocalNetwork, RemoteNode, serve};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut doubler = StateGraph::<i64>::new();
+/// doubler.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+/// let network = LocalNetwork::new();
+/// network.register("doubler", serve(doubler.compile()?, |n: i64| n, |n| n));
+///
+/// let double = RemoteNode::new("doubler", network)
+///     .timeout(Duration::from_secs(5))
+///     .bind(|text: &String| text.parse::<i64>().ok(), |n: i64| n.to_string());
+///
+/// let mut graph = StateGraph::<String>::new();
+/// graph.add_node("double", double.retry(3)).add_sequence(&["double"]);
+/// let graph = graph.compile()?;
+/// assert_eq!(graph.invoke("21".to_owned()).await?, "42");
+/// // Nothing to ask for: the node is skipped.
+/// assert_eq!(graph.invoke("none".to_owned()).await?, "none");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RemoteNode {
+    agent: AgentId,
+    transport: Option<Arc<dyn Transport>>,
+    caller: Option<AgentId>,
+    timeout: Option<Duration>,
+    limits: StreamLimits,
+}
+
+impl RemoteNode {
+    /// The agent `agent`, reached by `transport`.
+    pub fn new(agent: impl Into<AgentId>, transport: impl Transport) -> Self {
+        Self {
+            transport: Some(Arc::new(transport)),
+            ..Self::by_resource(agent)
+        }
+    }
+
+    /// The agent `agent`, reached by the `dyn Transport` that the graph or the run has as a
+    /// resource.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::remote::{LocalNetwork, RemoteNode, Transport};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let judge = RemoteNode::by_resource("judge").bind(|n: &i64| Some(*n), |n: i64| n);
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("judge", judge).add_sequence(&["judge"]);
+    /// let graph = graph.compile()?;
+    ///
+    /// let error = graph.invoke(1).await.unwrap_err();
+    /// assert!(error.to_string().starts_with("remote node `judge` (agent `judge`): there is no transport"));
+    ///
+    /// let network: Arc<dyn Transport> = Arc::new(LocalNetwork::new());
+    /// let error = graph.run(1).resource(network).await.unwrap_err();
+    /// assert!(error.to_string().ends_with("there is no agent `judge`; there is none at all"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn by_resource(agent: impl Into<AgentId>) -> Self {
+        Self {
+            agent: agent.into(),
+            transport: None,
+            caller: None,
+            timeout: None,
+            limits: StreamLimits::default(),
+        }
+    }
+
+    /// Who asks: the sender of the request. Unless set it is the run's resource of type
+    /// [`AgentId`], or the id of the run.
+    #[must_use]
+    pub fn calling_as(mut self, caller: impl Into<AgentId>) -> Self {
+        self.caller = Some(caller.into());
+        self
+    }
+
+    /// How long to wait for the whole reply. The agent is told, so that it need not go on either.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
+    /// How much of a streamed reply is held.
+    #[must_use]
+    pub fn limits(mut self, limits: StreamLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Ties the agent to a state: `extract` makes the request of it, and `apply` makes what the
+    /// node answers (an update, a `Command`, …) of the reply.
+    ///
+    /// When there is no request (`None`), nobody is asked, nothing changes, and the graph goes on.
+    pub fn bind<S, Q, R, O>(
+        self,
+        extract: impl Fn(&S) -> Option<Q> + Send + Sync + 'static,
+        apply: impl Fn(R) -> O + Send + Sync + 'static,
+    ) -> BoundRemoteNode<S>
+    where
+        S: State,
+        Q: Serialize,
+        R: DeserializeOwned,
+        O: IntoOutput<S>,
+    {
+        BoundRemoteNode {
+            node: self,
+            extract: Arc::new(move |state| {
+                let request = extract(state).map(serde_json::to_value);
+                request.transpose().map_err(RemoteError::Unwritable)
+            }),
+            apply: Arc::new(move |reply| {
+                let reply = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
+                apply(reply).into_output()
+            }),
+            may_goto: O::MAY_GOTO,
+        }
+    }
+
+    /// The agent that is asked.
+    pub fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    /// Sends the request and waits for the whole reply.
+    async fn exchange(&self, request: Value, cx: &Context) -> Result<Value, NodeError> {
+        let transport = match &self.transport {
+            Some(transport) => Arc::clone(transport),
+            None => cx
+                .resource_arc::<dyn Transport>()
+                .map_err(|_| RemoteError::NoTransport)?,
+        };
+        let id = RequestId::generate();
+        let request = AgentEnvelope {
+            from: self.caller(cx),
+            to: self.agent.clone(),
+            request_id: Some(id.clone()),
+            timeout: self.timeout,
+            body: EnvelopeBody::Complete(request),
+        };
+        let mut clock = Clock::new(self.timeout);
+        let mut parts = clock.within(transport.request(request)).await??;
+        let mut reply = ReplyAssembler::new(self.limits);
+        while let Some(part) = clock.within(parts.next()).await? {
+            let part = part?;
+            self.check(&part, &id)?;
+            if let EnvelopeBody::StreamChunk { stream_id, chunk } = &part.body {
+                show(reply.content(&part), stream_id.as_str(), chunk, cx).await?;
+            }
+            if let Some(whole) = reply.push(part)? {
+                return Ok(whole);
+            }
+        }
+        Err(reply.cut_short().into())
+    }
+
+    fn caller(&self, cx: &Context) -> AgentId {
+        self.caller
+            .clone()
+            .or_else(|| cx.resource::<AgentId>().ok().cloned())
+            .unwrap_or_else(|| AgentId::new(cx.run_id()))
+    }
+
+    fn check(&self, part: &AgentEnvelope, id: &RequestId) -> Result<(), RemoteError> {
+        if part.from == self.agent && part.request_id.as_ref() == Some(id) {
+            return Ok(());
+        }
+        let found = match &part.request_id {
+            Some(other) => format!("one of `{}` to request `{other}`", part.from),
+            None => format!("one of `{}` without a request id", part.from),
+        };
+        Err(RemoteError::Misdelivered {
+            expected: self.agent.clone(),
+            request: id.clone(),
+            found,
+        })
+    }
+}
+
+/// Puts a chunk of a reply into the event stream.
+async fn show(
+    content: Option<StreamContent>,
+    stream: &str,
+    chunk: &Value,
+    cx: &Context,
+) -> Result<(), NodeError> {
+    if !cx.wants(Mode::Messages) && !cx.wants(Mode::Custom) {
+        return Ok(());
+    }
+    let message = match (content, chunk) {
+        (None | Some(StreamContent::Text), Value::String(text)) => {
+            Some(MessageChunk::text(text).with_id(stream))
+        }
+        (Some(StreamContent::Messages), chunk) => MessageChunk::deserialize(chunk).ok(),
+        _ => None,
+    };
+    match message {
+        Some(chunk) => cx.emit_chunk(chunk).await,
+        None => cx.emit(chunk).await?,
+    }
+    Ok(())
+}
+
+/// The time there is for a whole reply.
+struct Clock(Option<(Pin<Box<Sleep>>, Duration)>);
+
+impl Clock {
+    fn new(limit: Option<Duration>) -> Self {
+        Self(limit.map(|limit| (Box::pin(tokio::time::sleep(limit)), limit)))
+    }
+
+    async fn within<T>(&mut self, work: impl Future<Output = T>) -> Result<T, RemoteError> {
+        let mut work = pin!(work);
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(Ok(done));
+            }
+            match &mut self.0 {
+                Some((sleep, limit)) => sleep
+                    .as_mut()
+                    .poll(cx)
+                    .map(|()| Err(RemoteError::TimedOut(*limit))),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+}
+
+type Extract<S> = Arc<dyn Fn(&S) -> Result<Option<Value>, RemoteError> + Send + Sync>;
+type Apply<S> = Arc<dyn Fn(Value) -> Result<Output<S>, NodeError> + Send + Sync>;
+
+/// A [`RemoteNode`] with what it has to do with a state; see [`RemoteNode::bind`].
+pub struct BoundRemoteNode<S: State> {
+    node: RemoteNode,
+    extract: Extract<S>,
+    apply: Apply<S>,
+    may_goto: bool,
+}
+
+impl<S: State> BoundRemoteNode<S> {
+    /// As [`RemoteNode::timeout`].
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.node = self.node.timeout(limit);
+        self
+    }
+
+    /// The agent that is asked.
+    pub fn agent(&self) -> &AgentId {
+        self.node.agent()
+    }
+
+    async fn run(&self, state: &S, cx: &Context) -> Result<Output<S>, NodeError> {
+        match (self.extract)(state)? {
+            None => Ok(Output::none()),
+            Some(request) => (self.apply)(self.node.exchange(request, cx).await?),
+        }
+    }
+}
+
+impl<S: State> Step<S> for BoundRemoteNode<S> {
+    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+        NodeRun::future(self.run(call.state, call.cx))
+    }
+}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByRemote {}
+
+impl<S: State> IntoNode<S, ByRemote> for BoundRemoteNode<S> {
+    fn into_node(self) -> ConfiguredNode<S> {
+        let kind = NodeKind::Remote {
+            agent: self.agent().to_string(),
+        };
+        let may_goto = self.may_goto;
+        ConfiguredNode::new(Arc::new(self), may_goto).with_kind(kind)
+    }
+}
+
+impl<S> IntoNode<S, ByRemote> for RemoteNode
+where
+    S: State<Update: DeserializeOwned> + Serialize,
+{
+    fn into_node(self) -> ConfiguredNode<S> {
+        let bound = BoundRemoteNode {
+            node: self,
+            extract: Arc::new(|state: &S| {
+                serde_json::to_value(state)
+                    .map(Some)
+                    .map_err(RemoteError::Unwritable)
+            }),
+            apply: Arc::new(|reply| {
+                let update = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
+                Ok(Output::update(update))
+            }),
+            may_goto: false,
+        };
+        bound.into_node()
+    }
+}
+
+impl<S: State> StateGraph<S> {
+    /// Adds a remote node: `agent`, reached by the `dyn Transport` among the resources, asked what
+    /// `extract` finds in the state; `apply` makes the node's answer of the reply.
+    ///
+    /// For a transport of its own, a time limit or retries, add a
+    /// [`RemoteNode`] with [`add_node`](Self::add_node).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::graph::NodeKind;
+    /// use langgraph::prelude::*;
+    /// use langgraph::remote::{AgentEnvelope, EnvelopeBody, LocalNetwork, Transport};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<String>::new();
+    /// graph
+    ///     .add_remote_node("shout", "shouter", |s: &String| Some(s.clone()), |s: String| s)
+    ///     .add_sequence(&["shout"]);
+    /// assert_eq!(
+    ///     graph.topology().nodes[0].kind,
+    ///     NodeKind::Remote { agent: "shouter".to_owned() }
+    /// );
+    ///
+    /// let network = LocalNetwork::new();
+    /// network.register("shouter", |request: AgentEnvelope| async move {
+    ///     let text: String = request.payload().unwrap_or_default();
+    ///     EnvelopeBody::Complete(text.to_uppercase().into())
+    /// });
+    /// graph.resource::<dyn Transport>(Arc::new(network));
+    /// assert_eq!(graph.compile()?.invoke("hi".to_owned()).await?, "HI");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn add_remote_node<Q, R, O>(
+        &mut self,
+        name: impl Into<NodeName>,
+        agent: impl Into<AgentId>,
+        extract: impl Fn(&S) -> Option<Q> + Send + Sync + 'static,
+        apply: impl Fn(R) -> O + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        Q: Serialize,
+        R: DeserializeOwned,
+        O: IntoOutput<S>,
+    {
+        self.add_node(name, RemoteNode::by_resource(agent).bind(extract, apply))
+    }
+}
+
+impl fmt::Debug for RemoteNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteNode")
+            .field("agent", &self.agent)
+            .field("caller", &self.caller)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: State> Clone for BoundRemoteNode<S> {
+    fn clone(&self) -> Self {
+        Self {
+            node: self.node.clone(),
+            extract: Arc::clone(&self.extract),
+            apply: Arc::clone(&self.apply),
+            may_goto: self.may_goto,
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for BoundRemoteNode<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.node, f)
+    }
+}

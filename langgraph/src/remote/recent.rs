@@ -1,0 +1,52 @@
+//! What was there a while ago, without remembering for ever.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::Hash;
+
+/// The last few values that were added.
+#[derive(Clone, Debug)]
+pub(super) struct Recent<T> {
+    order: VecDeque<T>,
+    members: HashSet<T>,
+    capacity: usize,
+}
+
+impl<T: Clone + Eq + Hash> Recent<T> {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            order: VecDeque::new(),
+            members: HashSet::new(),
+            capacity,
+        }
+    }
+
+    pub(super) fn add(&mut self, value: T) {
+        if self.members.insert(value.clone()) {
+            self.order.push_back(value);
+        }
+        if self.order.len() > self.capacity
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.members.remove(&oldest);
+        }
+    }
+
+    pub(super) fn contains(&self, value: &T) -> bool {
+        self.members.contains(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_forgotten_first() {
+        let mut recent = Recent::new(2);
+        for value in [1, 2, 2, 3] {
+            recent.add(value);
+        }
+        assert!(!recent.contains(&1) && recent.contains(&2) && recent.contains(&3));
+        assert_eq!(recent.members.len(), recent.order.len());
+    }
+}

@@ -1,0 +1,219 @@
+//! A graph as an agent that others ask.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    AgentEnvelope, AgentHandler, EnvelopeBody, ErrorCode, RemoteError, Replies, ReplyStream,
+    StreamContent, StreamId,
+};
+use crate::AgentError;
+use crate::graph::CompiledStateGraph;
+use crate::node::{IntoOutput, NodeError, Output};
+use crate::run::{Outcome, Run, StreamOptions};
+use crate::state::State;
+use crate::stream::{EventKind, Mode};
+
+/// Serves `graph` as an agent: each request is a run of its own, whose input `input` makes of the
+/// request, and whose reply `reply` makes of the final state.
+///
+/// A request that is not a `Q`, a run that fails and one that waits for a person are answered with
+/// an error. The run keeps the time that the request allows, and is dropped when nobody waits for
+/// the reply any more.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::remote::{AgentEnvelope, LocalNetwork, Transport, serve};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+///
+/// let network = LocalNetwork::new();
+/// network.register("doubler", serve(graph.compile()?, |n: i64| n, |n| format!("it is {n}")));
+///
+/// let request = AgentEnvelope::request("me", "doubler", &21)?;
+/// assert_eq!(network.request(request).await?.whole().await?, "it is 42");
+///
+/// let request = AgentEnvelope::request("me", "doubler", "twenty")?;
+/// let error = network.request(request).await?.whole().await.unwrap_err();
+/// assert!(error.to_string().starts_with("the agent answered with an error (bad_request)"));
+/// # Ok(())
+/// # }
+/// ```
+pub fn serve<S, Q, I, R>(
+    graph: CompiledStateGraph<S>,
+    input: impl Fn(Q) -> I + Send + Sync + 'static,
+    reply: impl Fn(S) -> R + Send + Sync + 'static,
+) -> ServedGraph<S>
+where
+    S: State,
+    Q: DeserializeOwned,
+    I: IntoOutput<S>,
+    R: Serialize,
+{
+    ServedGraph {
+        graph,
+        input: Arc::new(move |request| {
+            let request = request.payload().map_err(NodeError::from)?;
+            input(request).into_output()
+        }),
+        reply: Arc::new(move |state| {
+            serde_json::to_value(reply(state)).map_err(RemoteError::Unwritable)
+        }),
+        configure: Arc::new(|run, _| run),
+        streamed: false,
+    }
+}
+
+type Input<S> = Arc<dyn Fn(&AgentEnvelope) -> Result<Output<S>, NodeError> + Send + Sync>;
+type Reply<S> = Arc<dyn Fn(S) -> Result<Value, RemoteError> + Send + Sync>;
+type Configure<S> = Arc<dyn Fn(Run<S>, &AgentEnvelope) -> Run<S> + Send + Sync>;
+
+/// A graph as an agent that others ask; see [`serve`].
+pub struct ServedGraph<S: State> {
+    graph: CompiledStateGraph<S>,
+    input: Input<S>,
+    reply: Reply<S>,
+    configure: Configure<S>,
+    streamed: bool,
+}
+
+impl<S: State> ServedGraph<S> {
+    /// Streams the message chunks of the run to whoever asks, ahead of the reply: what its models
+    /// write, while they write it.
+    #[must_use]
+    pub fn streamed(mut self) -> Self {
+        self.streamed = true;
+        self
+    }
+
+    /// Sets options of each run, which may depend on the request: resources, limits, a thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::remote::serve;
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+    /// let served = serve(graph.compile()?, |n: i64| n, |n| n)
+    ///     .configure(|run, request| run.limit(20).metadata("asked by", request.from.as_str()));
+    /// # let _ = served;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn configure(
+        mut self,
+        options: impl Fn(Run<S>, &AgentEnvelope) -> Run<S> + Send + Sync + 'static,
+    ) -> Self {
+        self.configure = Arc::new(options);
+        self
+    }
+
+    async fn answer(self, request: AgentEnvelope, replies: Replies) -> Result<(), RemoteError> {
+        let input = match (self.input)(&request) {
+            Ok(input) => input,
+            Err(error) => {
+                let body = EnvelopeBody::error(ErrorCode::BadRequest, error.to_string());
+                replies.send(body).await;
+                return Ok(());
+            }
+        };
+        let mut run = self.graph.run(input);
+        if let Some(limit) = request.timeout {
+            run = run.timeout(limit);
+        }
+        let run = (self.configure)(run, &request);
+        let mut stream = None;
+        let outcome = if self.streamed {
+            watch(run, &replies, &mut stream).await?
+        } else {
+            run.await
+        };
+        match outcome.and_then(Outcome::finished) {
+            Ok(state) => {
+                // The reply before the end of the stream: that says which of the two it is.
+                let reply = EnvelopeBody::Complete((self.reply)(state)?);
+                replies.send(reply).await;
+                if let Some(stream) = stream {
+                    replies.end(stream).await;
+                }
+            }
+            Err(error) => replies.error(code(&error), error.to_string()).await,
+        }
+        Ok(())
+    }
+}
+
+/// Runs a graph and sends its message chunks on.
+async fn watch<S: State>(
+    run: Run<S>,
+    replies: &Replies,
+    stream: &mut Option<StreamId>,
+) -> Result<Result<Outcome<S>, AgentError>, RemoteError> {
+    let mut events = run.stream(StreamOptions::new(Mode::Messages).subgraphs());
+    while let Some(event) = events.next().await {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let EventKind::MessageChunk { chunk, .. } = event.kind {
+            let id = match stream.take() {
+                Some(id) => id,
+                None => replies.start(StreamContent::Messages.metadata()).await,
+            };
+            replies.chunk(&id, &chunk).await?;
+            *stream = Some(id);
+        }
+    }
+    Ok(events.finish().await)
+}
+
+fn code(error: &AgentError) -> ErrorCode {
+    match error {
+        AgentError::Interrupted(_) => ErrorCode::Interrupted,
+        AgentError::Cancelled => ErrorCode::Cancelled,
+        AgentError::TimedOut(_) => ErrorCode::TimedOut,
+        AgentError::InvalidInput(_) => ErrorCode::BadRequest,
+        _ => ErrorCode::Failed,
+    }
+}
+
+impl<S: State> AgentHandler for ServedGraph<S> {
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        let agent = self.clone();
+        let envelope = request.clone();
+        ReplyStream::produce(&request, |replies| agent.answer(envelope, replies))
+    }
+}
+
+impl<S: State> Clone for ServedGraph<S> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+            input: Arc::clone(&self.input),
+            reply: Arc::clone(&self.reply),
+            configure: Arc::clone(&self.configure),
+            streamed: self.streamed,
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for ServedGraph<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServedGraph")
+            .field("graph", &self.graph)
+            .field("streamed", &self.streamed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,62 @@
+//! The way to an agent.
+
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+
+use super::{AgentEnvelope, RemoteError, ReplyStream};
+
+/// Carries a request to an agent and brings its reply.
+///
+/// [`LocalNetwork`](super::LocalNetwork) is the one inside a process. One that goes over a network
+/// keeps its open requests in a [`Correlator`](super::Correlator).
+///
+/// An implementation keeps the request's [`timeout`](AgentEnvelope::timeout) if it can; whoever
+/// asks keeps it in any case. When the returned stream is dropped, the request is taken back.
+///
+/// # Examples
+///
+/// ```
+/// use futures_core::future::BoxFuture;
+/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, RemoteError, ReplyStream, Transport};
+///
+/// /// Everybody answers with their own name.
+/// struct Echo;
+///
+/// impl Transport for Echo {
+///     fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+///         Box::pin(async move {
+///             let body = EnvelopeBody::complete(&request.to)?;
+///             Ok(ReplyStream::once(request.reply(body)))
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), RemoteError> {
+/// let request = AgentEnvelope::request("assistant", "mail", "who are you?")?;
+/// assert_eq!(Echo.request(request).await?.whole().await?, "mail");
+/// # Ok(())
+/// # }
+/// ```
+pub trait Transport: Send + Sync + 'static {
+    /// Sends `request` on its way.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be sent: nobody of that name, no connection. What goes wrong later is an
+    /// item of the stream.
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>>;
+}
+
+impl<T: Transport + ?Sized> Transport for Arc<T> {
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+        (**self).request(request)
+    }
+}
+
+impl<T: Transport + ?Sized> Transport for Box<T> {
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+        (**self).request(request)
+    }
+}

@@ -1,0 +1,11 @@
+//! Graphs that ask agents elsewhere: through a network in the process, and through a relay.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // also in what the tests share
+
+mod agents;
+mod asking;
+mod failing;
+mod mail;
+mod relay;
+mod streaming;
+mod threads;
