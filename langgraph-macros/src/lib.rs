@@ -23,7 +23,7 @@ pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| node::expand(options.into(), item))
 }
 
-/// Writes a graph.
+#[doc = include_str!("graph.md")]
 #[proc_macro]
 pub fn graph(input: TokenStream) -> TokenStream {
     entry(input.into(), graph::expand)

@@ -16,13 +16,20 @@ impl Root {
     }
 }
 
+impl Root {
+    /// The crate, named at `span`: an error about what follows it then lands there.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        match &self.0 {
+            Some(path) => path.to_token_stream(),
+            None => quote_spanned!(span=> ::langgraph),
+        }
+    }
+}
+
 impl ToTokens for Root {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        match &self.0 {
-            Some(path) => path.to_tokens(tokens),
-            // `mixed_site`, so that the path means the same inside a `macro_rules!` of the user.
-            None => tokens.extend(quote_spanned!(Span::mixed_site()=> ::langgraph)),
-        }
+        // `mixed_site`, so that the path means the same inside a `macro_rules!` of the user.
+        tokens.extend(self.at(Span::mixed_site()));
     }
 }
 

@@ -1,5 +1,7 @@
 //! What `graph!` writes, compiled and run.
 
+#![allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state, whatever that is
+
 use langgraph::prelude::*;
 use langgraph::state::PlainUpdate;
 

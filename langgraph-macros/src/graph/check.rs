@@ -3,15 +3,14 @@
 //! Rules never stop early, so that every mistake is told. What a graph can reach is looked at
 //! only when its lines are sound: otherwise one mistake would be told many times.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use proc_macro2::Span;
 
 use super::flow::{Analysis, START};
-use super::model::{Edge, Model, Place, Slip};
+use super::model::{Edge, Model, Slip};
 use crate::diag::{Errors, Range};
 
 mod reach;
+mod twice;
 
 /// Reports every mistake in the lines of a graph. `first` is the first token of the macro.
 pub(crate) fn check(model: &Model, first: Option<Span>, broken: bool, errors: &mut Errors) {
@@ -32,8 +31,7 @@ pub(crate) fn check(model: &Model, first: Option<Span>, broken: bool, errors: &m
         no_entry_point(model, first, errors);
     }
     let sound = errors.is_empty();
-    duplicate_edge(model, errors);
-    duplicate_join_source(model, errors);
+    twice::Twice::new(model, errors).check();
     if sound && !broken {
         let flow = model.flow();
         let analysis = Analysis::new(&flow);
@@ -267,136 +265,6 @@ fn no_entry_point(model: &Model, first: Option<Span>, errors: &mut Errors) {
         first.unwrap_or_else(Span::call_site),
         format_args!("the graph has no entry point: begin a chain with `START => {name}`"),
     );
-}
-
-/// One edge is written twice.
-fn duplicate_edge(model: &Model, errors: &mut Errors) {
-    let mut edges: BTreeMap<(usize, usize), Range> = BTreeMap::new();
-    for edge in &model.edges {
-        let (from, to) = (model.name(edge.from.vertex), model.name(edge.to.vertex));
-        twice(
-            &mut edges,
-            (edge.from.vertex, edge.to.vertex),
-            underline(edge),
-            errors,
-            || format!("`{from} => {to}`"),
-        );
-    }
-    let mut joins: BTreeMap<(Vec<usize>, usize), Range> = BTreeMap::new();
-    for join in &model.joins {
-        let mut sources: Vec<usize> = join.sources.iter().map(|place| place.vertex).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        let to = model.name(join.target.vertex);
-        let here = Range::at(join.target.span);
-        if let [only] = *sources {
-            let from = model.name(only);
-            twice(&mut edges, (only, join.target.vertex), here, errors, || {
-                format!("`{from} => {to}`")
-            });
-            continue;
-        }
-        let mut names: Vec<&str> = Vec::new();
-        for source in &join.sources {
-            let name = model.name(source.vertex);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        let names = names.join(", ");
-        twice(
-            &mut joins,
-            (sources, join.target.vertex),
-            here,
-            errors,
-            || format!("`[{names}] => {to}`"),
-        );
-    }
-    for arm in model.switches.iter().flat_map(|switch| &switch.arms) {
-        duplicate_target(model, &arm.targets, "this arm", errors);
-    }
-    for goto in &model.gotos {
-        duplicate_target(model, &goto.targets, "this list", errors);
-    }
-}
-
-fn twice<K: Ord>(
-    seen: &mut BTreeMap<K, Range>,
-    key: K,
-    here: Range,
-    errors: &mut Errors,
-    edge: impl Fn() -> String,
-) {
-    match seen.get(&key) {
-        None => {
-            seen.insert(key, here);
-        }
-        Some(first) => errors.with_note(
-            (here, format_args!("duplicate edge {}: remove one", edge())),
-            (*first, format_args!("{} is first written here", edge())),
-        ),
-    }
-}
-
-fn duplicate_target(model: &Model, targets: &[Place], list: &str, errors: &mut Errors) {
-    let mut seen: BTreeMap<usize, Span> = BTreeMap::new();
-    for place in targets {
-        match seen.get(&place.vertex) {
-            None => {
-                seen.insert(place.vertex, place.span);
-            }
-            Some(first) => {
-                let name = model.name(place.vertex);
-                errors.with_note(
-                    (
-                        Range::at(place.span),
-                        format_args!("`{name}` is twice in {list}: remove one"),
-                    ),
-                    (
-                        Range::at(*first),
-                        format_args!("`{name}` is first written here"),
-                    ),
-                );
-            }
-        }
-    }
-}
-
-/// A join names one source twice.
-fn duplicate_join_source(model: &Model, errors: &mut Errors) {
-    // A group that is entered and left holds its mistake twice; the edges into it come first.
-    let mut edges: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let mut entered: BTreeSet<usize> = BTreeSet::new();
-    for edge in &model.edges {
-        if !edges.insert((edge.from.vertex, edge.to.vertex)) {
-            entered.insert(edge.to.vertex);
-        }
-    }
-    let mut told: BTreeSet<(String, String)> = BTreeSet::new();
-    for join in &model.joins {
-        let mut seen: BTreeMap<usize, Span> = BTreeMap::new();
-        for place in &join.sources {
-            let Some(first) = seen.get(&place.vertex) else {
-                seen.insert(place.vertex, place.span);
-                continue;
-            };
-            let name = model.name(place.vertex);
-            // One group can wait for several targets.
-            let key = (name.to_owned(), format!("{:?}", place.span));
-            if !entered.contains(&place.vertex) && told.insert(key) {
-                errors.with_note(
-                    (
-                        Range::at(place.span),
-                        format_args!("this group waits for `{name}` twice: remove one"),
-                    ),
-                    (
-                        Range::at(*first),
-                        format_args!("`{name}` is first named here"),
-                    ),
-                );
-            }
-        }
-    }
 }
 
 fn underline(edge: &Edge) -> Range {

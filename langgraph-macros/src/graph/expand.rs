@@ -89,6 +89,7 @@ impl Printer<'_> {
             }
             let name = if *vertex == START { "START" } else { "END" };
             let name = Ident::new(name, name_span(path));
+            let root = root.at(at(name_span(path)));
             quote!(#root::#name)
         });
         let mentions: Vec<TokenStream> = mentions.collect();
@@ -115,8 +116,8 @@ impl Printer<'_> {
         let Some((first, others)) = node.mentions.split_first() else {
             return TokenStream::new();
         };
-        let (root, graph, name) = (self.root, graph(), &node.name);
         let span = at(name_span(first));
+        let (root, graph, name) = (self.root.at(span), graph(), &node.name);
         let value = if others.is_empty() {
             first.to_token_stream()
         } else {

@@ -18,8 +18,11 @@ use crate::paths;
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
     let graph = parse::parse(input, &mut errors);
+    // What is missing everywhere is reported on the first chain.
+    let chain = graph.chains.first().and_then(|chain| chain.stages.first());
+    let first = chain.map(ast::Stage::span).or(graph.first);
     let model = model::Model::new(graph.chains);
-    check::check(&model, graph.first, graph.broken, &mut errors);
+    check::check(&model, first, graph.broken, &mut errors);
     expand::expand(
         &model,
         graph.state.as_ref(),

@@ -25,6 +25,8 @@ pub(crate) struct Model {
     /// START and END, wherever they are written.
     pub(crate) ends: Vec<(usize, ExprPath)>,
     numbers: BTreeMap<String, usize>,
+    /// How many places there are so far.
+    places: usize,
 }
 
 /// A node, under the last name of its path.
@@ -43,6 +45,8 @@ pub(crate) struct Node {
 pub(crate) struct Place {
     pub(crate) vertex: usize,
     pub(crate) span: Span,
+    /// Tells two places of one vertex apart, which their spans cannot.
+    pub(crate) mention: usize,
 }
 
 /// `from => to`

@@ -10,6 +10,11 @@ use crate::node::{Context, NodeError, RouterRun};
 use crate::state::State;
 
 /// A function over the state, and the context if it wants it.
+#[diagnostic::on_unimplemented(
+    message = "this is not a router of this graph",
+    label = "not a router",
+    note = "a router is a function or a closure over `&State`, and `&Context` if it wants it, with any answer, sync or async, plain or in a `Result`"
+)]
 pub trait Ask<'a, S: State, K> {
     /// What the function returns.
     type Answer;

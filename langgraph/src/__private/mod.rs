@@ -125,6 +125,14 @@ pub fn send<S: State, T: Item>(worker: &Worker<T>, item: T) -> Send<S> {
     Send::to(worker, item)
 }
 
+/// One send per item.
+pub fn sends<S: State, I: IntoIterator>(
+    items: I,
+    send: impl FnMut(I::Item) -> Send<S>,
+) -> Vec<Send<S>> {
+    items.into_iter().map(send).collect()
+}
+
 /// Ties the mentions of one node to one type, so that a generic node is inferred once.
 pub fn mentions<T, const N: usize>(_: [&T; N]) -> Mentions<T> {
     Mentions(PhantomData)

@@ -142,6 +142,7 @@ pub trait IntoNode<S: State, K> {
     fn into_node(self) -> ConfiguredNode<S>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: State> IntoNode<S, ConfiguredNode<S>> for ConfiguredNode<S> {
     fn into_node(self) -> ConfiguredNode<S> {
         self

@@ -111,6 +111,7 @@ impl<S: State> Step<S> for Shared<S> {
 #[derive(Debug)]
 pub enum ByGraph {}
 
+#[diagnostic::do_not_recommend]
 impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
     fn into_node(self) -> ConfiguredNode<S> {
         let kind = NodeKind::Subgraph(Box::new(self.topology().clone()));
@@ -189,6 +190,7 @@ impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
     fn into_node(self) -> ConfiguredNode<P> {
         let kind = NodeKind::Subgraph(Box::new(self.graph.topology().clone()));

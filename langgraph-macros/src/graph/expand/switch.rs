@@ -13,20 +13,20 @@ impl Printer<'_> {
     pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
         let (root, graph, router) = (self.root, graph(), &switch.router);
         let source = self.name(switch.source.vertex);
-        let [router_name, state, cx, answer] = ["__router", "__state", "__cx", "__answer"]
-            .map(|name| Ident::new(name, Span::mixed_site()));
-        let router_span = first_span(router, switch.keyword);
-        // The answer stands under the router's name: what `match` says of it lands there.
-        let given = Ident::new("__answer", at(router_span));
+        // Our names stand under the router's: what rustc says of the call, or of the answer in the
+        // `match`, lands there.
+        let router_span = at(first_span(router, switch.keyword));
+        let [router_name, state, cx, answer] =
+            ["__router", "__state", "__cx", "__answer"].map(|name| Ident::new(name, router_span));
         let each = switch.arms.first().and_then(|arm| arm.map.as_ref());
         let each = each.filter(|_| switch.form.is_none());
         let (add, picked) = if let Some(map) = each {
             let worker = self.name(map.worker);
-            let Some(sends) = self.sends(map, &given.to_token_stream(), switch.keyword) else {
+            let Some(sends) = self.sends(map, &answer.to_token_stream(), switch.keyword) else {
                 return TokenStream::new();
             };
             let add = quote!(add_map(&mut #graph, #source, #worker));
-            (add, quote!(::core::iter::Iterator::collect(#sends)))
+            (add, sends)
         } else {
             let arms = switch.arms.iter().map(|arm| {
                 let (targets, map) = (self.names(&arm.targets), arm.map.is_some());
@@ -34,11 +34,16 @@ impl Printer<'_> {
                 quote!((#label, #targets, #map))
             });
             let add = quote!(add_switch(&mut #graph, #source, &[#(#arms),*]));
-            (add, self.picked(switch, &given, &state))
+            (add, self.picked(switch, &answer, &state))
         };
         let workers = self.workers(switch);
-        let ask = quote_spanned!(at(router_span)=> ask(&#router_name, #state, #cx));
-        let run = quote_spanned!(at(router_span)=> run);
+        let private = root.at(router_span);
+        let asked = quote_spanned! {router_span=>
+            #private::__private::ask(&#router_name, #state, #cx)
+        };
+        let read = quote_spanned! {router_span=>
+            (&&&&#private::__private::Of(&#answer)).kind().run(#answer, move |#answer| #picked)
+        };
         quote_spanned! {Span::mixed_site()=>
             #root::__private::#add.asking({
                 let #router_name = #router;
@@ -49,8 +54,8 @@ impl Printer<'_> {
                         TryFutureAnswer as _,
                     };
                     #workers
-                    let #answer = #root::__private::#ask;
-                    (&&&&#root::__private::Of(&#answer)).kind().#run(#answer, move |#answer| #picked)
+                    let #answer = #asked;
+                    #read
                 }
             });
         }
@@ -114,17 +119,17 @@ impl Printer<'_> {
     }
 
     fn pick(&self, index: usize, span: Span) -> TokenStream {
-        let root = self.root;
+        let root = self.root.at(span);
         quote_spanned!(span=> #root::__private::Pick::arm(#index))
     }
 
     /// What an arm stands for: its number, or its sends.
     fn body(&self, index: usize, arm: &Arm, state: &Ident) -> TokenStream {
-        let root = self.root;
         let span = arm
             .targets
             .first()
             .map_or_else(Span::mixed_site, |place| place.span);
+        let root = self.root.at(at(span));
         let Some(map) = &arm.map else {
             return self.pick(index, span);
         };
@@ -149,25 +154,20 @@ impl Printer<'_> {
 
     /// One send per item.
     fn sends(&self, map: &Map, items: &TokenStream, span: Span) -> Option<TokenStream> {
-        let root = self.root;
         let node = self
             .model
             .node(map.worker)
             .filter(|node| !self.is_lost(node))?;
         let handle = worker_handle(&node.name);
         let (pattern, item) = (&map.pattern, &map.item);
-        let items_span = items
-            .clone()
-            .into_iter()
-            .next()
-            .map_or(span, |tree| tree.span());
-        let items = quote_spanned!(at(items_span)=> ::core::iter::IntoIterator::into_iter(#items));
+        let call = at(map.paren.span.join());
         let mut arguments = Group::new(Delimiter::Parenthesis, quote!(&#handle, #item));
-        arguments.set_span(at(map.paren.span.join()));
-        let send = quote_spanned!(at(map.paren.span.join())=> #root::__private::send #arguments);
-        Some(quote_spanned! {at(span)=>
-            ::core::iter::Iterator::map(#items, move |#pattern| #send)
-        })
+        arguments.set_span(call);
+        let root = self.root.at(call);
+        let send = quote_spanned!(call=> #root::__private::send #arguments);
+        let span = at(first_span(items, span));
+        let root = self.root.at(span);
+        Some(quote_spanned!(span=> #root::__private::sends(#items, move |#pattern| #send)))
     }
 }
 

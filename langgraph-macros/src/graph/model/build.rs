@@ -107,10 +107,7 @@ impl Model {
     fn stage(&mut self, stage: Stage, source: &Source, before: Option<Span>) -> Vec<Exit> {
         match stage {
             Stage::Start(path) => {
-                let place = Place {
-                    vertex: START,
-                    span: name_span(&path),
-                };
+                let place = self.place(START, name_span(&path));
                 self.ends.push((START, path));
                 if !matches!(source, Source::Nothing) {
                     self.slips.push(Slip::StartAsTarget { at: place.span });
@@ -118,10 +115,7 @@ impl Model {
                 vec![Exit::At(place)]
             }
             Stage::End(path) => {
-                let place = Place {
-                    vertex: END,
-                    span: name_span(&path),
-                };
+                let place = self.place(END, name_span(&path));
                 self.ends.push((END, path));
                 self.connect(source, place, before);
                 vec![Exit::At(place)]
@@ -140,6 +134,16 @@ impl Model {
             Stage::Switch(switch) => self.switch(*switch, source),
             Stage::Goto(goto) => self.goto(goto, source),
             Stage::For(each) => self.for_each(*each, source),
+        }
+    }
+
+    fn place(&mut self, vertex: usize, span: Span) -> Place {
+        self.places += 1;
+        let mention = self.places;
+        Place {
+            vertex,
+            span,
+            mention,
         }
     }
 
@@ -175,7 +179,7 @@ impl Model {
                 .push(path);
             }
         }
-        Place { vertex, span }
+        self.place(vertex, span)
     }
 
     fn connect(&mut self, source: &Source, to: Place, before: Option<Span>) {
@@ -289,10 +293,7 @@ impl Model {
             match target {
                 Stage::Node(path) => targets.push(self.mention(path)),
                 Stage::End(path) => {
-                    targets.push(Place {
-                        vertex: END,
-                        span: name_span(&path),
-                    });
+                    targets.push(self.place(END, name_span(&path)));
                     self.ends.push((END, path));
                 }
                 Stage::Start(path) => {

@@ -122,7 +122,7 @@ fn by_macro(messages: &[String]) -> BTreeSet<String> {
             text if text.contains("takes an item") => format!("{} takes an item", name(0)),
             text if text.contains("has no nodes") => "no nodes".to_owned(),
             text if text.contains("duplicate edge") => format!("duplicate edge {}", name(0)),
-            text if text.contains("twice") && text.contains("group") => {
+            text if text.contains("is twice in this group") => {
                 format!("waits for {} twice", name(0))
             }
             text if text.contains("can never run") => {

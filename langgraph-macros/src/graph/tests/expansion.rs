@@ -240,13 +240,11 @@ fn a_for() {
                                 .kind()
                                 .run(
                                     __answer,
-                                    move |__answer| ::core::iter::Iterator::collect(
-                                        ::core::iter::Iterator::map(
-                                            ::core::iter::IntoIterator::into_iter(__answer),
-                                            move |(i, t)| ::langgraph::__private::send(
-                                                &__worker_write,
-                                                (i, t),
-                                            ),
+                                    move |__answer| ::langgraph::__private::sends(
+                                        __answer,
+                                        move |(i, t)| ::langgraph::__private::send(
+                                            &__worker_write,
+                                            (i, t),
                                         ),
                                     ),
                                 )
@@ -301,8 +299,8 @@ fn a_for_in_an_arm() {
                                         R::Write(ts) => {
                                             ::langgraph::__private::Pick::each(
                                                 0usize,
-                                                ::core::iter::Iterator::map(
-                                                    ::core::iter::IntoIterator::into_iter(ts),
+                                                ::langgraph::__private::sends(
+                                                    ts,
                                                     move |t| ::langgraph::__private::send(&__worker_write, t),
                                                 ),
                                             )
@@ -310,8 +308,8 @@ fn a_for_in_an_arm() {
                                         R::All => {
                                             ::langgraph::__private::Pick::each(
                                                 1usize,
-                                                ::core::iter::Iterator::map(
-                                                    ::core::iter::IntoIterator::into_iter(topics(__state)),
+                                                ::langgraph::__private::sends(
+                                                    topics(__state),
                                                     move |t| ::langgraph::__private::send(&__worker_write, t),
                                                 ),
                                             )

@@ -168,12 +168,15 @@ fn duplicate_join_source() {
     says(
         "START => a => END; [a, a] => b => END;",
         &[
-            "this group waits for `a` twice: remove one",
-            "`a` is first named here",
+            "`a` is twice in this group: remove one",
+            "`a` is first written here",
         ],
     );
     // One mistake is told once, although it makes two edges and a join.
     assert_eq!(read("START => [a, a] => b => END").errors.len(), 1);
+    assert_eq!(read("START => [a, a] => [b, c] => END").errors.len(), 1);
+    assert_eq!(read("START => [a, a] => END").errors.len(), 1);
+    assert_eq!(read("START => a; [a, a] => END").errors.len(), 1);
 }
 
 #[test]

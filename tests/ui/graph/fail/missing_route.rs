@@ -4,10 +4,6 @@ async fn plan(n: &i64) -> i64 {
     *n
 }
 
-async fn search(n: &i64) -> i64 {
-    *n
-}
-
 enum Route {
     More,
     Done,
@@ -22,8 +18,7 @@ fn main() {
         type State = i64;
 
         START => plan => match route {
-            Route::More => plan,
+            Route::Done => END,
         };
-        START => search => END;
     };
 }
