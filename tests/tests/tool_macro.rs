@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use langgraph::agent::{
-    HasMessages, IntoTool, IntoTools, Json, Tool, ToolContext, ToolError, ToolOutput,
+    IntoTool, IntoTools, Json, Tool, ToolContext, ToolError, ToolOutput,
 };
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
+use langgraph::state::HasMessages;
 use serde_json::{Value, json};
 
 /// Adds two numbers.
