@@ -28,6 +28,8 @@ pub(super) struct Loaded<S: State> {
 pub(super) struct TaskState<S: State> {
     pub(super) node: NodeName,
     pub(super) argument: Option<Argument<S>>,
+    /// A command from outside started it beside the tasks of the checkpoint.
+    pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
     /// What it asked last, answered or not.
@@ -133,8 +135,10 @@ fn task_states<S: State>(
     key: &ThreadKey,
     stored: &Stored,
 ) -> Result<Vec<TaskState<S>>, AgentError> {
+    let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
+    let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
     let mut states = Vec::with_capacity(stored.checkpoint.tasks.len());
-    for spec in &stored.checkpoint.tasks {
+    for (spec, joined_in) in own.chain(joined_in.map(|spec| (spec, true))) {
         let argument = match &spec.argument {
             None => None,
             Some(TaskArgument::Item(item)) => {
@@ -150,6 +154,7 @@ fn task_states<S: State>(
         states.push(TaskState {
             node,
             argument,
+            joined_in,
             outcome: None,
             answers: Vec::new(),
             asked: None,
@@ -293,6 +298,10 @@ impl<S: State> Loaded<S> {
             metadata: checkpoint.metadata,
         };
         for (index, task) in self.tasks.into_iter().enumerate() {
+            // It is no part of the checkpoint; but what it waits for has to be seen.
+            if task.joined_in && (all || task.asked.is_none()) {
+                continue;
+            }
             if whole || !task.is_finished() {
                 snapshot.next.push(Arc::clone(&task.node));
             }
