@@ -262,7 +262,7 @@ impl<S: State> CompiledStateGraph<S> {
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
         let (saver, key) = self.log(thread)?;
         match load(&self.plan, &**saver, &key, None).await? {
-            Some(loaded) => loaded.live(&self.plan, &key).map(Some),
+            Some(loaded) => Ok(Some(loaded.live(&self.plan))),
             None => Ok(None),
         }
     }
