@@ -187,7 +187,9 @@ impl<S: State> Plan<S> {
                     });
                 }
             }
-            let names = sources.iter().filter_map(|source| names.get(*source).cloned());
+            let names = sources
+                .iter()
+                .filter_map(|source| names.get(*source).cloned());
             topology_joins.push((names.collect(), Arc::clone(&join.target)));
             joins.push(PlanJoin {
                 target,

@@ -14,7 +14,8 @@ use super::options::{Begin, Given};
 use super::record::{Origin, Recorder, spec};
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source, ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source,
+    ThreadKey,
 };
 use crate::graph::CompiledStateGraph;
 use crate::node::{Answer, Interrupt, Jump, Output, Writes};
