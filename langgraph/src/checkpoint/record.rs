@@ -168,6 +168,8 @@ pub struct EntryRecord {
     pub checkpoint: CheckpointId,
     /// The writes.
     pub writes: Payload,
+    /// Tasks that run beside those of the checkpoint, and are counted after them.
+    pub tasks: Vec<TaskSpec>,
 }
 
 /// Records that are stored together, or not at all.

@@ -177,6 +177,8 @@ impl<S: State> Plan<S> {
                 .collect();
             sources.sort_unstable();
             sources.dedup();
+            let nodes = sources.iter().filter_map(|index| names.get(*index));
+            topology_joins.push((nodes.cloned().collect(), Arc::clone(&join.target)));
             for (source, from) in sources.iter().enumerate() {
                 if let Some(out) = outgoing.get_mut(*from) {
                     out.joins.push(Arrival {
@@ -185,7 +187,9 @@ impl<S: State> Plan<S> {
                     });
                 }
             }
-            let names = sources.iter().filter_map(|source| names.get(*source).cloned());
+            let names = sources
+                .iter()
+                .filter_map(|source| names.get(*source).cloned());
             topology_joins.push((names.collect(), Arc::clone(&join.target)));
             joins.push(PlanJoin {
                 target,

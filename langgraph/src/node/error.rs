@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::AgentError;
+use crate::error::Failure;
 
 /// Any error a node returns.
 ///
@@ -45,13 +46,23 @@ impl NodeError {
     }
 
     /// The first error of type `E` in the chain that starts with this one.
+    ///
+    /// It looks into a graph that ran inside the node too: its
+    /// [`AgentError`](crate::AgentError), and the error of the node that failed there.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         let mut error: &(dyn Error + 'static) = self.0.as_ref();
         loop {
             if let Some(found) = error.downcast_ref::<E>() {
                 return Some(found);
             }
-            error = error.source()?;
+            // Both show themselves as what they hold, which is then missing from the chain.
+            error = if let Some(inner) = error.downcast_ref::<Inner>() {
+                &*inner.0
+            } else if let Some(failure) = error.downcast_ref::<Failure>() {
+                failure.0.source()
+            } else {
+                error.source()?
+            };
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Loaded<S: State> {
 pub(super) struct TaskState<S: State> {
     pub(super) node: NodeName,
     pub(super) argument: Option<Argument<S>>,
+    /// A command from outside started it beside the tasks of the checkpoint.
+    pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
     /// What it asked last, answered or not.
@@ -82,7 +84,7 @@ fn replay<S: State>(
             state = Arc::new(snapshot.get::<S>().ok_or_else(|| wrong_type(key))?.clone());
         } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before) {
             if base.with_tasks {
-                let writes = finished(plan, key, before)?;
+                let writes = finished(plan, &task_states(key, before)?);
                 let mut commit = Commit {
                     plan,
                     state: &mut state,
@@ -112,29 +114,29 @@ fn replay<S: State>(
     Ok(state)
 }
 
-/// What the tasks of a checkpoint wrote, in task order.
-fn finished<S: State>(
+/// What finished tasks wrote, in their order.
+fn finished<'a, S: State>(
     plan: &Plan<S>,
-    key: &ThreadKey,
-    stored: &Stored,
-) -> Result<Vec<(usize, Writes<S>)>, AgentError> {
-    let states = task_states::<S>(key, stored)?;
-    let finished = states.into_iter().filter_map(|task| match task.outcome {
+    tasks: impl IntoIterator<Item = &'a TaskState<S>>,
+) -> Vec<(usize, Writes<S>)> {
+    let writes = |task: &TaskState<S>| match &task.outcome {
         Some(Outcome::Finished(done)) => Some((
             plan.index_of(&task.node).unwrap_or(plan.names.len()),
-            done.output.writes,
+            done.output.writes.clone(),
         )),
         _ => None,
-    });
-    Ok(finished.collect())
+    };
+    tasks.into_iter().filter_map(writes).collect()
 }
 
 fn task_states<S: State>(
     key: &ThreadKey,
     stored: &Stored,
 ) -> Result<Vec<TaskState<S>>, AgentError> {
+    let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
+    let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
     let mut states = Vec::with_capacity(stored.checkpoint.tasks.len());
-    for spec in &stored.checkpoint.tasks {
+    for (spec, joined_in) in own.chain(joined_in.map(|spec| (spec, true))) {
         let argument = match &spec.argument {
             None => None,
             Some(TaskArgument::Item(item)) => {
@@ -150,6 +152,7 @@ fn task_states<S: State>(
         states.push(TaskState {
             node,
             argument,
+            joined_in,
             outcome: None,
             answers: Vec::new(),
             asked: None,
@@ -248,14 +251,11 @@ impl<S: State> Loaded<S> {
     }
 
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
-    pub(super) fn live(
-        mut self,
-        plan: &Plan<S>,
-        key: &ThreadKey,
-    ) -> Result<Snapshot<S>, AgentError> {
+    pub(super) fn live(mut self, plan: &Plan<S>) -> Snapshot<S> {
         let mut state = Arc::clone(&self.state);
-        let writes = finished(plan, key, &self.stored)?;
-        if writes.len() < self.tasks.len() {
+        let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
+        let writes = finished(plan, tasks.iter().copied());
+        if writes.len() < tasks.len() {
             let mut commit = Commit {
                 plan,
                 state: &mut state,
@@ -267,7 +267,7 @@ impl<S: State> Loaded<S> {
                 self.state = state;
             }
         }
-        Ok(self.show(false))
+        self.show(false)
     }
 
     /// The checkpoint as it was saved.
@@ -293,6 +293,10 @@ impl<S: State> Loaded<S> {
             metadata: checkpoint.metadata,
         };
         for (index, task) in self.tasks.into_iter().enumerate() {
+            // It is no part of the checkpoint; but what it waits for has to be seen.
+            if task.joined_in && (all || task.asked.is_none()) {
+                continue;
+            }
             if whole || !task.is_finished() {
                 snapshot.next.push(Arc::clone(&task.node));
             }

@@ -104,12 +104,16 @@ impl Recorder {
         }
     }
 
-    /// Keeps writes from outside to the current checkpoint.
-    pub(super) fn keep_entry<S: State>(&mut self, writes: Vec<Write<S>>) {
-        if let (Some(checkpoint), false) = (self.current, writes.is_empty()) {
+    /// Keeps what a command from outside writes and starts at the current checkpoint.
+    pub(super) fn keep_entry<S: State>(&mut self, writes: Vec<Write<S>>, tasks: Vec<TaskSpec>) {
+        if writes.is_empty() && tasks.is_empty() {
+            return;
+        }
+        if let Some(checkpoint) = self.current {
             self.entries.push(EntryRecord {
                 checkpoint,
                 writes: Payload::of(writes),
+                tasks,
             });
         }
     }
@@ -146,6 +150,7 @@ impl Recorder {
         entries.extend(entry.map(|writes| EntryRecord {
             checkpoint: id,
             writes,
+            tasks: Vec::new(),
         }));
         let batch = Batch {
             head: self.head,
@@ -323,7 +328,7 @@ impl<S: State> Machine<S> {
     }
 }
 
-fn spec<S: State>(plan: &Plan<S>, task: &Task<S>) -> TaskSpec {
+pub(super) fn spec<S: State>(plan: &Plan<S>, task: &Task<S>) -> TaskSpec {
     let argument = task.argument.as_ref().map(|argument| match argument {
         Argument::Item(item) => TaskArgument::Item(Payload::of(Arc::clone(item))),
         Argument::State(state) => TaskArgument::State(Payload::of(Arc::clone(state))),

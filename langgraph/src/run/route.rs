@@ -192,8 +192,8 @@ impl<S: State> Machine<S> {
         }
     }
 
-    /// Starts what a command from outside names, beside what is pending.
-    pub(super) fn join_in(&mut self, jump: Jump<S>) -> Result<(), AgentError> {
+    /// The tasks that a command from outside starts beside what is pending.
+    pub(super) fn joining(&mut self, jump: Jump<S>) -> Result<Vec<Task<S>>, AgentError> {
         let pending = std::mem::take(&mut self.frontier);
         let start = self.plan.nodes.len();
         if let Jump::To(to) = jump {
@@ -202,14 +202,16 @@ impl<S: State> Machine<S> {
             }
         }
         self.settle();
-        let new = std::mem::replace(&mut self.frontier, pending);
-        for task in new {
-            let known = |pending: &Task<S>| pending.node == task.node && pending.argument.is_none();
-            if task.argument.is_some() || !self.frontier.iter().any(known) {
-                self.frontier.push(task);
-            }
+        if pending.is_empty() {
+            self.release_deferred();
         }
-        Ok(())
+        let mut new = std::mem::replace(&mut self.frontier, pending);
+        // A node that is pending runs once.
+        new.retain(|task| {
+            let known = |pending: &Task<S>| pending.node == task.node && pending.argument.is_none();
+            task.argument.is_some() || !self.frontier.iter().any(known)
+        });
+        Ok(new)
     }
 
     /// Puts the next frontier in its order: nodes as the graph declares them, then sends.

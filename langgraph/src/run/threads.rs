@@ -11,13 +11,14 @@ use super::execute::{Done, Ended};
 use super::load::{Loaded, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
-use super::record::{Origin, Recorder};
+use super::record::{Origin, Recorder, spec};
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Snapshot, Source, ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source,
+    ThreadKey,
 };
 use crate::graph::CompiledStateGraph;
-use crate::node::{Answer, Interrupt, Output};
+use crate::node::{Answer, Interrupt, Jump, Output, Writes};
 use crate::state::State;
 
 /// The log of a thread, before it is read.
@@ -59,7 +60,7 @@ pub(super) async fn start<S: State>(
     machine: &mut Machine<S>,
     log: Option<Log>,
     at: Option<CheckpointId>,
-    input: Output<S>,
+    mut input: Output<S>,
 ) -> Result<(), AgentError> {
     if let Some(log) = log {
         let mut recorder = log.recorder();
@@ -83,7 +84,20 @@ pub(super) async fn start<S: State>(
         machine
             .frontier
             .push(Task::by_edge(machine.plan.nodes.len()));
-        machine.record(origin, None).await?;
+        // The update of a command with a goto is there before START looks.
+        let writes = match &input.jump {
+            Jump::To(_) => std::mem::replace(&mut input.writes, Writes::None).into_vec(),
+            _ => Vec::new(),
+        };
+        for write in writes.clone() {
+            machine.commit().apply(usize::MAX, write)?;
+        }
+        let wrote = !writes.is_empty();
+        let entry = wrote.then(|| Payload::of(writes));
+        machine.record(origin, entry).await?;
+        if wrote {
+            machine.tell_values().await;
+        }
         machine.frontier.clear();
         // The input is safe before the first node starts.
         let taken_up = Ended::Finished(Done::new(input.clone()));
@@ -116,19 +130,23 @@ pub(super) async fn proceed<S: State>(
     recorder.flush().await?;
     loaded.restore(machine, &thread, Some(recorder))?;
     machine.passed = true;
+    let mut joining = Vec::new();
     if let Some(command) = command {
+        joining = machine.joining(command.jump)?;
         let writes = command.writes.into_vec();
         for write in writes.clone() {
             machine.commit().apply(usize::MAX, write)?;
         }
+        let tasks = joining.iter().map(|task| spec(&machine.plan, task));
+        let tasks = tasks.collect();
         if let Some(recorder) = &mut machine.recorder {
-            recorder.keep_entry(writes);
+            recorder.keep_entry(writes, tasks);
             recorder.flush().await?;
         }
-        machine.join_in(command.jump)?;
     }
     machine.tell_values().await;
     machine.tell_checkpoint().await;
+    machine.frontier.extend(joining);
     Ok(())
 }
 
@@ -245,7 +263,7 @@ impl<S: State> CompiledStateGraph<S> {
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
         let (saver, key) = self.log(thread)?;
         match load(&self.plan, &**saver, &key, None).await? {
-            Some(loaded) => loaded.live(&self.plan, &key).map(Some),
+            Some(loaded) => Ok(Some(loaded.live(&self.plan))),
             None => Ok(None),
         }
     }

@@ -57,7 +57,9 @@ pub(super) struct Chunks<'a> {
     graphs: HashMap<Vec<NodeName>, Seen>,
     chunks: Vec<Chunk>,
     /// The task that streams what is seen now, if it is one.
-    task: Option<String>,
+    task: Option<(usize, String)>,
+    /// The superstep of the graph that was started.
+    step: usize,
     /// How many starts of tasks that were not sent the chunks end with.
     started_by_edge: usize,
 }
@@ -76,6 +78,7 @@ impl<'a> Chunks<'a> {
             graphs: HashMap::new(),
             chunks: Vec::new(),
             task: None,
+            step: 0,
             started_by_edge: 0,
         }
     }
@@ -88,7 +91,10 @@ impl<'a> Chunks<'a> {
     /// Adds the chunks that `event` is in Python.
     pub(super) fn see(&mut self, event: Event<Dynamic>) {
         let path = event.namespace.to_vec();
-        self.task = racing(&event);
+        if path.is_empty() {
+            self.step = event.step;
+        }
+        self.task = racing(&event).map(|task| (self.step, task));
         match event.kind {
             EventKind::Values(state) => self.values(path, &state),
             EventKind::Update {

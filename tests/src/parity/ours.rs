@@ -111,3 +111,16 @@ pub(super) fn bless(name: &str, tags: &[String], answers: &Value) -> Result<(), 
         .and_then(|()| std::fs::write(&path, text))
         .map_err(|error| format!("{}: {error}", path.display()))
 }
+
+/// Removes our answers to a case that answers as Python does.
+///
+/// # Errors
+///
+/// When they are there and cannot be removed.
+pub(super) fn forget(name: &str) -> Result<(), String> {
+    let path = path(name);
+    if path.exists() {
+        std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}

@@ -184,10 +184,11 @@ fn judge(path: &Path, case: &Case, answers: &Value, mode: Mode) -> Result<Verdic
             let mutated = mutate(ours.as_ref().unwrap_or(&expectation), &mut rng);
             compare(&mutated, answers).map(|()| Verdict::Ok)
         }
-        Mode::Bless => match compare(&expectation, answers) {
-            Ok(()) => Ok(Verdict::Ok),
-            Err(what) if !tagged => Err(what),
-            Err(_) => ours::bless(&case.name, &case.differs, answers).map(|()| decided),
+        Mode::Bless => match (compare(&expectation, answers), ours) {
+            (Ok(()), _) => ours::forget(&case.name).map(|()| Verdict::Ok),
+            (Err(what), _) if !tagged => Err(what),
+            (Err(_), Some(ours)) if compare(&ours, answers).is_ok() => Ok(decided),
+            (Err(_), _) => ours::bless(&case.name, &case.differs, answers).map(|()| decided),
         },
     }
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) value: Value,
-    /// None when the loop itself streamed it, between the tasks.
-    pub(super) task: Option<String>,
+    /// Its superstep and the task's name; none when the loop itself streamed it, between the tasks.
+    pub(super) task: Option<(usize, String)>,
 }
 
 /// The chunks in groups: those of several tasks in a row are one, any other is one of its own.
@@ -15,7 +15,11 @@ pub(super) fn groups(chunks: Vec<Chunk>) -> Value {
     let mut groups: Vec<Vec<Value>> = Vec::new();
     let mut window: Vec<Chunk> = Vec::new();
     for chunk in chunks {
-        if chunk.task.is_some() {
+        if let Some((step, _)) = chunk.task {
+            let open = window.last().and_then(|last| last.task.as_ref());
+            if open.is_some_and(|(open, _)| *open != step) {
+                close(&mut window, &mut groups);
+            }
             window.push(chunk);
         } else {
             close(&mut window, &mut groups);

@@ -1,0 +1,221 @@
+//! What a thread's log keeps between the runs of a thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::node::{RetryPolicy, Send};
+use langgraph::prelude::*;
+
+#[derive(State, Clone, Debug, Default, PartialEq)]
+struct Diary {
+    #[reducer(append)]
+    log: Vec<String>,
+}
+
+fn wrote(line: &str) -> DiaryUpdate {
+    DiaryUpdate::default().log(vec![line.to_owned()])
+}
+
+/// A node that writes its name.
+fn writer(name: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
+    move |_| wrote(name)
+}
+
+async fn ask(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    let answer: String = cx.interrupt("name", "who?")?;
+    Ok(wrote(&answer))
+}
+
+fn kept(graph: &StateGraph<Diary>) -> CompiledStateGraph<Diary> {
+    let graph = graph.compile().unwrap();
+    graph.checkpointer(Arc::new(MemorySaver::new()))
+}
+
+async fn log_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
+    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    snapshot.values.log
+}
+
+#[tokio::test]
+async fn a_half_filled_join_survives_a_pause() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("quick", writer("quick"))
+        .add_node("slow", writer("slow"))
+        .add_node("ask", ask)
+        .add_node("both", writer("both"))
+        .add_edge(START, "quick")
+        .add_edge(START, "slow")
+        .add_edge("slow", "ask")
+        .add_edge(["ask", "quick"], "both")
+        .add_edge("both", END);
+    let graph = kept(&graph);
+
+    let paused = graph.run(()).thread("t").await.unwrap();
+    assert_eq!(paused.interrupts().len(), 1);
+    let done = graph.resume("t", "name", "Ada").await.unwrap();
+    assert_eq!(done.state().log, ["quick", "slow", "Ada", "both"]);
+    assert_eq!(log_of(&graph).await, done.state().log);
+}
+
+#[tokio::test]
+async fn what_a_goto_from_outside_started_is_in_the_log() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("first", writer("first"))
+        .add_node("beside", writer("beside"))
+        .add_node("after", writer("after"))
+        .add_edge(START, "first")
+        .add_edge("first", END)
+        .add_edge("beside", "after")
+        .add_edge("after", END);
+    let graph = kept(&graph);
+
+    graph.run(()).thread("t").await.unwrap();
+    let command = Command::update(wrote("update")).and_goto("beside");
+    let done = graph.proceed("t").command(command).await.unwrap();
+    assert_eq!(done.state().log, ["first", "update", "beside", "after"]);
+    assert_eq!(log_of(&graph).await, done.state().log);
+    let history = graph.history("t").await.unwrap();
+    let logs: Vec<_> = history
+        .iter()
+        .map(|snapshot| snapshot.values.log.len())
+        .collect();
+    assert_eq!(logs, [4, 3, 2, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_goto_beside_a_question_is_not_run_twice() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("ask", ask)
+        .add_node("beside", writer("beside"))
+        .add_edge(START, "ask")
+        .add_edge("ask", END)
+        .add_edge("beside", END);
+    let graph = kept(&graph);
+
+    graph.run(()).thread("t").await.unwrap();
+    let goto = Command::goto("beside");
+    let paused = graph.proceed("t").command(goto).await.unwrap();
+    assert_eq!(paused.interrupts().len(), 1);
+    let done = graph.resume("t", "name", "Ada").await.unwrap();
+    assert_eq!(done.state().log, ["Ada", "beside"]);
+    assert_eq!(log_of(&graph).await, ["Ada", "beside"]);
+}
+
+#[tokio::test]
+async fn an_unknown_goto_from_outside_changes_nothing() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph.add_node("a", writer("a")).add_sequence(&["a"]);
+    let graph = kept(&graph);
+
+    graph.run(()).thread("t").await.unwrap();
+    let command = Command::update(wrote("lost")).and_goto("nowhere");
+    let refused = graph.proceed("t").command(command).await;
+    assert!(matches!(refused, Err(AgentError::Routing { .. })));
+    assert_eq!(log_of(&graph).await, ["a"]);
+}
+
+#[tokio::test]
+async fn what_an_earlier_run_finished_is_told_and_marked() {
+    let failures = Arc::new(AtomicUsize::new(0));
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("fails_once", {
+            let failures = Arc::clone(&failures);
+            move |_: &Diary| match failures.fetch_add(1, Ordering::Relaxed) {
+                0 => Err(NodeError::msg("no")),
+                _ => Ok(wrote("fails_once")),
+            }
+        })
+        .add_node("works", writer("works"))
+        .add_edge(START, "fails_once")
+        .add_edge(START, "works");
+    let graph = kept(&graph);
+
+    assert!(graph.run(()).thread("t").await.is_err());
+    let mut events = graph.proceed("t").stream(Mode::Updates);
+    let mut seen = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Update { node, cached, .. } = event.unwrap().kind {
+            seen.push((node.to_string(), cached));
+        }
+    }
+    let expected = [("works".to_owned(), true), ("fails_once".to_owned(), false)];
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn a_snapshot_tells_sent_tasks_from_others() {
+    let mut graph = StateGraph::<Diary>::new();
+    let worker = graph.add_worker("worker", |line: String, _: &Diary| {
+        let update = wrote(&line);
+        async move { update }
+    });
+    graph
+        .add_node("plain", writer("plain"))
+        .add_edge(START, "plain")
+        .add_map(START, |_| ["one".to_owned(), "two".to_owned()], &worker)
+        .interrupt_before(["plain"]);
+    let graph = kept(&graph);
+
+    graph.run(()).thread("t").await.unwrap();
+    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let tasks: Vec<_> = snapshot
+        .tasks
+        .iter()
+        .map(|task| (&*task.node, task.sent))
+        .collect();
+    assert_eq!(
+        tasks,
+        [("plain", false), ("worker", true), ("worker", true)]
+    );
+}
+
+#[tokio::test]
+async fn a_nodes_own_sends_come_before_its_routers() {
+    let mut graph = StateGraph::<Diary>::new();
+    let worker = graph.add_worker("worker", |line: String, _: &Diary| {
+        let update = wrote(&line);
+        async move { update }
+    });
+    let own = worker.clone();
+    graph
+        .add_node("source", move |_: &Diary| {
+            Command::goto(Send::to(&own, "own".to_owned())).and_edges()
+        })
+        .add_edge(START, "source")
+        .add_map("source", |_| ["router".to_owned()], &worker);
+    let state = graph.compile().unwrap().invoke(()).await.unwrap();
+    assert_eq!(state.log, ["own", "router"]);
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("busy")]
+struct Busy;
+
+#[tokio::test]
+async fn a_retry_policy_sees_the_error_of_a_node_inside_a_subgraph() {
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let mut inner = StateGraph::<Diary>::new();
+    inner
+        .add_node("flaky", {
+            let attempts = Arc::clone(&attempts);
+            move |_: &Diary| match attempts.fetch_add(1, Ordering::Relaxed) {
+                0 | 1 => Err(Busy),
+                _ => Ok(wrote("done")),
+            }
+        })
+        .add_sequence(&["flaky"]);
+    let policy = RetryPolicy::attempts(3).immediately();
+    let policy = policy.retry_on(|error| error.is::<Busy>() && error.is::<AgentError>());
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("inner", inner.compile().unwrap().retry(policy))
+        .add_sequence(&["inner"]);
+    let state = graph.compile().unwrap().invoke(()).await.unwrap();
+    assert_eq!(state.log, ["done"]);
+    assert_eq!(attempts.load(Ordering::Relaxed), 3);
+}
