@@ -5,9 +5,21 @@ use super::machine::{Machine, Task};
 use super::panic::catch;
 use crate::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
-use crate::graph::{END, START};
-use crate::node::{Context, Jump, Send, Target};
+use crate::graph::{END, START, UnknownKey};
+use crate::node::{Context, Jump, NodeError, Send, Target};
 use crate::state::State;
+
+/// The error of a router, as its node's: a key that is not in the path map is one of routing.
+pub(super) fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> NodeError {
+    match error.downcast_ref::<UnknownKey>() {
+        Some(unknown) => NodeError::from_agent(AgentError::Routing {
+            node: plan.node_name(node),
+            target: unknown.key.to_string(),
+            problem: unknown.to_string(),
+        }),
+        None => error,
+    }
+}
 
 impl<S: State> Machine<S> {
     /// Asks the routers of the only task of a superstep: they look at the state behind the commit,
@@ -22,20 +34,12 @@ impl<S: State> Machine<S> {
         let mut routes = Vec::with_capacity(routers.len());
         for router in routers {
             let asked = catch(|| router.router.ask(&self.state, cx)).await;
-            routes.push(asked.map_err(|error| self.router_failure(node, error))?);
+            routes.push(asked.map_err(|error| {
+                let error = router_error(plan, node, error);
+                self.failure(node, error)
+            })?);
         }
         Ok(routes)
-    }
-
-    fn router_failure(&self, node: usize, error: crate::node::NodeError) -> AgentError {
-        match error.downcast_ref::<crate::graph::UnknownKey>() {
-            Some(unknown) => AgentError::Routing {
-                node: self.plan.node_name(node),
-                target: unknown.key.to_string(),
-                problem: unknown.to_string(),
-            },
-            None => self.failure(node, error),
-        }
     }
 
     /// Follows a task's answer: its edges and what its routers said, or where it jumps.

@@ -22,7 +22,9 @@ fn only(graph: &StateGraph<Trail>) -> CompilationError {
 #[tokio::test]
 async fn a1_a_graph_over_a_number() {
     let mut graph = StateGraph::<i32>::new();
-    graph.add_node("add", |n: &i32| n + 1).add_sequence(&["add"]);
+    graph
+        .add_node("add", |n: &i32| n + 1)
+        .add_sequence(&["add"]);
     assert_eq!(graph.compile().unwrap().invoke(41_i32).await.unwrap(), 42);
     let add = |n: &i32| n + 1;
     let graph = graph! { type State = i32; START => add => END };
@@ -99,9 +101,9 @@ fn a3_a_name_that_is_taken_is_reported() {
     graph = wired(&["a"], "^>a");
     let _ = graph.add_worker("a", |_: u8, _: &Trail| async {});
     assert!(
-        refused(&graph)
-            .iter()
-            .any(|error| matches!(error, CompilationError::DuplicateNode { name } if &**name == "a"))
+        refused(&graph).iter().any(
+            |error| matches!(error, CompilationError::DuplicateNode { name } if &**name == "a")
+        )
     );
 }
 
@@ -149,7 +151,10 @@ fn a7_end_as_source_and_start_as_target_are_refused() {
     assert!(matches!(end, CompilationError::EndAsSource { .. }));
     let mut graph = wired(&["a"], "^>a");
     graph.add_conditional_edges("a", |_: &Trail| "again", [("again", START)]);
-    assert!(matches!(only(&graph), CompilationError::StartAsTarget { .. }));
+    assert!(matches!(
+        only(&graph),
+        CompilationError::StartAsTarget { .. }
+    ));
 }
 
 #[tokio::test]
@@ -218,16 +223,16 @@ fn a11_an_unknown_endpoint_is_named() {
             if &**from == "search" && &**node == "anwser")
     );
     // A name that is nearly one of a node is told what is meant.
-    assert!(source.to_string().contains("did you mean `search`?"), "{source}");
+    assert!(
+        source.to_string().contains("did you mean `search`?"),
+        "{source}"
+    );
     assert!(!target.to_string().contains("did you mean"), "{target}");
 }
 
 #[test]
 fn a12_a_graph_without_an_edge_from_start_has_no_entry_point() {
-    assert_eq!(
-        only(&wired(&["a"], "a>$")),
-        CompilationError::NoEntryPoint
-    );
+    assert_eq!(only(&wired(&["a"], "a>$")), CompilationError::NoEntryPoint);
     assert_eq!(only(&StateGraph::new()), CompilationError::NoEntryPoint);
 }
 
@@ -330,8 +335,14 @@ async fn a17_two_runs_of_one_compiled_graph_do_not_affect_each_other() {
     let input = |name: &str| TrailUpdate::default().last(name.to_owned());
     let (left, right) = tokio::join!(graph.invoke(input("left")), graph.invoke(input("right")));
     let (left, right) = (left.unwrap(), right.unwrap());
-    assert_eq!((left.visits.join(" ").as_str(), left.last.as_str()), ("meet left after@2", "left!"));
-    assert_eq!((right.visits.join(" ").as_str(), right.last.as_str()), ("meet right after@2", "right!"));
+    assert_eq!(
+        (left.visits.join(" ").as_str(), left.last.as_str()),
+        ("meet left after@2", "left!")
+    );
+    assert_eq!(
+        (right.visits.join(" ").as_str(), right.last.as_str()),
+        ("meet right after@2", "right!")
+    );
 }
 
 #[tokio::test]

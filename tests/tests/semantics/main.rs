@@ -2,4 +2,6 @@
 //! whoever finishes first changes nothing.
 
 mod building;
+mod linear;
+mod routing;
 mod trail;
