@@ -65,6 +65,27 @@ async fn b4_next_in_a_macro_goes_where_it_was_declared() {
 }
 
 #[tokio::test]
+async fn b4_a_send_in_a_macro_goes_where_it_was_declared() {
+    fn sending(node: &'static str) -> StateGraph<Trail> {
+        let choose = move |state: &Trail, cx: &Context| {
+            Command::update(visited(cx)).and_goto([Send::state(node, state.clone())])
+        };
+        let (a, b) = (visit, visit);
+        graph! {
+            START => [choose, b];
+            choose => goto [a];
+            a => END;
+            b => END;
+        }
+    }
+    assert_visits([sending("a")], "choose@1 b@1 a@2").await;
+    let error = fails(&sending("b")).await;
+    let (node, target, problem) = routing(&error);
+    assert_eq!((node, target), ("choose", "b"));
+    assert!(problem.contains("goto [..]"), "{problem}");
+}
+
+#[tokio::test]
 async fn b4_an_unknown_name_is_an_error() {
     let error = fails(&choosing(Next::node("c"))).await;
     let (node, target, problem) = routing(&error);
