@@ -2,6 +2,9 @@
 //! whoever finishes first changes nothing.
 
 mod building;
+mod deferred;
+mod joins;
 mod linear;
+mod parallel;
 mod routing;
 mod trail;
