@@ -7,4 +7,5 @@ mod joins;
 mod linear;
 mod parallel;
 mod routing;
+mod subgraphs;
 mod trail;
