@@ -6,6 +6,7 @@ use tokio::task::JoinSet;
 
 use super::machine::{Machine, Task};
 use super::panic::{Panicked, catch};
+use super::route::router_error;
 use crate::AgentError;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Questions, Write, Writes};
@@ -136,7 +137,7 @@ async fn run_with_routers<S: State>(
             for router in routers {
                 match catch(|| router.router.ask(&view, cx)).await {
                     Ok(routes) => done.routes.push(routes),
-                    Err(error) => return Ended::Failed(error),
+                    Err(error) => return Ended::Failed(router_error(plan, task.node, error)),
                 }
             }
         }

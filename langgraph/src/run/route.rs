@@ -5,9 +5,21 @@ use super::machine::{Machine, Task};
 use super::panic::catch;
 use crate::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
-use crate::graph::{END, START};
-use crate::node::{Context, Jump, Send, Target};
+use crate::graph::{END, START, UnknownKey};
+use crate::node::{Context, Jump, NodeError, Send, Target};
 use crate::state::State;
+
+/// The error of a router, as its node's: a key that is not in the path map is one of routing.
+pub(super) fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> NodeError {
+    match error.downcast_ref::<UnknownKey>() {
+        Some(unknown) => NodeError::from_agent(AgentError::Routing {
+            node: plan.node_name(node),
+            target: unknown.key.to_string(),
+            problem: unknown.to_string(),
+        }),
+        None => error,
+    }
+}
 
 impl<S: State> Machine<S> {
     /// Asks the routers of the only task of a superstep: they look at the state behind the commit,
@@ -22,20 +34,12 @@ impl<S: State> Machine<S> {
         let mut routes = Vec::with_capacity(routers.len());
         for router in routers {
             let asked = catch(|| router.router.ask(&self.state, cx)).await;
-            routes.push(asked.map_err(|error| self.router_failure(node, error))?);
+            routes.push(asked.map_err(|error| {
+                let error = router_error(plan, node, error);
+                self.failure(node, error)
+            })?);
         }
         Ok(routes)
-    }
-
-    fn router_failure(&self, node: usize, error: crate::node::NodeError) -> AgentError {
-        match error.downcast_ref::<crate::graph::UnknownKey>() {
-            Some(unknown) => AgentError::Routing {
-                node: self.plan.node_name(node),
-                target: unknown.key.to_string(),
-                problem: unknown.to_string(),
-            },
-            None => self.failure(node, error),
-        }
     }
 
     /// Follows a task's answer: its edges and what its routers said, or where it jumps.
@@ -102,26 +106,15 @@ impl<S: State> Machine<S> {
         target: Target<S>,
         declared: Option<&[usize]>,
     ) -> Result<(), AgentError> {
-        let problem = |machine: &Self, target: &str, problem: String| AgentError::Routing {
-            node: machine.plan.node_name(from),
-            target: target.to_owned(),
-            problem,
-        };
         match target {
             Target::Node(name) if &*name == END => Ok(()),
             Target::Node(name) => {
-                let next = self.find(from, &name)?;
-                if declared.is_some_and(|declared| !declared.contains(&next)) {
-                    let text = format!(
-                        "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
-                    );
-                    return Err(problem(self, &name, text));
-                }
+                let next = self.find(from, &name, declared)?;
                 self.reach(next);
                 Ok(())
             }
-            Target::Send(Send { node: name, .. }) if &*name == END => Err(problem(
-                self,
+            Target::Send(Send { node: name, .. }) if &*name == END => Err(self.no_such_way(
+                from,
                 &name,
                 "a send needs a node; `END` runs nothing".to_owned(),
             )),
@@ -129,32 +122,43 @@ impl<S: State> Machine<S> {
                 node: name,
                 argument,
             }) => {
-                let node = self.find(from, &name)?;
+                let node = self.find(from, &name, declared)?;
                 self.sends.push(Task::sent(node, argument));
                 Ok(())
             }
         }
     }
 
-    fn find(&self, from: usize, name: &str) -> Result<usize, AgentError> {
-        self.plan.index_of(name).ok_or_else(|| {
-            let problem = if name == START {
-                "`START` is no target: a run starts there once".to_owned()
-            } else {
-                let known: Vec<_> = self
-                    .plan
-                    .names
-                    .iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect();
-                format!("there is no node `{name}` (nodes: {})", known.join(", "))
-            };
-            AgentError::Routing {
-                node: self.plan.name(from),
-                target: name.to_owned(),
-                problem,
+    /// The node of that name, if `from` may go there.
+    fn find(
+        &self,
+        from: usize,
+        name: &str,
+        declared: Option<&[usize]>,
+    ) -> Result<usize, AgentError> {
+        let problem = match self.plan.index_of(name) {
+            Some(node) if declared.is_none_or(|declared| declared.contains(&node)) => {
+                return Ok(node);
             }
-        })
+            Some(_) => format!(
+                "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
+            ),
+            None if name == START => "`START` is no target: a run starts there once".to_owned(),
+            None => {
+                let names = self.plan.names.iter();
+                let known: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+                format!("there is no node `{name}` (nodes: {})", known.join(", "))
+            }
+        };
+        Err(self.no_such_way(from, name, problem))
+    }
+
+    fn no_such_way(&self, from: usize, target: &str, problem: String) -> AgentError {
+        AgentError::Routing {
+            node: self.plan.node_name(from),
+            target: target.to_owned(),
+            problem,
+        }
     }
 
     /// Puts a node on the next frontier, once.

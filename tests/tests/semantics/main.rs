@@ -1,0 +1,11 @@
+//! What a graph does, superstep by superstep: building, execution, streams, dropping, and that
+//! whoever finishes first changes nothing.
+
+mod building;
+mod deferred;
+mod joins;
+mod linear;
+mod parallel;
+mod routing;
+mod subgraphs;
+mod trail;
