@@ -1,5 +1,10 @@
 //! What a run may take: supersteps, time, tasks at once; and how it is stopped.
 
+// What a test calls may panic like the test.
+#![allow(clippy::unwrap_used)]
+// A node's argument is a reference.
+#![allow(clippy::trivially_copy_pass_by_ref)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +12,7 @@ use std::time::Duration;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::node::NodeRun;
 use langgraph::prelude::*;
-use langgraph::run::CancelToken;
+use langgraph::run::{CancelToken, Run};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -378,6 +383,8 @@ async fn siblings_of_a_failed_node_finish_and_the_first_in_order_is_reported() {
     assert_eq!(start.elapsed(), ms(1000));
 }
 
+type Starts<'a> = &'a dyn Fn(&Alive) -> Run<i64>;
+
 #[tokio::test(start_paused = true)]
 async fn with_fail_fast_the_first_failure_stops_its_siblings_and_is_reported() {
     let inside = |alive: &Alive| {
@@ -390,7 +397,7 @@ async fn with_fail_fast_the_first_failure_stops_its_siblings_and_is_reported() {
     let by_graph = |alive: &Alive| failing(alive).fail_fast().compile().unwrap().run(0);
     let by_run = |alive: &Alive| failing(alive).compile().unwrap().run(0).fail_fast();
     let below = |alive: &Alive| inside(alive).run(0).fail_fast();
-    let runs: [(&dyn Fn(&Alive) -> langgraph::run::Run<i64>, &str); 3] = [
+    let runs: [(Starts<'_>, &str); 3] = [
         (&by_graph, "early"),
         (&by_run, "early"),
         (&below, "inner/early"),

@@ -44,7 +44,7 @@ impl<S: State> CompiledStateGraph<S> {
 
     /// Runs the graph on `input`: a state, an update, or a [`Command`](crate::Command).
     ///
-    /// Await it for the [`Outcome`], or set options first: a thread, resources, limits.
+    /// Await it for the [`Outcome`](crate::Outcome), or set options first: a thread, resources, limits.
     pub fn run(&self, input: impl IntoOutput<S>) -> Run<S> {
         Run::new(self.clone(), input)
     }

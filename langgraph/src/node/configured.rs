@@ -64,7 +64,7 @@ impl<S: State> fmt::Debug for ConfiguredNode<S> {
         f.debug_struct("ConfiguredNode")
             .field("info", &self.info)
             .field("policies", &self.policies)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -145,8 +145,7 @@ impl Context {
     /// Events do the same, whether somebody reads them or not, and so does every superstep of a
     /// graph that runs inside the node. Without an idle timeout it does nothing.
     pub fn heartbeat(&self) {
-        let own = self.memory.get().and_then(|memory| memory.pulse.get());
-        if let Some(pulse) = own.or(self.scope.pulse.as_ref()) {
+        if let Some(pulse) = self.nearest_pulse() {
             pulse.beat();
         }
     }
@@ -159,10 +158,11 @@ impl Context {
             .get_or_init(|| Arc::new(Pulse::new(self.scope.pulse.clone())))
     }
 
-    /// The pulse that a graph inside this task keeps up, if anybody looks at it.
-    pub(crate) fn pulse_for_inner(&self) -> Option<Arc<Pulse>> {
+    /// This task's pulse or, when nobody looks at it, that of the task around the graph. What
+    /// happens in a graph inside this task shows there.
+    pub(crate) fn nearest_pulse(&self) -> Option<&Arc<Pulse>> {
         let own = self.memory.get().and_then(|memory| memory.pulse.get());
-        own.or(self.scope.pulse.as_ref()).cloned()
+        own.or(self.scope.pulse.as_ref())
     }
 
     /// The thread this run belongs to, if it has one.

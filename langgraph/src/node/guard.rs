@@ -111,7 +111,7 @@ impl<S: State> Guarded<S> {
             let policy = self.retry.iter().find(|policy| policy.accepts(&error));
             match policy {
                 Some(policy) if is_failure && attempts < policy.max_attempts => {
-                    tokio::time::sleep(policy.wait(attempts)).await;
+                    tokio::time::sleep(policy.wait(attempts, &error)).await;
                     attempts += 1;
                 }
                 _ => return Err(Failed { error, attempts }),

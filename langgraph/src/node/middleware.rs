@@ -159,11 +159,9 @@ impl<'a, S: State> NodeCall<'a, S> {
 
 impl<S: State> Clone for NodeCall<'_, S> {
     fn clone(&self) -> Self {
-        *self
+        Self { ..*self }
     }
 }
-
-impl<S: State> Copy for NodeCall<'_, S> {}
 
 impl<S: State> fmt::Debug for NodeCall<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,6 +21,8 @@ mod router;
 mod scope;
 mod send;
 mod step;
+#[cfg(feature = "tracing")]
+mod trace;
 mod worker;
 
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
@@ -40,6 +42,8 @@ pub use policy::{NodeTimeout, RetryPolicy, TimeoutKind, is_transient};
 pub use resources::{MissingResource, Resources};
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
+#[cfg(feature = "tracing")]
+pub use trace::TraceNodes;
 pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};

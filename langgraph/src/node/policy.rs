@@ -32,8 +32,11 @@ pub struct RetryPolicy {
     jitter: f64,
     /// Any of these; none accepts everything.
     retry_on: Vec<Predicate>,
+    /// What errors ask for; the first that asks has its way.
+    asked: Vec<Asked>,
 }
 
+type Asked = Arc<dyn Fn(&NodeError) -> Option<Duration> + Send + Sync>;
 type Predicate = Arc<dyn Fn(&NodeError) -> bool + Send + Sync>;
 
 impl Default for RetryPolicy {
@@ -45,6 +48,7 @@ impl Default for RetryPolicy {
             max_interval: Duration::from_secs(128),
             jitter: 0.25,
             retry_on: Vec::new(),
+            asked: Vec::new(),
         }
     }
 }
@@ -141,18 +145,46 @@ impl RetryPolicy {
         self.retry_on(move |error| error.downcast_ref::<E>().is_some_and(&accept))
     }
 
+    /// Waits at least as long as an `E` asks for, as a rate limit does, even if that is longer than
+    /// the longest wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use langgraph::node::RetryPolicy;
+    ///
+    /// #[derive(Debug, thiserror::Error)]
+    /// #[error("rate limited")]
+    /// struct RateLimited(Duration);
+    ///
+    /// let policy = RetryPolicy::attempts(5).retry_after(|error: &RateLimited| Some(error.0));
+    /// # let _ = policy;
+    /// ```
+    #[must_use]
+    pub fn retry_after<E: std::error::Error + 'static>(
+        mut self,
+        asked: impl Fn(&E) -> Option<Duration> + Send + Sync + 'static,
+    ) -> Self {
+        let asked = move |error: &NodeError| error.downcast_ref::<E>().and_then(&asked);
+        self.asked.push(Arc::new(asked));
+        self
+    }
+
     /// True when this policy tries again after `error`, as long as attempts are left.
     pub fn accepts(&self, error: &NodeError) -> bool {
         self.retry_on.is_empty() || self.retry_on.iter().any(|accept| accept(error))
     }
 
-    /// How long to wait after `attempts` failed attempts.
-    pub(crate) fn wait(&self, attempts: u32) -> Duration {
+    /// How long to wait after `attempts` attempts, the last of which failed with `error`.
+    pub(crate) fn wait(&self, attempts: u32, error: &NodeError) -> Duration {
         let exponent = i32::try_from(attempts.saturating_sub(1)).unwrap_or(i32::MAX);
         let longest = self.max_interval.as_secs_f64();
         let base = (self.initial_interval.as_secs_f64() * self.backoff.powi(exponent)).min(longest);
         let seconds = base * (1.0 + self.jitter * fastrand::f64());
-        Duration::try_from_secs_f64(seconds).unwrap_or(self.max_interval)
+        let own = Duration::try_from_secs_f64(seconds).unwrap_or(self.max_interval);
+        let asked = self.asked.iter().find_map(|asked| asked(error));
+        own.max(asked.unwrap_or_default())
     }
 }
 
@@ -171,7 +203,7 @@ impl fmt::Debug for RetryPolicy {
             .field("max_interval", &self.max_interval)
             .field("jitter", &self.jitter)
             .field("predicates", &self.retry_on.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Call<'a, S: State> {
     pub(crate) cx: &'a Context,
 }
 
+// Derived, it would ask that the state is `Copy`.
+#[allow(clippy::expl_impl_clone_on_copy)]
 impl<S: State> Clone for Call<'_, S> {
     fn clone(&self) -> Self {
         *self

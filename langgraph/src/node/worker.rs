@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::function::FnStep;
 use super::send::{Item, item};
 use super::{
-    Call, ConfiguredNode, Context, IntoOutput, NodeError, NodeExt, NodeMeta, NodeRun, OwnedFuture,
-    Step,
+    CachePolicy, Call, ConfiguredNode, Context, ErrorHandler, IntoOutput, Middleware, NodeError,
+    NodeExt, NodeMeta, NodeRun, OwnedFuture, Step,
 };
 use crate::graph::{NodeKind, NodeName};
 use crate::state::State;
@@ -99,6 +99,30 @@ impl<S: State, T> ConfiguredWorker<S, T> {
     #[must_use]
     pub fn timeout(self, limit: std::time::Duration) -> Self {
         self.with(|node| node.timeout(limit))
+    }
+
+    /// Bounds the time without progress; as [`NodeExt::idle_timeout`].
+    #[must_use]
+    pub fn idle_timeout(self, limit: std::time::Duration) -> Self {
+        self.with(|node| node.idle_timeout(limit))
+    }
+
+    /// Uses answers again; as [`NodeExt::cache`]. The item is always part of the key.
+    #[must_use]
+    pub fn cache(self, policy: CachePolicy<S>) -> Self {
+        self.with(|node| node.cache(policy))
+    }
+
+    /// Answers when the worker has failed; as [`NodeExt::on_error`].
+    #[must_use]
+    pub fn on_error<K: 'static>(self, handler: impl ErrorHandler<S, K>) -> Self {
+        self.with(|node| node.on_error(handler))
+    }
+
+    /// Puts middleware around the worker; as [`NodeExt::wrap`].
+    #[must_use]
+    pub fn wrap(self, middleware: impl Middleware<S>) -> Self {
+        self.with(|node| node.wrap(middleware))
     }
 }
 

@@ -40,7 +40,7 @@ async fn run_inside<S: State>(
             .as_ref()
             .and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
         namespace,
-        pulse: cx.pulse_for_inner(),
+        pulse: cx.nearest_pulse().cloned(),
         shared: Arc::clone(&outer.shared),
     };
     let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);

@@ -102,7 +102,7 @@ async fn the_item_of_a_worker_is_part_of_the_key() {
         async move { line(word.to_uppercase()) }
     };
     let mut graph = StateGraph::<Log>::new();
-    let shout = worker(shout).with(|node| node.cache(CachePolicy::item()));
+    let shout = worker(shout).cache(CachePolicy::item());
     let shout = graph.add_worker("shout", shout);
     graph.add_map(START, |state: &Log| state.lines.clone(), &shout);
     let graph = graph.compile().unwrap();

@@ -220,7 +220,7 @@ async fn a_handler_sees_the_item_of_a_worker() {
         ))
     };
     let mut graph = StateGraph::<Log>::new();
-    let picky = graph.add_worker("picky", worker(picky).with(|node| node.on_error(handle)));
+    let picky = graph.add_worker("picky", worker(picky).on_error(handle));
     graph.add_map(START, |_: &Log| [0_u32, 1, 2], &picky);
     let state = graph
         .compile()

@@ -1,5 +1,8 @@
 //! What can be put around a node: retries, time limits, caches, error handlers, middleware.
 
+// What a test calls may panic like the test.
+#![allow(clippy::unwrap_used)]
+
 mod cache;
 mod defaults;
 mod handler;

@@ -43,12 +43,12 @@ fn watch(name: &'static str) -> (Watch, Recorder) {
 
 #[tokio::test]
 async fn b20_a_wrapper_sees_every_node_also_with_a_checkpointer() {
-    let (watch, notes) = watch("w");
-    let mut graph = StateGraph::<Log>::new();
-    let inner = single(|_: &Log| line("inner")).compile().unwrap();
     async fn shout(item: String) -> LogUpdate {
         line(item.to_uppercase())
     }
+    let (watch, notes) = watch("w");
+    let mut graph = StateGraph::<Log>::new();
+    let inner = single(|_: &Log| line("inner")).compile().unwrap();
     graph
         .add_node("a", |_: &Log| line("a"))
         .add_middleware(watch)

@@ -89,6 +89,31 @@ async fn b19_jitter_lengthens_a_wait_by_at_most_its_fraction() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b19_a_wait_is_at_least_as_long_as_the_error_asks_for() {
+    let times = Recorder::default();
+    let policy = || RetryPolicy::attempts(2).max_interval(ms(100)).jitter(0.0);
+    let asks = |millis| move |_: &Boom| Some(ms(millis));
+    for (policy, expected) in [
+        (policy().retry_after(asks(7000)), "2 at 7s"),
+        (policy().retry_after(asks(10)), "2 at 100ms"),
+        (policy().retry_after(|_: &Boom| None), "2 at 100ms"),
+        (
+            policy().retry_after(|_: &NodeTimeout| Some(ms(7000))),
+            "2 at 100ms",
+        ),
+    ] {
+        let node = fails_until(2, &times).retry(policy);
+        single(node)
+            .compile()
+            .unwrap()
+            .invoke(Log::default())
+            .await
+            .unwrap();
+        assert_eq!(times.take(), ["1 at 0ns", expected]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn b19_the_first_policy_that_accepts_decides_and_all_count_the_same_attempts() {
     let times = Recorder::default();
     let start = Instant::now();

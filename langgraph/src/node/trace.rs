@@ -1,0 +1,128 @@
+//! Nodes as `tracing` spans.
+
+use tracing::{Instrument as _, debug, info_span, warn};
+
+use super::{Middleware, NodeCall, NodeRun};
+use crate::state::State;
+
+/// A [`Middleware`] that puts each attempt at a node into a `tracing` span.
+///
+/// The span is called `node`, has the target `langgraph` and the level `INFO`, and carries the
+/// `node`, the `step`, the `attempt`, and the `thread` if there is one. How the attempt ended is an
+/// event in it: `DEBUG` with the number of `writes`, `WARN` with the `error`. A question is such an
+/// error, too. Nodes of subgraphs have spans when their graph has this middleware as well, inside
+/// the span of the node that is the subgraph.
+///
+/// Needs the feature `tracing`.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph::node::TraceNodes;
+///
+/// let mut graph = StateGraph::<i64>::new();
+/// graph
+///     .add_node("double", |n: &i64| n * 2)
+///     .add_sequence(&["double"])
+///     .add_middleware(TraceNodes);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TraceNodes;
+
+impl<S: State> Middleware<S> for TraceNodes {
+    fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S> {
+        let span = info_span!(
+            target: "langgraph",
+            "node",
+            node = call.node(),
+            step = call.step(),
+            attempt = call.attempt(),
+            thread = call.context().thread_id(),
+        );
+        let attempt = async move {
+            let answer = call.run().await;
+            match &answer {
+                Ok(output) => {
+                    debug!(target: "langgraph", writes = output.writes().len(), "finished");
+                }
+                Err(error) => warn!(target: "langgraph", %error, "failed"),
+            }
+            answer
+        };
+        NodeRun::future(attempt.instrument(span))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::{Debug, Write as _};
+    use std::sync::{Arc, Mutex};
+
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber};
+
+    use super::TraceNodes;
+    use crate::graph::StateGraph;
+    use crate::node::{NodeError, NodeExt as _, RetryPolicy};
+
+    /// Writes spans and events down as text.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<String>>>);
+
+    struct Text(String);
+
+    impl Visit for Text {
+        fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+            write!(self.0, " {field}={value:?}").unwrap();
+        }
+    }
+
+    impl Subscriber for Lines {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == "langgraph"
+        }
+
+        fn new_span(&self, span: &Attributes<'_>) -> Id {
+            let mut text = Text(span.metadata().name().to_owned());
+            span.record(&mut text);
+            self.0.lock().unwrap().push(text.0);
+            Id::from_u64(1)
+        }
+
+        fn event(&self, event: &Event<'_>) {
+            let mut text = Text(event.metadata().level().to_string());
+            event.record(&mut text);
+            self.0.lock().unwrap().push(text.0);
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[tokio::test]
+    async fn b20_each_attempt_is_a_span_and_how_it_ended_an_event() {
+        let lines = Lines::default();
+        let _guard = tracing::subscriber::set_default(lines.clone());
+        let flaky = |n: &i64, cx: &crate::Context| match cx.attempt() {
+            1 => Err(NodeError::msg("no luck")),
+            _ => Ok(n + 1),
+        };
+        let mut graph = StateGraph::<i64>::new();
+        graph
+            .add_node("flaky", flaky.retry(RetryPolicy::attempts(2).immediately()))
+            .add_sequence(&["flaky"])
+            .add_middleware(TraceNodes);
+        assert_eq!(graph.compile().unwrap().invoke(1).await.unwrap(), 2);
+        let expected = [
+            "node node=\"flaky\" step=1 attempt=1",
+            "WARN message=failed error=no luck",
+            "node node=\"flaky\" step=1 attempt=2",
+            "DEBUG message=finished writes=1",
+        ];
+        assert_eq!(*lines.0.lock().unwrap(), expected);
+    }
+}
