@@ -383,6 +383,39 @@ mod tests {
         AgentEnvelope::new("mail", "assistant", body)
     }
 
+    proptest::proptest! {
+        #[test]
+        fn h3_however_streams_are_interleaved_each_is_whole(
+            lengths in proptest::collection::vec(0_usize..8, 1..6),
+            seed: u64,
+        ) {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut left: Vec<Vec<AgentEnvelope>> = Vec::new();
+            for (stream, length) in lengths.iter().enumerate() {
+                let id = stream.to_string();
+                let chunks = (0..*length).map(|number| chunk(&id, number));
+                let mut parts: Vec<_> = std::iter::once(start(&id)).chain(chunks).collect();
+                parts.push(end(&id));
+                parts.reverse();
+                left.push(parts);
+            }
+            let mut streams = StreamAssembler::new();
+            let mut whole = 0;
+            while !left.is_empty() {
+                let index = random.usize(..left.len());
+                if let Some(message) = streams.push(left[index].pop().unwrap()).unwrap() {
+                    let stream: usize = message.stream_id.as_str().parse().unwrap();
+                    let expected: Vec<Value> = (0..lengths[stream]).map(Value::from).collect();
+                    assert_eq!(message.chunks, expected);
+                    whole += 1;
+                }
+                left.retain(|parts| !parts.is_empty());
+            }
+            assert_eq!(whole, lengths.len());
+            assert_eq!((streams.bytes, streams.finish()), (0, Ok(())));
+        }
+    }
+
     #[test]
     fn h3_disorder_is_refused_and_changes_nothing() {
         let mut streams = StreamAssembler::new();

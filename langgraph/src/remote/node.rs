@@ -195,6 +195,7 @@ impl RemoteNode {
         let mut reply = ReplyAssembler::new(self.limits);
         while let Some(part) = clock.within(parts.next()).await? {
             let part = part?;
+            cx.heartbeat();
             self.check(&part, &id)?;
             if let EnvelopeBody::StreamChunk { stream_id, chunk } = &part.body {
                 show(reply.content(&part), stream_id.as_str(), chunk, cx).await?;

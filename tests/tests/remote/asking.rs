@@ -16,6 +16,52 @@ use serde_json::{Value, json};
 use crate::mail::*;
 
 #[test]
+fn h2_the_four_bodies_are_built_and_matched() {
+    let stream_id = StreamId::new("s");
+    let start = EnvelopeBody::StreamStart {
+        stream_id: stream_id.clone(),
+        metadata: json!({"content": "text"}),
+    };
+    let chunk = EnvelopeBody::StreamChunk {
+        stream_id: stream_id.clone(),
+        chunk: json!("hi"),
+    };
+    let bodies = [
+        EnvelopeBody::Complete(json!({"action": "list"})),
+        start,
+        chunk,
+        EnvelopeBody::StreamEnd { stream_id },
+    ];
+    let shown = bodies.map(|body| {
+        let envelope = AgentEnvelope::new("assistant", "mail", body).with_request_id("r");
+        assert_eq!(
+            (envelope.from, envelope.to),
+            ("assistant".into(), "mail".into())
+        );
+        assert_eq!(envelope.request_id.unwrap(), "r");
+        match envelope.body {
+            EnvelopeBody::Complete(payload) => format!("complete {payload}"),
+            EnvelopeBody::StreamStart {
+                stream_id,
+                metadata,
+            } => format!("start {stream_id} {metadata}"),
+            EnvelopeBody::StreamChunk { stream_id, chunk } => format!("chunk {stream_id} {chunk}"),
+            EnvelopeBody::StreamEnd { stream_id } => format!("end {stream_id}"),
+            other => panic!("expected one of the four, found {other:?}"),
+        }
+    });
+    assert_eq!(
+        shown,
+        [
+            r#"complete {"action":"list"}"#,
+            r#"start s {"content":"text"}"#,
+            r#"chunk s "hi""#,
+            "end s"
+        ]
+    );
+}
+
+#[test]
 fn h6_the_graph_lists_a_remote_node_with_its_agent() {
     let mut graph = assistant();
     let judge = RemoteNode::new("judge-7", LocalNetwork::new());
@@ -36,7 +82,10 @@ fn h6_the_graph_lists_a_remote_node_with_its_agent() {
 struct Elsewhere(Arc<Mutex<Vec<Value>>>);
 
 impl Transport for Elsewhere {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+    fn request(
+        &self,
+        request: AgentEnvelope,
+    ) -> BoxFuture<'_, Result<ReplyStream, StreamId, RemoteError>> {
         self.0.lock().unwrap().push(request.payload().unwrap());
         let body = EnvelopeBody::Complete(json!({"Sent": "Ann"}));
         Box::pin(async move { Ok(ReplyStream::once(request.reply(body))) })
