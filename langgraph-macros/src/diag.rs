@@ -66,11 +66,16 @@ impl Errors {
         self.list.iter().map(syn::Error::to_compile_error).collect()
     }
 
+    /// Every error and every note, with its place.
+    #[cfg(test)]
+    pub(crate) fn list(&self) -> impl Iterator<Item = syn::Error> + '_ {
+        self.list.iter().cloned().flatten()
+    }
+
     /// What the user would read, notes included.
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<String> {
-        let errors = self.list.iter().cloned();
-        errors.flatten().map(|error| error.to_string()).collect()
+        self.list().map(|error| error.to_string()).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The macros of `langgraph`.
 
+mod debug;
 mod diag;
 mod function;
 mod graph;
@@ -41,8 +42,6 @@ fn entry(
     expand: impl FnOnce(proc_macro2::TokenStream) -> proc_macro2::TokenStream,
 ) -> TokenStream {
     let output = expand(input);
-    if std::env::var_os("LANGGRAPH_MACROS_DEBUG").is_some() {
-        eprintln!("{output}");
-    }
+    debug::print(&output);
     output.into()
 }

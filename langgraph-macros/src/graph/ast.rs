@@ -1,13 +1,15 @@
 //! What a user wrote, as it was written.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Expr, ExprPath, Pat, Type, token};
+use syn::{Expr, ExprPath, Pat, Path, Type, token};
 
 /// The whole input of `graph!`.
 #[derive(Default)]
 pub(crate) struct Graph {
     /// `type State = …;`
     pub(crate) state: Option<Type>,
+    /// `crate = …;`, for a runtime crate under another name.
+    pub(crate) root: Option<Path>,
     /// The `let`s, in order.
     pub(crate) lets: Vec<Let>,
     /// The chains, in order.

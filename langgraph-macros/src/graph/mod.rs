@@ -23,13 +23,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let first = chain.map(ast::Stage::span).or(graph.first);
     let model = model::Model::new(graph.chains);
     check::check(&model, first, graph.broken, &mut errors);
-    expand::expand(
-        &model,
-        graph.state.as_ref(),
-        &graph.lets,
-        &errors,
-        &paths::root(),
-    )
+    let root = graph.root.map_or_else(paths::root, paths::Root::given);
+    expand::expand(&model, graph.state.as_ref(), &graph.lets, &errors, &root)
 }
 
 #[cfg(test)]

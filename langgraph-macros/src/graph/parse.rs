@@ -6,7 +6,7 @@
 use proc_macro2::{Delimiter, Group as TokenGroup, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Expr, ExprPath, Pat, Token, Type, token};
+use syn::{Attribute, Expr, ExprPath, Pat, Path, Token, Type, token};
 
 use self::tokens::{
     begins_stage, bound_names, bracketed, ends_chain, ends_in_braces, found, input_span,
@@ -90,6 +90,14 @@ impl Reader<'_> {
                 } else {
                     skip_past_semicolon(input);
                 }
+            } else if input.peek(Token![crate])
+                && input.peek2(Token![=])
+                && !input.peek2(Token![=>])
+            {
+                match self.root(input) {
+                    Ok(root) => graph.root = Some(root),
+                    Err(Reported) => skip_past_semicolon(input),
+                }
             } else if input.peek(Token![let]) || input.peek(Token![#]) {
                 let statement = self.let_statement(input);
                 graph.lets.push(statement);
@@ -125,6 +133,19 @@ impl Reader<'_> {
         let state: Type = self.ok(input.parse())?;
         self.semicolon(input, &state, "`type State = …`");
         Ok(state)
+    }
+
+    /// `crate = path;`
+    fn root(&mut self, input: ParseStream<'_>) -> Read<Path> {
+        let keyword: Token![crate] = self.ok(input.parse())?;
+        let equals: Token![=] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) {
+            let message = "expected the path of the runtime crate, as in `crate = ::my_langgraph;`";
+            return Err(self.fail_on(quote!(#keyword #equals), message));
+        }
+        let path: Path = self.ok(input.call(Path::parse_mod_style))?;
+        self.semicolon(input, &path, "`crate = …`");
+        Ok(path)
     }
 
     /// `let pattern = value;`

@@ -35,6 +35,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
         chains,
         first,
         broken,
+        root,
     } = parse::parse(tokens, &mut errors);
     let unread = errors.len();
     assert_eq!(
@@ -44,7 +45,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
     );
     let model = Model::new(chains);
     check::check(&model, first, broken, &mut errors);
-    let root = crate::paths::root();
+    let root = root.map_or_else(crate::paths::root, crate::paths::Root::given);
     let expansion = expand::expand(&model, state.as_ref(), &lets, &errors, &root);
     Read {
         model,

@@ -146,6 +146,7 @@ pub fn worker<S: State, T, K>(worker: impl IntoWorker<S, T, K>) -> ConfiguredWor
     worker.into_worker()
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: State, T> IntoWorker<S, T, ConfiguredWorker<S, T>> for ConfiguredWorker<S, T> {
     fn into_worker(self) -> Self {
         self

@@ -53,6 +53,27 @@ fn a_state_and_a_let() {
 }
 
 #[test]
+fn a_renamed_crate() {
+    expands(
+        "crate = ::graphs; START => a => [b, c] => END;",
+        expect![[r#"
+            fn graph() {
+                let mut __graph = ::graphs::__private::closed::<_>();
+                let _ = [::graphs::START, ::graphs::END];
+                __graph.add_node("a", a);
+                __graph.add_node("b", b);
+                __graph.add_node("c", c);
+                ::graphs::__private::add_edges(
+                    &mut __graph,
+                    &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
+                );
+                __graph
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn groups() {
     expands(
         "START => [a, b => c] => d => END",

@@ -486,6 +486,18 @@ mod slips {
     }
 
     #[test]
+    fn the_crate() {
+        says(
+            "crate = ; START => a => END",
+            &["expected the path of the runtime crate, as in `crate = ::my_langgraph;`"],
+        );
+        says(
+            "crate = ::x START => a => END",
+            &["expected `;` after `crate = …`"],
+        );
+    }
+
+    #[test]
     fn loops_of_other_languages() {
         says(
             "START => loop { a }",

@@ -12,7 +12,7 @@ const GRAPHS: &[&str] = &[
     "START => a => [b => if done { END } else { c => a }, d => goto [a, END]];",
     "START => a => match r { R::A(n) if n > 3 => [b, c] => d, R::B { x, .. } => for y in x \
      { w((y, 1)) } => END, _ => { END } } b => END; d => END;",
-    "let Some(x) = y else { return }; START => nodes::x::<u8> => if let Some(n) = next { END } \
+    "crate = ::graphs; let Some(x) = y else { return }; START => nodes::x::<u8> => if let Some(n) = next { END } \
      else { nodes::x };",
 ];
 
@@ -24,7 +24,7 @@ fn prefixes(tokens: &TokenStream) -> Vec<TokenStream> {
         if let TokenTree::Group(group) = &tree {
             for inside in prefixes(&group.stream()) {
                 let mut half = before.clone();
-                half.extend([TokenTree::Group(Group::new(group.delimiter(), inside))]);
+                half.extend([regroup(group, inside)]);
                 all.push(half);
             }
         }
@@ -32,6 +32,18 @@ fn prefixes(tokens: &TokenStream) -> Vec<TokenStream> {
         all.push(before.clone());
     }
     all
+}
+
+/// The same brackets around other tokens.
+fn regroup(group: &Group, inside: TokenStream) -> TokenTree {
+    let mut regrouped = Group::new(group.delimiter(), inside);
+    regrouped.set_span(group.span());
+    TokenTree::Group(regrouped)
+}
+
+/// True for an error that stands under a token, and not under the whole macro.
+fn in_input(error: &syn::Error) -> bool {
+    !error.span().byte_range().is_empty()
 }
 
 #[test]
@@ -52,6 +64,9 @@ fn a_half_written_graph_is_a_graph_or_one_mistake() {
                     read.errors.messages()
                 );
                 broken += 1;
+            }
+            for error in read.errors.list() {
+                assert!(text.is_empty() || in_input(&error), "{text}\n{error}");
             }
             // It is a block all the same, which rustc can read.
             syn::parse2::<syn::Block>(read.expansion).expect(&text);
@@ -91,6 +106,9 @@ fn a_mutilated_graph_never_panics_and_always_expands() {
         let mutated = mutate(&text.parse().unwrap(), 1 + fastrand::usize(..3));
         let text = mutated.to_string();
         let read = read_tokens(mutated);
+        for error in read.errors.list() {
+            assert!(text.is_empty() || in_input(&error), "{text}\n{error}");
+        }
         syn::parse2::<syn::Block>(read.expansion).unwrap_or_else(|error| panic!("{error}: {text}"));
     }
 }
@@ -106,7 +124,7 @@ fn mutate(tokens: &TokenStream, times: usize) -> TokenStream {
             && fastrand::bool()
         {
             let inside = mutate(&group.stream(), 1);
-            trees[place] = TokenTree::Group(Group::new(group.delimiter(), inside));
+            trees[place] = regroup(group, inside);
             continue;
         }
         match fastrand::u8(..3) {
@@ -122,4 +140,25 @@ fn mutate(tokens: &TokenStream, times: usize) -> TokenStream {
         }
     }
     trees.into_iter().collect()
+}
+
+#[test]
+fn five_hundred_edges_take_no_time() {
+    let mut text = String::from("START => n0;");
+    for node in 0..125 {
+        let next = node + 1;
+        text += &[
+            format!("n{node} => match r {{ A => m{node}, B => n{next}, C => END }};"),
+            format!("m{node} => [o{node}, p{node}] => n{next};"),
+        ]
+        .concat();
+    }
+    text += "n125 => END;";
+    let tokens: TokenStream = text.parse().unwrap();
+    let start = std::time::Instant::now();
+    let read = read_tokens(tokens);
+    let spent = start.elapsed();
+    assert_eq!(read.errors.messages(), [""; 0]);
+    // Unoptimised and on a busy machine; anything quadratic takes far longer.
+    assert!(spent < std::time::Duration::from_millis(1_000), "{spent:?}");
 }

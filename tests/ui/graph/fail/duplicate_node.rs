@@ -1,12 +1,14 @@
 use langgraph::prelude::*;
 
 mod first {
+    #[langgraph::node]
     pub async fn plan(n: &i64) -> i64 {
         *n
     }
 }
 
 mod second {
+    #[langgraph::node]
     pub async fn plan(n: &i64) -> i64 {
         *n
     }

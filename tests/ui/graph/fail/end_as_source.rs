@@ -1,9 +1,11 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn search(n: &i64) -> i64 {
     *n
 }

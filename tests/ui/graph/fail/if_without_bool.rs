@@ -1,5 +1,6 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }

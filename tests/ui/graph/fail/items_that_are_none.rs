@@ -1,5 +1,6 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }
@@ -8,6 +9,7 @@ fn count(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn work(item: i64, n: &i64) -> i64 {
     item + n
 }

@@ -1,9 +1,11 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn search(n: &i64) -> i64 {
     *n
 }
@@ -21,6 +23,7 @@ fn items(n: &i64) -> Vec<i64> {
     vec![*n]
 }
 
+#[node]
 async fn work(item: i64, n: &i64) -> i64 {
     item + n
 }

@@ -1,5 +1,6 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn __end__(n: &i64) -> i64 {
     *n
 }

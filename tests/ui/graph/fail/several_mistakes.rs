@@ -1,17 +1,21 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn search(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn write(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn publish(n: &i64) -> i64 {
     *n
 }

@@ -1,5 +1,6 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }
@@ -8,6 +9,7 @@ fn items(n: &i64) -> Vec<u32> {
     vec![*n as u32]
 }
 
+#[node]
 async fn shout(item: String, n: &i64) -> i64 {
     item.len() as i64 + n
 }

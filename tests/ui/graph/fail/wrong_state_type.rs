@@ -1,9 +1,11 @@
 use langgraph::prelude::*;
 
+#[node]
 async fn plan(n: &i64) -> i64 {
     *n
 }
 
+#[node]
 async fn shout(text: &String) -> String {
     text.to_uppercase()
 }

@@ -1,0 +1,55 @@
+//! Shows what a macro writes.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// Prints an expansion when `LANGGRAPH_MACROS_DEBUG` is set, formatted if `rustfmt` is there.
+pub(crate) fn print(expansion: &TokenStream) {
+    if std::env::var_os("LANGGRAPH_MACROS_DEBUG").is_some() {
+        let text = text(expansion);
+        eprintln!("{}", formatted(&text).unwrap_or(text));
+    }
+}
+
+/// The expansion as a file: items as they are, an expression as the body of a function.
+fn text(expansion: &TokenStream) -> String {
+    match syn::parse2::<syn::File>(expansion.clone()) {
+        Ok(_) => expansion.to_string(),
+        Err(_) => quote!(fn expansion() { #expansion }).to_string(),
+    }
+}
+
+fn formatted(text: &str) -> Option<String> {
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    rustfmt.stdin.take()?.write_all(text.as_bytes()).ok()?;
+    let output = rustfmt.wait_with_output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8(output.stdout).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_and_an_item_are_both_shown() {
+        assert_eq!(text(&quote!({ 1 })), "fn expansion () { { 1 } }");
+        assert_eq!(
+            text(&quote!(
+                struct A;
+            )),
+            "struct A ;"
+        );
+    }
+}

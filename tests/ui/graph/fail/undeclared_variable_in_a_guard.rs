@@ -1,0 +1,26 @@
+use langgraph::prelude::*;
+
+#[node]
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+enum Route {
+    More,
+    Done,
+}
+
+fn route(n: &i64) -> Route {
+    if *n < 3 { Route::More } else { Route::Done }
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        START => plan => match route {
+            Route::More if limit => plan,
+            _ => END,
+        };
+    };
+}
