@@ -1,4 +1,5 @@
 //! Tools: every form of tool, and what models send them.
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +99,7 @@ fn every_form_of_tool_goes_into_one_list() {
         Arc::new(struct_tool) as Arc<dyn Tool>,
     )
         .into_tools();
-    let names: Vec<_> = tools.iter().map(|tool| tool.name()).collect();
+    let names: Vec<_> = tools.iter().map(Tool::name).collect();
     assert_eq!(names, ["repeat", "now", "add", "nothing", "struct"]);
     assert_eq!(
         tools.definitions()[0],
@@ -168,9 +169,8 @@ fn add_tool() -> FnTool {
 #[tokio::test]
 async fn g9_every_call_is_answered_exactly_once_in_order() {
     let boom = FnTool::new("boom", "", || async {
-        if true {
-            panic!("at the disco");
-        }
+        let places: Vec<&str> = Vec::new();
+        *places.first().expect("at the disco")
     });
     let fail = FnTool::new("fail", "", || async { "x".parse::<i32>().map(|_| ()) });
     let asked = || {

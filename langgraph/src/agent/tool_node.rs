@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::side_by_side::side_by_side;
+use super::tool::CommandFor;
 use super::{IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use crate::graph::END;
 use crate::message::{Message, ToolCall, ToolResult};
@@ -79,11 +80,13 @@ pub struct ToolNode {
     errors: Errors,
 }
 
+type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
+
 /// What becomes of a tool's own error.
 #[derive(Clone)]
 enum Errors {
     Tell,
-    TellAs(Arc<dyn Fn(&ToolCall, &str) -> String + Send + Sync>),
+    TellAs(Arc<Describe>),
     Fail,
 }
 
@@ -230,7 +233,7 @@ impl ToolNode {
     ) -> Result<Answer<S>, NodeError> {
         let error = match result {
             Ok(Ok(output)) => {
-                let command = output.command.map(|command| command.take::<S>());
+                let command = output.command.map(CommandFor::take::<S>);
                 let command = command.transpose().map_err(|state| {
                     NodeError::msg(format!(
                         "tool `{}` answered with a command for a graph over `{state}`, and this one is over `{}`",
