@@ -1,4 +1,5 @@
 //! The ready-made agents, and the flows that agents are made of.
+#![allow(clippy::unwrap_used)] // clippy does not know that nodes of tests are tests
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

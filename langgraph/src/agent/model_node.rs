@@ -193,10 +193,10 @@ pub fn check_answered(messages: &[Message]) -> Result<(), UnansweredCalls> {
                 .iter()
                 .map(|call| (&call.name, &call.id)),
         );
-        if let Some(result) = message.tool_result() {
-            if let Some(open) = calls.iter().position(|(_, id)| **id == result.call_id) {
-                calls.remove(open);
-            }
+        if let Some(result) = message.tool_result()
+            && let Some(open) = calls.iter().position(|(_, id)| **id == result.call_id)
+        {
+            calls.remove(open);
         }
     }
     if calls.is_empty() {

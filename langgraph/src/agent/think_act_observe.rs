@@ -1,4 +1,4 @@
-//! The steps of a ReAct agent as nodes, to wire as one likes.
+//! The steps of an agent that thinks and acts as nodes, to wire as one likes.
 
 use serde::{Deserialize, Serialize};
 

@@ -23,7 +23,8 @@ pub use output::{IntoToolOutput, Json, ToolOutput};
 pub use registry::{IntoTools, Tools};
 pub use schema::schema_of;
 
-pub(crate) use schema::arguments;
+pub(super) use output::CommandFor;
+use schema::arguments;
 
 /// One call of a tool, as the runtime awaits it.
 pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;

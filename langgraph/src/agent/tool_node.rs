@@ -6,12 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::side_by_side::side_by_side;
+use super::tool::CommandFor;
 use super::{IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use crate::graph::END;
 use crate::message::{Message, ToolCall, ToolResult};
 use crate::node::{
-    Command, ConfiguredWorker, Context, IntoTargets, IntoWorker, Node, NodeError, NodeRun, Target,
-    worker,
+    Command, ConfiguredWorker, Context, IntoOutput, IntoTargets, IntoWorker, Node, NodeError,
+    NodeRun, Output, Target, worker,
 };
 use crate::state::{HasMessages, State};
 
@@ -79,11 +80,13 @@ pub struct ToolNode {
     errors: Errors,
 }
 
+type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
+
 /// What becomes of a tool's own error.
 #[derive(Clone)]
 enum Errors {
     Tell,
-    TellAs(Arc<dyn Fn(&ToolCall, &str) -> String + Send + Sync>),
+    TellAs(Arc<Describe>),
     Fail,
 }
 
@@ -91,6 +94,17 @@ enum Errors {
 struct Answer<S: State> {
     message: Message,
     command: Option<Command<S>>,
+}
+
+/// What the node answers: the messages, and what tools command.
+struct Answers<S: State>(Vec<Command<S>>);
+
+/// Unlike a list of commands it is not known to jump. Only a tool that answers with a command
+/// does, and its author says so with `goto [..]`.
+impl<S: State> IntoOutput<S> for Answers<S> {
+    fn into_output(self) -> Result<Output<S>, NodeError> {
+        self.0.into_output()
+    }
 }
 
 impl ToolNode {
@@ -157,7 +171,7 @@ impl ToolNode {
         messages: &[Message],
         write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
         cx: &Context,
-    ) -> Result<Vec<Command<S>>, NodeError> {
+    ) -> Result<Answers<S>, NodeError> {
         let calls = pending(messages)?;
         let contexts: Vec<_> = calls
             .iter()
@@ -172,15 +186,11 @@ impl ToolNode {
             messages.push(answer.message);
             commands.extend(answer.command);
         }
-        if cx.has_open_question() {
-            return Err(NodeError::msg(
-                "a tool waits for the answer to its question",
-            ));
-        }
+        pause(cx)?;
         if !messages.is_empty() {
             commands.insert(0, Command::update(write(messages)));
         }
-        Ok(commands)
+        Ok(Answers(commands))
     }
 
     async fn answer_one<S: State>(
@@ -189,13 +199,16 @@ impl ToolNode {
         state: &S,
         write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
         cx: &Context,
-    ) -> Result<Vec<Command<S>>, NodeError> {
+    ) -> Result<Answers<S>, NodeError> {
         let context = ToolContext::new(cx, call).with_state(state);
         let result = side_by_side([Box::pin(self.run(&context))]).await.pop();
         let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
         let answer: Answer<S> = self.answer(call, result)?;
+        pause(cx)?;
         let update = Command::update(write(vec![answer.message]));
-        Ok([update].into_iter().chain(answer.command).collect())
+        Ok(Answers(
+            [update].into_iter().chain(answer.command).collect(),
+        ))
     }
 
     async fn run(&self, cx: &ToolContext<'_>) -> Result<ToolOutput, Failed> {
@@ -220,7 +233,7 @@ impl ToolNode {
     ) -> Result<Answer<S>, NodeError> {
         let error = match result {
             Ok(Ok(output)) => {
-                let command = output.command.map(|command| command.take::<S>());
+                let command = output.command.map(CommandFor::take::<S>);
                 let command = command.transpose().map_err(|state| {
                     NodeError::msg(format!(
                         "tool `{}` answered with a command for a graph over `{state}`, and this one is over `{}`",
@@ -264,6 +277,16 @@ impl ToolNode {
             Errors::Fail => Err(NodeError::msg(format!("tool `{}`: {error}", call.name))),
         }
     }
+}
+
+/// Ends the task when a tool has asked a question, whatever the tool made of it.
+fn pause(cx: &Context) -> Result<(), NodeError> {
+    if cx.has_open_question() {
+        return Err(NodeError::msg(
+            "a tool waits for the answer to its question",
+        ));
+    }
+    Ok(())
 }
 
 /// Why a call has no answer of the tool's own.
@@ -359,17 +382,16 @@ impl<S: HasMessages> Node<S> for ToolNode {
     }
 
     fn may_goto(&self) -> bool {
-        // Only a tool that answers with a command does; its author says so with `goto [..]`.
         false
     }
 }
 
-type Answers<'a, S> = Pin<Box<dyn Future<Output = Result<Vec<Command<S>>, NodeError>> + Send + 'a>>;
+type Answering<'a, S> = Pin<Box<dyn Future<Output = Result<Answers<S>, NodeError>> + Send + 'a>>;
 
 /// Gives a closure the lifetimes that a worker's has.
 fn borrowing<S: State, F>(run: F) -> F
 where
-    F: for<'a> Fn(ToolCall, &'a S, &'a Context) -> Answers<'a, S>,
+    F: for<'a> Fn(ToolCall, &'a S, &'a Context) -> Answering<'a, S>,
 {
     run
 }

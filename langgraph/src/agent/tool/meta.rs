@@ -128,12 +128,12 @@ impl<T: Tool> IntoTool<ByTool> for T {
 /// A `#[tool]` function of these arguments.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ByFunction<A, O, M>(PhantomData<fn() -> (A, O, M)>);
+pub struct ByFunction<A, O, M>(PhantomData<A>, PhantomData<O>, PhantomData<M>);
 
 /// The same with a [`ToolContext`] after the arguments.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ByFunctionCx<A, O, M>(PhantomData<fn() -> (A, O, M)>);
+pub struct ByFunctionCx<A, O, M>(PhantomData<A>, PhantomData<O>, PhantomData<M>);
 
 macro_rules! functions {
     ($(($($argument:ident)*))*) => {$(

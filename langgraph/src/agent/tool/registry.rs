@@ -81,9 +81,7 @@ impl<'a> IntoIterator for &'a Tools {
 
 impl fmt::Debug for Tools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.iter().map(|tool| tool.name()))
-            .finish()
+        f.debug_list().entries(self.iter().map(Tool::name)).finish()
     }
 }
 
@@ -114,15 +112,13 @@ impl IntoTools<Tools> for &Tools {
 
 impl<K, T: IntoTool<K>> IntoTools<(K,)> for Vec<T> {
     fn into_tools(self) -> Tools {
-        self.into_iter()
-            .fold(Tools::new(), |all, tool| all.with(tool))
+        self.into_iter().fold(Tools::new(), Tools::with)
     }
 }
 
 impl<K, T: IntoTool<K>, const N: usize> IntoTools<(K,)> for [T; N] {
     fn into_tools(self) -> Tools {
-        self.into_iter()
-            .fold(Tools::new(), |all, tool| all.with(tool))
+        self.into_iter().fold(Tools::new(), Tools::with)
     }
 }
 

@@ -46,13 +46,13 @@ pub fn schema_of<T: JsonSchema + ?Sized>() -> Value {
         .into_root_schema_for::<T>()
         .to_value();
     tidy(&mut schema);
-    if let Value::Object(object) = &mut schema {
-        if object.get("type").and_then(Value::as_str) == Some("object") {
-            // A tool without arguments: some providers insist on the key.
-            object
-                .entry("properties")
-                .or_insert_with(|| Value::Object(Map::new()));
-        }
+    if let Value::Object(object) = &mut schema
+        && object.get("type").and_then(Value::as_str) == Some("object")
+    {
+        // A tool without arguments: some providers insist on the key.
+        object
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Map::new()));
     }
     schema
 }
@@ -102,7 +102,7 @@ fn tidy(schema: &mut Value) {
 }
 
 /// Reads the arguments of a call. The error says where they are wrong.
-pub(crate) fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
+pub(super) fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let error = error.into_inner();
