@@ -1,0 +1,8 @@
+use langgraph::prelude::*;
+
+#[node]
+async fn plan(state: &mut i64) {
+    *state += 1;
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use langgraph::prelude::*;
+
+#[node]
+async fn plan() -> i64 {
+    1
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use langgraph::prelude::*;
+
+#[derive(Clone)]
+struct Notes;
+
+#[node]
+async fn plan(_: &Notes) {}
+
+fn main() {}
