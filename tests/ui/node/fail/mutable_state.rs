@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use langgraph::prelude::*;
 
 #[node]
