@@ -1,6 +1,7 @@
 //! What `#[node]` and `#[tool]` do with a function alike.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::spanned::Spanned;
 use syn::{Attribute, Meta, Safety, Signature, Type, TypeReference};
 
 use crate::diag::Errors;
@@ -85,4 +86,18 @@ pub(crate) fn first_token(item: &TokenStream) -> TokenStream {
         trees.next();
     }
     trees.next().into_iter().collect()
+}
+
+/// The span of the name of a type, which says more than its first token.
+pub(crate) fn type_span(ty: &Type) -> Span {
+    match ty {
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) => last.ident.span(),
+            None => ty.span(),
+        },
+        Type::Reference(reference) => type_span(&reference.elem),
+        Type::Paren(inner) => type_span(&inner.elem),
+        Type::Group(inner) => type_span(&inner.elem),
+        _ => ty.span(),
+    }
 }

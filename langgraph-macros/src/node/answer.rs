@@ -96,7 +96,10 @@ fn convert(
     match shape {
         Shape::Values => {
             let locals: Vec<_> = (0..fields.len())
-                .map(|index| Ident::new(&format!("value{index}"), Span::mixed_site()))
+                .map(|index| {
+                    let span = span.resolved_at(Span::mixed_site());
+                    Ident::new(&format!("value{index}"), span)
+                })
                 .collect();
             let pattern = match locals.as_slice() {
                 [one] => one.to_token_stream(),

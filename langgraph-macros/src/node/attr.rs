@@ -26,6 +26,7 @@ impl Options {
     /// Reads the options; each mistake is reported, and what could be read is kept.
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
+        let mut twice = Vec::new();
         let parser = syn::meta::parser(|meta| {
             if meta.path.is_ident("crate") {
                 options.root = Root::given(meta.value()?.parse()?);
@@ -43,16 +44,19 @@ impl Options {
                 if fields.is_empty() {
                     return Err(meta.error("expected at least one field, such as `writes(plan)`"));
                 }
-                for (index, field) in fields.iter().enumerate() {
-                    if fields.iter().take(index).any(|earlier| earlier == field) {
-                        let text = format!("`{field}` is named twice");
-                        return Err(syn::Error::new_spanned(field, text));
-                    }
-                }
                 if options.writes.is_some() {
                     return Err(meta.error("`writes` is given twice: name all fields in one"));
                 }
-                options.writes = Some(fields.into_iter().collect());
+                let mut once: Vec<Ident> = Vec::new();
+                for field in fields {
+                    if once.contains(&field) {
+                        let text = format!("`{field}` is named twice");
+                        twice.push(syn::Error::new_spanned(field, text));
+                    } else {
+                        once.push(field);
+                    }
+                }
+                options.writes = Some(once);
             } else {
                 let name = meta.path.get_ident().map(Ident::to_string);
                 return Err(syn::Error::new_spanned(
@@ -63,6 +67,9 @@ impl Options {
             Ok(())
         });
         errors.ok(syn::parse::Parser::parse2(parser, tokens));
+        for error in twice {
+            errors.push(error);
+        }
         options
     }
 }

@@ -1,7 +1,7 @@
 //! What a node function becomes.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Ident, Lifetime, Pat, Type, parse_quote};
@@ -9,7 +9,8 @@ use syn::{GenericParam, Generics, Ident, Lifetime, Pat, Type, parse_quote};
 use super::answer;
 use super::attr::Options;
 use super::signature::{Argument, NodeFn, Role, output_span};
-use crate::function::{docs, split_attributes};
+use crate::function::{docs, split_attributes, type_span};
+use crate::paths::Root;
 
 /// The function, its marker and the marker's metadata.
 pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
@@ -67,9 +68,12 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     let (future, made) = match node.state {
         Some(state) if !node.is_owned() => {
             let state = one_lifetime(state);
-            let future = quote!(#root::node::NodeFuture<#lifetime, #state, #answer, #marker>);
+            let at_state = root.at(state.span());
+            let future = quote_spanned!(state.span()=>
+                #at_state::node::NodeFuture<#lifetime, #state, #answer, #marker>);
+            let root = root.at(output_span(node));
             let made = quote_spanned!(output_span(node)=>
-                #root::node::NodeFuture::<#lifetime, #state, #answer, #marker>::new);
+                #root::__private::node_future::<#state, #answer, #marker, _>);
             (future, made)
         }
         _ => {
@@ -80,6 +84,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     };
     let owned_check = match node.state {
         Some(state) if node.is_owned() => {
+            let root = root.at(output_span(node));
             let answers = quote_spanned!(output_span(node)=>
                 #root::__private::answers::<#state, #answer>);
             quote!(#answers();)
@@ -235,11 +240,12 @@ pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
 }
 
 /// An obligation that fails at the context's type when it is another one.
-pub(super) fn check(root: &impl ToTokens, argument: &Argument<'_>, name: &Ident) -> TokenStream {
+pub(super) fn check(root: &Root, argument: &Argument<'_>, name: &Ident) -> TokenStream {
     if argument.role != Role::Context {
         return TokenStream::new();
     }
-    let span = argument.ty.span();
+    let span = type_span(argument.ty);
+    let root = root.at(span);
     let cx = Ident::new(&name.to_string(), span.resolved_at(Span::mixed_site()));
     quote_spanned!(span=> let _: &#root::node::Context = #cx;)
 }

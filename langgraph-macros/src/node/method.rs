@@ -147,10 +147,12 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -
         ReturnType::Default => run.span(),
         ReturnType::Type(_, ty) => ty.span(),
     };
+    let at_output = root.at(span);
+    let answers = quote_spanned!(span=> #at_output::__private::answer_of::<#state, #answer>());
     let made = if is_async {
-        quote_spanned!(span=> #root::node::NodeRun::future(#value))
+        quote_spanned!(run.span()=> #answers.future(#value))
     } else {
-        quote_spanned!(span=> #root::node::NodeRun::ready(#value))
+        quote_spanned!(run.span()=> #answers.ready(#value))
     };
     quote! {
         #[automatically_derived]
@@ -165,7 +167,7 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -
             }
 
             fn may_goto(&self) -> bool {
-                <#answer as #root::node::IntoOutput<#state>>::MAY_GOTO
+                #answers.may_goto
             }
         }
     }

@@ -2,11 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
 use super::attr::Options;
 use super::signature::{NodeFn, Role, output_span};
+use crate::function::type_span;
 
 /// The function, and obligations that fail at its types when they are wrong.
 pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
@@ -22,13 +22,16 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
         .find(|argument| argument.role == Role::Context);
     if let Some(context) = context {
         let ty = context.ty;
-        let cx = Ident::new("cx", ty.span());
+        let cx = Ident::new("cx", type_span(ty));
         arguments.extend(quote!(#cx: #ty));
-        checks.extend(quote_spanned!(ty.span()=> let _: &#root::node::Context = #cx;));
+        let span = type_span(ty);
+        let root = root.at(span);
+        checks.extend(quote_spanned!(span=> let _: &#root::node::Context = #cx;));
     }
     if let (Some(state), Some(output)) = (node.state, node.output)
         && !may_be_future(output)
     {
+        let root = root.at(output_span(node));
         let answers =
             quote_spanned!(output_span(node)=> #root::__private::answers::<#state, #output>);
         checks.extend(quote!(#answers();));

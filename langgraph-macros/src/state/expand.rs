@@ -327,7 +327,8 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         if field.is_reduced() {
             kind.extend(quote!(.reduced()));
             let reducer = reducer_name(field);
-            let at_type = quote_spanned!(field.type_span()=> #root::__private::merge_field);
+            let at_type = root.at(field.type_span());
+            let at_type = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
             try_merge.extend(quote! {
                 #at_type(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
             });
@@ -364,10 +365,22 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         }
         fields.extend(quote!(#kind,));
     }
+    let mut output_bounds = state_bounds.clone();
+    output_bounds.predicates.push(parse_quote! {
+        for<'__state> #state #ty_generics: #root::state::State<Update = Self>
+    });
+    // One span for all that a state must be, so that one thing missing is one error.
+    let at_name = root.at(state.span());
+    let trait_path = quote_spanned!(state.span()=> #at_name::state::State);
+    let merge = if model.is_understood() {
+        quote!(Self { #merge })
+    } else {
+        quote!(self)
+    };
     quote! {
         #[automatically_derived]
         #[allow(unused_variables, unused_mut)]
-        impl #impl_generics #root::state::State for #state #ty_generics #state_bounds {
+        impl #impl_generics #trait_path for #state #ty_generics #state_bounds {
             type Update = #update #ty_generics;
 
             fn fields(&self) -> &[#root::state::Field] {
@@ -413,13 +426,13 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             }
 
             fn merge(self, update: Self::Update) -> Self {
-                Self { #merge }
+                #merge
             }
         }
 
         #[automatically_derived]
         impl #impl_generics #root::node::IntoOutput<#state #ty_generics> for #update #ty_generics
-        #state_bounds
+        #output_bounds
         {
             fn into_output(
                 self,

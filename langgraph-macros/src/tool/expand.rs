@@ -119,7 +119,8 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
         .map(|argument| argument.name)
         .collect();
     let cx = tool.context.map(|_| quote!(cx));
-    let into_run = quote_spanned!(tool.output_span()=> #root::agent::ToolFuture::into_run);
+    let at_output = root.at(tool.output_span());
+    let into_run = quote_spanned!(tool.output_span()=> #at_output::agent::ToolFuture::into_run);
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]

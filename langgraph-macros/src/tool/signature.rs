@@ -96,14 +96,14 @@ pub(super) fn read<'a>(
                 ),
                 name => {
                     let owned = match name {
-                        Some(name) if name == "str" => "String".to_owned(),
-                        Some(name) => name.to_string(),
-                        None => "an owned value".to_owned(),
+                        Some(name) if name == "str" => "`String`".to_owned(),
+                        Some(name) => format!("`{name}`"),
+                        None => "an owned value, such as a `Vec`".to_owned(),
                     };
                     errors.on(
                         &argument.ty,
                         format!(
-                            "the model gives a tool its arguments, so they are owned: expected `{owned}`, found a reference"
+                            "the model gives a tool its arguments, so they are owned: expected {owned}, found a reference"
                         ),
                     );
                 }

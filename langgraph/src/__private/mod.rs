@@ -6,7 +6,9 @@ mod update;
 use std::marker::PhantomData;
 
 use crate::graph::{Arm, NodeName, StateGraph};
-use crate::node::{Context, IntoOutput, Item, RouterRun, Send, Worker};
+use crate::node::{
+    Context, IntoOutput, Item, NodeError, NodeFuture, NodeRun, Output, RouterRun, Send, Worker,
+};
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
@@ -151,3 +153,47 @@ impl<T> Mentions<T> {
 
 /// Checks that a node of a graph over `S` may return `O`.
 pub fn answers<S: State, O: IntoOutput<S>>() {}
+
+/// The future of a `#[node]` function over `&S`.
+pub fn node_future<'a, S, O, M, F>(body: F) -> NodeFuture<'a, S, O, M>
+where
+    S: State,
+    O: IntoOutput<S>,
+    F: Future<Output = O> + std::marker::Send + 'a,
+{
+    NodeFuture::new(body)
+}
+
+/// What a method answers as a node, checked once.
+#[derive(Debug)]
+pub struct AnswerOf<S: State, O> {
+    convert: fn(O) -> Result<Output<S>, NodeError>,
+    /// True when the answer can name the next node.
+    pub may_goto: bool,
+}
+
+/// How `O` answers for a node of a graph over `S`.
+pub fn answer_of<S: State, O: IntoOutput<S>>() -> AnswerOf<S, O> {
+    AnswerOf {
+        convert: O::into_output,
+        may_goto: O::MAY_GOTO,
+    }
+}
+
+impl<S: State, O> AnswerOf<S, O> {
+    /// A run that has ended already.
+    pub fn ready<'a>(self, answer: O) -> NodeRun<'a, S> {
+        NodeRun::ready((self.convert)(answer))
+    }
+
+    /// A run that goes on.
+    pub fn future<'a>(
+        self,
+        body: impl Future<Output = O> + std::marker::Send + 'a,
+    ) -> NodeRun<'a, S>
+    where
+        O: 'a,
+    {
+        NodeRun::future(async move { (self.convert)(body.await) })
+    }
+}

@@ -1,0 +1,8 @@
+use langgraph::prelude::*;
+
+#[derive(State, Clone, Default)]
+struct Borrowed<'a> {
+    text: &'a str,
+}
+
+fn main() {}

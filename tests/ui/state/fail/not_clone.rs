@@ -1,0 +1,8 @@
+use langgraph::prelude::*;
+
+#[derive(State, Default)]
+struct Notes {
+    log: Vec<String>,
+}
+
+fn main() {}

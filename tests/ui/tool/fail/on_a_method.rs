@@ -1,0 +1,19 @@
+#![allow(unused)]
+
+use langgraph::prelude::*;
+
+struct Search;
+
+impl Search {
+    /// Searches.
+    #[tool]
+    async fn call(&self, query: String) -> String {
+        query
+    }
+}
+
+/// A struct.
+#[tool]
+struct Add;
+
+fn main() {}

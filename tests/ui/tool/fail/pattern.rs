@@ -1,0 +1,17 @@
+#![allow(unused)]
+
+use langgraph::prelude::*;
+
+/// Answers.
+#[tool]
+async fn answer((a, b): (i64, i64)) -> i64 {
+    a + b
+}
+
+/// Answers.
+#[tool]
+async fn ignored(_: i64) -> i64 {
+    1
+}
+
+fn main() {}
