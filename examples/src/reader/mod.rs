@@ -4,5 +4,8 @@
 //! it, and puts the tools' results into a sentence. It knows nothing by itself: a number in an
 //! answer comes from a result.
 
+mod arithmetic;
+mod expression;
+mod grammar;
 mod lexer;
 mod numbers;
