@@ -6,6 +6,10 @@
 
 mod arithmetic;
 mod expression;
+mod file_types;
+mod files;
+mod folders;
 mod grammar;
 mod lexer;
 mod numbers;
+mod time;
