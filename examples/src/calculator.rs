@@ -204,12 +204,15 @@ impl<'a> Parser<'a> {
     fn number(&mut self, start: usize) -> Result<Number, CalculatorError> {
         let position = self.position();
         let mut end = start;
+        let mut before = ' ';
         while let Some(&(at, c)) = self.chars.peek() {
-            if !(c.is_ascii_digit() || c == '.') {
+            let is_sign_of_exponent = matches!(c, '+' | '-') && matches!(before, 'e' | 'E');
+            if !(c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E') || is_sign_of_exponent) {
                 break;
             }
             self.next();
             end = at + c.len_utf8();
+            before = c;
         }
         let text = self.text.get(start..end).unwrap_or_default();
         text.parse::<i128>()
@@ -391,6 +394,7 @@ mod tests {
             ("10 ^ 40", "1e40"),
             ("1 / 10 ^ 12", "1e-12"),
             ("123456.75 + 0", "123456.75"),
+            ("1e3 + 2.5E-1", "1000.25"),
         ] {
             assert_eq!(shown(expression), expected, "{expression}");
         }

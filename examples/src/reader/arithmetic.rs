@@ -65,9 +65,8 @@ fn is_torn(tokens: &[Token], start: usize, end: usize) -> bool {
             .skip(end)
             .any(|token| token.kind == Kind::Close);
     let torn_after = match tokens.get(end).map(|token| &token.kind) {
-        Some(Kind::Operator('-')) => tokens.get(end + 1).is_some_and(is_symbol),
+        Some(Kind::Operator('-') | Kind::Open) => tokens.get(end + 1).is_some_and(is_symbol),
         Some(Kind::Operator(_) | Kind::Number(_)) => true,
-        Some(Kind::Open) => tokens.get(end + 1).is_some_and(is_symbol),
         Some(Kind::Close) => open_before(end) <= 0,
         _ => false,
     };
@@ -109,12 +108,17 @@ fn raw(tokens: &[Token], start: usize, before: Option<&Calculation>) -> Option<C
         .and_then(Token::word)
         .is_some_and(|word| word.chars().count() == 1 && word.is_ascii());
     let has_number = run.iter().any(|t| matches!(t.kind, Kind::Number(_)));
+    // `100%` is a number.
+    let is_percentage = matches!(
+        run.as_slice(),
+        [_, percent] if percent.kind == Kind::Operator('%')
+    );
     let has_sign = run
         .iter()
         .skip(1)
         .any(|t| matches!(t.kind, Kind::Operator(_)))
         || run.iter().any(|t| matches!(t.kind, Kind::Open));
-    if !begins || is_algebra || !has_number || !has_sign {
+    if !begins || is_algebra || !has_number || !has_sign || is_percentage {
         return None;
     }
     let expression = run
@@ -238,6 +242,14 @@ mod tests {
             ("raise 2 to the power of 8", "2 ^ 8"),
             ("2**8", "2 ^ 8"),
             ("15% of 80", "15 * 80 / 100"),
+            ("a 15% tip on 80", "15 * 80 / 100"),
+            ("what is 20% off 50?", "50 * (100 - 20) / 100"),
+            ("What is 3 less than 10?", "10 - 3"),
+            ("What is 3 more than 10?", "10 + 3"),
+            ("the cube root of 27", "27 ^ (1 / 3)"),
+            ("sum 3 and 5", "3 + 5"),
+            ("add up 3, 4 and 5", "3 + 4 + 5"),
+            ("1e3 + 5", "1e3 + 5"),
             ("What is 15 percent of 80?", "15 * 80 / 100"),
             ("17 % 5", "17 % 5"),
             ("17 mod 5", "17 % 5"),
@@ -313,6 +325,9 @@ mod tests {
             "solve 3x + 4 = 10",
             "what is 3 + x",
             "How many times did you try?",
+            "is 3 less than 10?",
+            "I am 100% sure",
+            "what is 0x10 + 1?",
             "两个文件",
             "算一下",
             "Tell me about the square",

@@ -36,6 +36,15 @@ impl Piece {
         self.is_calculation
     }
 
+    /// A hundredth of it; `15%` alone is still a plain number.
+    pub(super) fn percent(self) -> Self {
+        let is_calculation = self.is_calculation;
+        Piece {
+            is_calculation,
+            ..self.with('/', Piece::number("100"))
+        }
+    }
+
     pub(super) fn negative(self) -> Self {
         let operand = self.at_least(Level::Sign);
         Piece {

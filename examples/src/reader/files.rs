@@ -230,7 +230,7 @@ fn mentions_at(part: &[Token], at: usize, asks: bool) -> Vec<Mention> {
     }
     let after_in = at > 0 && word_at(part, at - 1, &["in", "under", "inside", "within", "from"]);
     if let Some(extension) = dotted(name)
-        && !(after_in && !word_at(part, at + 1, FILE))
+        && (!after_in || word_at(part, at + 1, FILE))
     {
         return vec![mention(Wanted::Extension(extension.to_lowercase()), None)];
     }
@@ -449,6 +449,13 @@ mod tests {
             ("how many .rs files are in ..?", "rs@.."),
             ("how many .rs files are in the current directory?", "rs@."),
             ("how many .rs files are in total", "rs@."),
+            ("how many files in this folder end with .rs?", "rs@."),
+            (
+                "how many files in this folder have a .rs extension?",
+                "rs@.",
+            ),
+            ("how many .rs files are in the folder src?", "rs@src"),
+            ("how many .rs files does the folder src contain?", "rs@src"),
             (
                 "how many .rs files are in src and tests?",
                 "rs@src rs@tests",

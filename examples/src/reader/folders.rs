@@ -97,8 +97,22 @@ fn folders_at(part: &[Token], at: usize) -> Option<(Vec<String>, usize)> {
     let name = token.name()?;
     if token.is_word_in(FOLDER) {
         // `the folder src`, `a directory called "my docs"`
-        let start = at + 1 + usize::from(word_at(part, at + 1, &["called", "named"]));
-        let folder = plain_folder(part.get(start)?)?;
+        let called = word_at(part, at + 1, &["called", "named"]);
+        let start = at + 1 + usize::from(called);
+        let token = part.get(start)?;
+        let folder = plain_folder(token)?;
+        let says_so = called || token.kind == Kind::Quoted || is_path(&folder);
+        // In `this folder have a .rs extension` the word after it is no name.
+        let after_this = at > 0 && word_at(part, at - 1, &["this", "that"]);
+        let ends = part.get(start + 1).is_none_or(|next| {
+            next.kind == Kind::Comma
+                || next.is_word_in(&[
+                    "and", "or", "are", "is", "contain", "contains", "have", "has",
+                ])
+        });
+        if !says_so && (after_this || !ends) {
+            return None;
+        }
         return Some((vec![folder], start + 1));
     }
     if word_at(part, at + 1, FOLDER) || word_at(part, at + 1, &["里", "下", "中", "里面", "下面"])

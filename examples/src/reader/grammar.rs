@@ -4,7 +4,7 @@
 //! Each rule reads at an index and answers with what it read and the index after it.
 
 use super::expression::Piece;
-use super::lexer::{Kind, Token, phrase_at, word_at};
+use super::lexer::{Kind, Token, has_word, phrase_at, word_at};
 use super::numbers;
 use std::cell::Cell;
 
@@ -79,10 +79,17 @@ impl<'a> Grammar<'a> {
     fn product(&self, at: usize, place: Place) -> Read {
         let (mut left, mut next) = self.signed(at, place)?;
         loop {
-            if let Some(after) = self.percent_of(next)
+            if let Some((after, is_discount)) = self.percent_of(next)
                 && let Some((right, end)) = self.signed(after, place)
             {
-                left = left.with('*', right).with('/', Piece::number("100"));
+                let hundred = || Piece::number("100");
+                left = if is_discount {
+                    right
+                        .with('*', hundred().with('-', left))
+                        .with('/', hundred())
+                } else {
+                    left.with('*', right).with('/', hundred())
+                };
                 next = end;
             } else if let Some((operator @ ('*' | '/' | '%'), _, after)) = self.operator(next)
                 && let Some((right, end)) = self.signed(after, place)
@@ -126,7 +133,7 @@ impl<'a> Grammar<'a> {
             _ => self.words(next, &["percent"]),
         };
         if is_percent && self.percent_of(next).is_none() {
-            value = value.with('/', Piece::number("100"));
+            value = value.percent();
             next += 1;
         }
         Some((value, next))
@@ -159,10 +166,13 @@ impl<'a> Grammar<'a> {
         None
     }
 
-    fn percent_of(&self, at: usize) -> Option<usize> {
+    /// What comes after `% of` or `% off`, and whether it was `off`.
+    fn percent_of(&self, at: usize) -> Option<(usize, bool)> {
         let is_percent =
             matches!(self.kind(at), Some(Kind::Operator('%'))) || self.words(at, &["percent"]);
-        (is_percent && self.words(at + 1, &["of"])).then_some(at + 2)
+        let after_tip = at + 1 + usize::from(self.words(at + 1, &["tip"]));
+        let says = self.words(after_tip, &["of", "off", "on"]);
+        (is_percent && says).then(|| (after_tip + 1, self.words(after_tip, &["off"])))
     }
 
     /// The operator at an index, whether its operands are spoken in reverse, and what is after it.
@@ -197,6 +207,15 @@ impl<'a> Grammar<'a> {
         let start = at + usize::from(self.words(at, &["is", "when", "if"]));
         if phrase_at(self.tokens, start, &["subtracted", "from"]) {
             return Some(('-', true, start + 2));
+        }
+        // `what is 3 less than 10` is a sum; `is 3 less than 10` is not.
+        if word_at(self.tokens, start + 1, &["than"]) && has_word(self.tokens, &["what", "what's"])
+        {
+            match self.tokens.get(start)?.word()? {
+                "more" => return Some(('+', true, start + 2)),
+                "less" => return Some(('-', true, start + 2)),
+                _ => {}
+            }
         }
         let (phrase, operator) = SPOKEN
             .iter()
@@ -262,6 +281,8 @@ impl<'a> Grammar<'a> {
         use Combine::{Average, Reversed, With};
         const LISTS: &[(&[&str], &[&str], Combine)] = &[
             (&["sum", "of"], &["and", "plus"], With('+')),
+            (&["sum", "up"], &["and"], With('+')),
+            (&["sum"], &["and"], With('+')),
             (&["total", "of"], &["and", "plus"], With('+')),
             (&["product", "of"], &["and", "times"], With('*')),
             (&["difference", "between"], &["and"], With('-')),
@@ -270,6 +291,7 @@ impl<'a> Grammar<'a> {
             (&["ratio", "of"], &["and", "to"], With('/')),
             (&["average", "of"], &["and"], Average),
             (&["mean", "of"], &["and"], Average),
+            (&["add", "up"], &["and"], With('+')),
             (&["add"], &["and", "to", "with", "plus"], With('+')),
             (&["adding"], &["and", "to", "with"], With('+')),
             (&["subtract"], &["from"], Reversed),
@@ -324,6 +346,7 @@ impl<'a> Grammar<'a> {
             (&["cube", "of"], "3"),
             (&["cube"], "3"),
         ];
+        const CUBE_ROOT: &[&str] = &["cube", "root", "of"];
         const FACTORS: &[(&[&str], char, &str)] = &[
             (&["half", "of"], '/', "2"),
             (&["half"], '/', "2"),
@@ -334,6 +357,11 @@ impl<'a> Grammar<'a> {
             (&["thrice"], '*', "3"),
             (&["百分之"], '/', "100"),
         ];
+        if phrase_at(self.tokens, at, CUBE_ROOT) {
+            let (value, next) = self.postfix(at + CUBE_ROOT.len(), inner)?;
+            let third = Piece::number("1").with('/', Piece::number("3"));
+            return Some((value.with('^', third), next));
+        }
         if let Some((phrase, exponent)) = POWERS
             .iter()
             .find(|(phrase, _)| phrase_at(self.tokens, at, phrase))

@@ -254,7 +254,7 @@ impl Lexer {
             '.' if next == '.' && self.char(2) != '.' => self.word(),
             '.' if self.previous().is_whitespace() && !next.is_alphanumeric() => self.word(),
             '?' | '!' | ';' | '.' | '。' | '？' | '！' | '；' | '，' => {
-                self.push(Kind::Stop, 1)
+                self.push(Kind::Stop, 1);
             }
             '~' if next == '/' => self.word(),
             _ if c.is_alphabetic() || c == '_' => self.word(),
@@ -307,19 +307,20 @@ impl Lexer {
             }
             length += 1;
         }
+        length += self.exponent_length(length);
+        digits = self.text(self.at, self.at + length).replace(',', "");
         let (next, after) = (self.char(length), self.char(length + 1));
         let suffix: String = [next, after].iter().collect::<String>().to_lowercase();
         let is_ordinal = ["st", "nd", "rd", "th"].contains(&suffix.as_str())
             && !self.char(length + 2).is_alphanumeric();
-        let factor_follows = (length + 1..)
-            .map(|offset| self.char(offset))
-            .find(|c| *c != ' ')
-            .is_some_and(|c| c.is_ascii_digit() || c == '(');
+        let factor_follows = self.operand_follows(length + 1);
         let is_date = next == '-'
             && digits.len() == 4
             && after.is_ascii_digit()
             && self.char(length + 3) == '-';
-        let is_name = (is_letter(next) && !(next.eq_ignore_ascii_case(&'x') && factor_follows))
+        let is_hexadecimal = digits == "0" && next.eq_ignore_ascii_case(&'x');
+        let is_name = is_hexadecimal
+            || (is_letter(next) && !(next.eq_ignore_ascii_case(&'x') && factor_follows))
             || next == '_'
             || (matches!(next, '.' | '-') && is_letter(after))
             || (next == ':' && after.is_ascii_digit())
@@ -335,6 +336,29 @@ impl Lexer {
                 self.push(Kind::Operator('*'), 1);
             }
         }
+    }
+
+    /// The length of `e3` or `e-3` at `offset`.
+    fn exponent_length(&self, offset: usize) -> usize {
+        let sign = usize::from(matches!(self.char(offset + 1), '+' | '-'));
+        let rest = self.chars.get(self.at + offset + 1 + sign..);
+        let digits = rest
+            .unwrap_or_default()
+            .iter()
+            .take_while(|c| c.is_ascii_digit())
+            .count();
+        let end = offset + 1 + sign + digits;
+        let is_exponent = self.char(offset).eq_ignore_ascii_case(&'e')
+            && digits > 0
+            && !is_letter(self.char(end));
+        if is_exponent { end - offset } else { 0 }
+    }
+
+    /// Whether a number or a parenthesis comes at `offset`, or after blanks.
+    fn operand_follows(&self, offset: usize) -> bool {
+        let rest = self.chars.get(self.at + offset..).unwrap_or_default();
+        let next = rest.iter().find(|c| **c != ' ');
+        next.is_some_and(|c| c.is_ascii_digit() || *c == '(')
     }
 
     /// Whether the comma at `offset` separates thousands: `1,234`.
@@ -363,10 +387,7 @@ impl Lexer {
             '-' => next.is_alphanumeric() || next == '*',
             '\'' => is_letter(next),
             ':' => matches!(next, '/' | '\\') || next.is_ascii_digit(),
-            '*' => {
-                let after = (length + 1..).map(|o| self.char(o)).find(|c| *c != ' ');
-                !after.is_some_and(|c| c.is_ascii_digit() || c == '(')
-            }
+            '*' => !self.operand_follows(length + 1),
             '?' => next.is_alphanumeric() || (next == '.' && is_letter(self.char(length + 2))),
             // The two languages that are spelt with a sign.
             '+' => matches!(before, 'c' | 'C') && next == '+' || before == '+',

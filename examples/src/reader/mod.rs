@@ -1,10 +1,11 @@
 //! A question reader: the "language model" of the examples.
 //!
 //! It reads a question in English or Chinese by rules, decides which of the offered tools answer
-//! it, and puts the tools' results into a sentence. It knows nothing by itself: a number in an
-//! answer comes from a result.
+//! it ([`plan`]), and puts the tools' results into a sentence ([`answer`]). It knows nothing by
+//! itself: every number in an answer comes from a result.
 
 mod arithmetic;
+mod compose;
 mod expression;
 mod file_types;
 mod files;
@@ -12,4 +13,151 @@ mod folders;
 mod grammar;
 mod lexer;
 mod numbers;
+mod small_talk;
 mod time;
+
+use arithmetic::{Calculation, calculations};
+use files::{FileQuestion, file_questions};
+use lexer::Token;
+use serde_json::{Value, json};
+use small_talk::{Language, greets};
+use time::{TimeQuestion, time_question};
+
+/// The tool that works out an `expression`.
+pub const CALCULATE: &str = "calculate";
+/// The tool that tells the time, in the `zone` `local` or `utc`.
+pub const GET_CURRENT_TIME: &str = "get_current_time";
+/// The tool that finds the files with an `extension`, or whose name matches a `pattern`, below a
+/// `folder`; it answers with JSON: `{"count": 2, "files": ["a.rs", "b.rs"]}`.
+pub const FIND_FILES: &str = "find_files";
+
+/// A question longer than this is cut.
+const MAX_CHARS: usize = 20_000;
+
+/// What to do about a question: either calls, or a reply.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The tools to call, side by side.
+    pub calls: Vec<PlannedCall>,
+    /// What to say at once, when there is nothing to call.
+    pub reply: Option<String>,
+}
+
+/// A tool to call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCall {
+    /// Its name.
+    pub tool: String,
+    /// Its arguments, a JSON object.
+    pub arguments: Value,
+}
+
+/// What a tool said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult {
+    /// The tool that was called.
+    pub tool: String,
+    /// The arguments that it was called with.
+    pub arguments: Value,
+    /// Its answer, or what went wrong.
+    pub content: String,
+    /// Whether the call failed.
+    pub is_error: bool,
+}
+
+/// One thing that a question asks for.
+#[derive(Clone, Debug)]
+enum Task {
+    Arithmetic(Calculation),
+    Time(TimeQuestion),
+    Files(FileQuestion),
+}
+
+impl Task {
+    fn tool(&self) -> &'static str {
+        match self {
+            Task::Arithmetic(_) => CALCULATE,
+            Task::Time(_) => GET_CURRENT_TIME,
+            Task::Files(_) => FIND_FILES,
+        }
+    }
+
+    fn arguments(&self) -> Value {
+        match self {
+            Task::Arithmetic(calculation) => json!({ "expression": calculation.expression }),
+            Task::Time(question) => question.arguments(),
+            Task::Files(question) => question.arguments(),
+        }
+    }
+
+    fn at(&self) -> usize {
+        match self {
+            Task::Arithmetic(calculation) => calculation.tokens.start,
+            Task::Time(question) => question.at,
+            Task::Files(question) => question.at,
+        }
+    }
+
+    fn is_answered_by(&self, result: &ToolResult) -> bool {
+        self.tool() == result.tool && self.arguments() == result.arguments
+    }
+}
+
+/// Decides which of `tools` to call for a question, or what to reply without any.
+///
+/// ```
+/// use langgraph_examples::reader::{CALCULATE, FIND_FILES, plan};
+///
+/// let question = "What is 37 * 21, and how many .rs files are in this folder?";
+/// let plan = plan(question, &[CALCULATE, FIND_FILES]);
+/// assert_eq!(plan.calls[0].arguments["expression"], "37 * 21");
+/// assert_eq!(plan.calls[1].arguments["extension"], "rs");
+/// ```
+pub fn plan(question: &str, tools: &[&str]) -> Plan {
+    let (tokens, language) = read(question);
+    let tasks = tasks(&tokens);
+    let calls: Vec<PlannedCall> = tasks
+        .iter()
+        .filter(|task| tools.contains(&task.tool()))
+        .map(|task| PlannedCall {
+            tool: task.tool().to_owned(),
+            arguments: task.arguments(),
+        })
+        .collect();
+    let reply = calls.is_empty().then(|| {
+        if tasks.is_empty() {
+            small_talk::reply(&tokens, language, tools)
+        } else {
+            compose::compose(false, language, &tasks, &[])
+        }
+    });
+    Plan { calls, reply }
+}
+
+/// The answer to a question, from what the tools said.
+pub fn answer(question: &str, results: &[ToolResult]) -> String {
+    let (tokens, language) = read(question);
+    compose::compose(greets(&tokens), language, &tasks(&tokens), results)
+}
+
+fn read(question: &str) -> (Vec<Token>, Language) {
+    let question: String = question.chars().take(MAX_CHARS).collect();
+    (lexer::tokens(&question), Language::of(&question))
+}
+
+/// What the question asks for, in its order.
+fn tasks(tokens: &[Token]) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    tasks.extend(calculations(tokens).into_iter().map(Task::Arithmetic));
+    tasks.extend(time_question(tokens).map(Task::Time));
+    tasks.extend(file_questions(tokens).into_iter().map(Task::Files));
+    tasks.sort_by_key(Task::at);
+    let mut seen = Vec::new();
+    tasks.retain(|task| {
+        let call = (task.tool(), task.arguments());
+        let is_new = !seen.contains(&call);
+        seen.push(call);
+        is_new
+    });
+    tasks
+}

@@ -85,8 +85,7 @@ fn asks_at(tokens: &[Token], at: usize) -> bool {
             "what", "what's", "whats", "tell", "give", "show", "know", "have", "got", "check",
         ],
     );
-    (before(&["what", "which"]) && ends)
-        || (before(&["current", "local", "utc"]) && ends)
+    (before(&["what", "which", "current", "local", "utc"]) && ends)
         || (before(&["the"]) && ends && asked)
         || (word_at(tokens, at + 1, &["now", "please"]) && at == 0)
         || (tokens.len() <= 2 && word_at(tokens, at, &["time", "date"]))
