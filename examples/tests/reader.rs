@@ -9,7 +9,7 @@
 use langgraph_examples::calculator::evaluate;
 use langgraph_examples::file_search::{Filter, find_files};
 use langgraph_examples::reader::{
-    CALCULATE, FIND_FILES, GET_CURRENT_TIME, PlannedCall, ToolResult, answer, plan,
+    CALCULATE, FIND_FILES, GET_CURRENT_TIME, PlannedCall, ToolResult, answer, next, plan,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -49,14 +49,19 @@ fn search(arguments: &Value, root: &Path) -> Result<String, String> {
 }
 
 fn ask_in(question: &str, root: &Path) -> String {
-    let plan = plan(question, ALL);
-    if let Some(reply) = plan.reply {
-        assert!(plan.calls.is_empty());
-        return reply;
+    let mut results: Vec<ToolResult> = Vec::new();
+    loop {
+        let plan = next(question, ALL, &results);
+        assert_eq!(plan.calls.is_empty(), plan.reply.is_some(), "{question}");
+        if let Some(reply) = plan.reply {
+            if !results.is_empty() {
+                assert_eq!(reply, answer(question, &results));
+            }
+            return reply;
+        }
+        results.extend(plan.calls.into_iter().map(|call| run(call, root)));
+        assert!(results.len() < 20, "{question}: never done");
     }
-    let results: Vec<ToolResult> = plan.calls.into_iter().map(|call| run(call, root)).collect();
-    assert!(!results.is_empty(), "{question}: neither calls nor a reply");
-    answer(question, &results)
 }
 
 fn ask(question: &str) -> String {
@@ -233,6 +238,54 @@ fn the_first_question_of_the_readme() {
     assert_eq!(
         ask_in(question, root.path()),
         "37 * 21 = 777, and there is 1 .rs file in this folder."
+    );
+}
+
+#[test]
+fn a_calculation_can_wait_for_a_search() {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["a.rs", "b.rs", "c.rs", "x.md", "y.md", "sub/z.md"] {
+        let path = root.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    for (question, expected) in [
+        ("What is 5 plus the number of .rs files here?", "5 + 3 = 8"),
+        ("What is twice the number of .md files in sub?", "1 * 2 = 2"),
+        (
+            "multiply the number of rust files by the number of markdown files",
+            "3 * 3 = 9",
+        ),
+        (
+            "the number of .rs and .toml files times 10",
+            "(3 + 0) * 10 = 30",
+        ),
+        (
+            "What is the number of .rs files squared, and what is 2 + 2?",
+            "3 ^ 2 = 9",
+        ),
+        (
+            "What is the number of .rs files squared, and what is 2 + 2?",
+            "2 + 2 = 4",
+        ),
+        ("the sum of 4 and the number of .rs files", "4 + 3 = 7"),
+    ] {
+        let answer = ask_in(question, root.path());
+        assert!(answer.contains(expected), "{question}\n{answer}");
+    }
+    // Without its number there is no calculation, and no blank is ever called or shown.
+    let failed = ask_in(
+        "What is 5 plus the number of .rs files in ./nowhere?",
+        root.path(),
+    );
+    assert!(
+        failed.contains("there is no folder") && !failed.contains('{'),
+        "{failed}"
+    );
+    let unoffered = plan("What is 5 plus the number of .rs files here?", &[CALCULATE]);
+    assert_eq!(
+        unoffered.reply.as_deref(),
+        Some("I can not look for files here.")
     );
 }
 

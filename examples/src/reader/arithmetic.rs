@@ -1,5 +1,6 @@
 //! Finds the calculations in a question.
 
+use super::counted::has_blanks;
 use super::expression::Piece;
 use super::grammar::{Grammar, Place};
 use super::lexer::{Kind, Token, word_at};
@@ -107,6 +108,8 @@ fn raw(tokens: &[Token], start: usize, before: Option<&Calculation>) -> Option<C
         .get(end)
         .and_then(Token::word)
         .is_some_and(|word| word.chars().count() == 1 && word.is_ascii());
+    // A number that is not known yet means nothing to the calculator.
+    let has_blank = run.iter().any(|token| has_blanks(&token.text));
     let has_number = run.iter().any(|t| matches!(t.kind, Kind::Number(_)));
     // `100%` is a number.
     let is_percentage = matches!(
@@ -118,7 +121,7 @@ fn raw(tokens: &[Token], start: usize, before: Option<&Calculation>) -> Option<C
         .skip(1)
         .any(|t| matches!(t.kind, Kind::Operator(_)))
         || run.iter().any(|t| matches!(t.kind, Kind::Open));
-    if !begins || is_algebra || !has_number || !has_sign || is_percentage {
+    if !begins || is_algebra || !has_number || !has_sign || is_percentage || has_blank {
         return None;
     }
     let expression = run

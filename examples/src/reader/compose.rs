@@ -1,5 +1,6 @@
 //! Puts the results of tools into an answer.
 
+use super::counted::count;
 use super::files::{FileQuestion, Wanted};
 use super::small_talk::{Language, listed};
 use super::{Task, ToolResult};
@@ -23,7 +24,8 @@ pub(super) fn compose(
             clause(language, task, result)
         })
         .collect();
-    for task in tasks {
+    // A calculation that lacks a number is not worth a word: why it is missing has been said.
+    for task in tasks.iter().filter(|task| task.is_ready()) {
         if !results.iter().any(|result| task.is_answered_by(result)) {
             clauses.push(unanswered(language, task));
         }
@@ -97,10 +99,8 @@ fn clause(language: Language, task: Option<&Task>, result: &ToolResult) -> Strin
 }
 
 fn files(language: Language, question: &FileQuestion, content: &str) -> String {
-    let found: Value = serde_json::from_str(content).unwrap_or(Value::Null);
-    let count = found.get("count").unwrap_or(&found);
     let what = described(language, question);
-    let Some(count) = count.as_u64() else {
+    let Some(count) = count(content) else {
         return match language {
             Language::English => format!("about {what}, the search says: {content}"),
             Language::Chinese => format!("{what}：{content}"),
@@ -116,6 +116,7 @@ fn files(language: Language, question: &FileQuestion, content: &str) -> String {
             format!("{place}里有 {count} 个{kind}")
         }
     };
+    let found: Value = serde_json::from_str(content).unwrap_or(Value::Null);
     let names: Vec<&str> = found
         .get("files")
         .and_then(Value::as_array)

@@ -3,6 +3,7 @@
 use super::file_types::{dotted, extensions, is_file_name};
 use super::folders::{FOLDER, HERE, clean_folder, folders};
 use super::lexer::{Kind, Token, has_phrase, has_word, phrase_at, word_at};
+use super::{FIND_FILES, ToolResult};
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -26,6 +27,11 @@ pub(super) struct FileQuestion {
 }
 
 impl FileQuestion {
+    /// Whether `result` is that of this search.
+    pub(super) fn is_answered_by(&self, result: &ToolResult) -> bool {
+        result.tool == FIND_FILES && result.arguments == self.arguments()
+    }
+
     /// The arguments of the search tool.
     pub(super) fn arguments(&self) -> Value {
         match &self.wanted {

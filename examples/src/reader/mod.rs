@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod compose;
+mod counted;
 mod expression;
 mod file_types;
 mod files;
@@ -17,6 +18,7 @@ mod small_talk;
 mod time;
 
 use arithmetic::{Calculation, calculations};
+use counted::{filled, has_blanks, with_blanks};
 use files::{FileQuestion, file_questions};
 use lexer::Token;
 use serde_json::{Value, json};
@@ -101,6 +103,11 @@ impl Task {
     fn is_answered_by(&self, result: &ToolResult) -> bool {
         self.tool() == result.tool && self.arguments() == result.arguments
     }
+
+    /// Whether it can be done now, or needs the result of another task first.
+    fn is_ready(&self) -> bool {
+        !matches!(self, Task::Arithmetic(calculation) if has_blanks(&calculation.expression))
+    }
 }
 
 /// Decides which of `tools` to call for a question, or what to reply without any.
@@ -114,21 +121,43 @@ impl Task {
 /// assert_eq!(plan.calls[1].arguments["extension"], "rs");
 /// ```
 pub fn plan(question: &str, tools: &[&str]) -> Plan {
+    next(question, tools, &[])
+}
+
+/// Decides what to do when the tools have said `results`: usually to reply with the [`answer`];
+/// a calculation with a number that had to be found first is called now.
+///
+/// ```
+/// use langgraph_examples::reader::{CALCULATE, FIND_FILES, ToolResult, next, plan};
+///
+/// let question = "What is twice the number of .rs files?";
+/// let tools = [CALCULATE, FIND_FILES];
+/// let call = plan(question, &tools).calls.remove(0);
+/// let found = ToolResult {
+///     tool: call.tool,
+///     arguments: call.arguments,
+///     content: r#"{"count": 21}"#.into(),
+///     is_error: false,
+/// };
+/// assert_eq!(next(question, &tools, &[found]).calls[0].arguments["expression"], "21 * 2");
+/// ```
+pub fn next(question: &str, tools: &[&str], results: &[ToolResult]) -> Plan {
     let (tokens, language) = read(question);
-    let tasks = tasks(&tokens);
+    let tasks = tasks(&tokens, results);
     let calls: Vec<PlannedCall> = tasks
         .iter()
-        .filter(|task| tools.contains(&task.tool()))
+        .filter(|task| task.is_ready() && tools.contains(&task.tool()))
+        .filter(|task| !results.iter().any(|result| task.is_answered_by(result)))
         .map(|task| PlannedCall {
             tool: task.tool().to_owned(),
             arguments: task.arguments(),
         })
         .collect();
     let reply = calls.is_empty().then(|| {
-        if tasks.is_empty() {
+        if tasks.is_empty() && results.is_empty() {
             small_talk::reply(&tokens, language, tools)
         } else {
-            compose::compose(false, language, &tasks, &[])
+            compose::compose(greets(&tokens), language, &tasks, results)
         }
     });
     Plan { calls, reply }
@@ -137,7 +166,8 @@ pub fn plan(question: &str, tools: &[&str]) -> Plan {
 /// The answer to a question, from what the tools said.
 pub fn answer(question: &str, results: &[ToolResult]) -> String {
     let (tokens, language) = read(question);
-    compose::compose(greets(&tokens), language, &tasks(&tokens), results)
+    let tasks = tasks(&tokens, results);
+    compose::compose(greets(&tokens), language, &tasks, results)
 }
 
 fn read(question: &str) -> (Vec<Token>, Language) {
@@ -146,11 +176,20 @@ fn read(question: &str) -> (Vec<Token>, Language) {
 }
 
 /// What the question asks for, in its order.
-fn tasks(tokens: &[Token]) -> Vec<Task> {
+fn tasks(tokens: &[Token], results: &[ToolResult]) -> Vec<Task> {
+    let questions = file_questions(tokens);
+    let tokens_with_blanks = with_blanks(tokens, &questions);
     let mut tasks: Vec<Task> = Vec::new();
-    tasks.extend(calculations(tokens).into_iter().map(Task::Arithmetic));
+    for mut calculation in calculations(&tokens_with_blanks) {
+        if has_blanks(&calculation.expression) {
+            // It comes after the searches that it needs.
+            calculation.tokens = tokens.len()..tokens.len();
+            calculation.expression = filled(&calculation.expression, &questions, results);
+        }
+        tasks.push(Task::Arithmetic(calculation));
+    }
     tasks.extend(time_question(tokens).map(Task::Time));
-    tasks.extend(file_questions(tokens).into_iter().map(Task::Files));
+    tasks.extend(questions.into_iter().map(Task::Files));
     tasks.sort_by_key(Task::at);
     let mut seen = Vec::new();
     tasks.retain(|task| {
