@@ -3,7 +3,7 @@
 use super::counted::has_blanks;
 use super::expression::Piece;
 use super::grammar::{Grammar, Place};
-use super::lexer::{Kind, Token, word_at};
+use super::token::{Kind, Token, word_at};
 use std::ops::Range;
 
 /// A calculation, in the calculator's spelling, and the tokens it was read from.

@@ -5,7 +5,7 @@
 
 use super::ToolResult;
 use super::files::{FILE, FileQuestion};
-use super::lexer::{Kind, Token, phrase_at, word_at};
+use super::token::{Kind, Token, phrase_at, word_at};
 use serde_json::Value;
 
 /// The tokens with every `number of … files` replaced by a blank.
@@ -13,18 +13,15 @@ pub(super) fn with_blanks(tokens: &[Token], questions: &[FileQuestion]) -> Vec<T
     let mut replaced = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
-        match number_of_files(tokens, at, questions) {
-            Some((blank, end)) => {
-                replaced.push(Token {
-                    text: blank.clone(),
-                    kind: Kind::Number(blank),
-                });
-                at = end;
-            }
-            None => {
-                replaced.push(token.clone());
-                at += 1;
-            }
+        if let Some((blank, end)) = number_of_files(tokens, at, questions) {
+            replaced.push(Token {
+                text: blank.clone(),
+                kind: Kind::Number(blank),
+            });
+            at = end;
+        } else {
+            replaced.push(token.clone());
+            at += 1;
         }
     }
     replaced

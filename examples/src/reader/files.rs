@@ -2,7 +2,7 @@
 
 use super::file_types::{dotted, extensions, is_file_name};
 use super::folders::{FOLDER, HERE, clean_folder, folders};
-use super::lexer::{Kind, Token, has_phrase, has_word, phrase_at, word_at};
+use super::token::{Kind, Token, has_phrase, has_word, phrase_at, word_at};
 use super::{FIND_FILES, ToolResult};
 use serde_json::{Value, json};
 use std::ops::Range;

@@ -2,7 +2,8 @@
 
 use super::file_types::{dotted, extensions, is_file_name};
 use super::files::{FILE, written_in};
-use super::lexer::{Kind, Token, is_chinese, word_at};
+use super::lexer::is_chinese;
+use super::token::{Kind, Token, word_at};
 
 pub(super) const FOLDER: &[&str] = &[
     "folder",

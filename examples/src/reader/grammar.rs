@@ -4,8 +4,8 @@
 //! Each rule reads at an index and answers with what it read and the index after it.
 
 use super::expression::Piece;
-use super::lexer::{Kind, Token, has_word, phrase_at, word_at};
 use super::numbers;
+use super::token::{Kind, Token, has_word, phrase_at, word_at};
 use std::cell::Cell;
 
 /// Nesting beyond this is left to the calculator, which refuses it.

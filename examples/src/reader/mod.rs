@@ -16,14 +16,15 @@ mod lexer;
 mod numbers;
 mod small_talk;
 mod time;
+mod token;
 
 use arithmetic::{Calculation, calculations};
 use counted::{filled, has_blanks, with_blanks};
 use files::{FileQuestion, file_questions};
-use lexer::Token;
 use serde_json::{Value, json};
 use small_talk::{Language, greets};
 use time::{TimeQuestion, time_question};
+use token::Token;
 
 /// The tool that works out an `expression`.
 pub const CALCULATE: &str = "calculate";

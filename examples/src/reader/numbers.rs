@@ -1,6 +1,6 @@
 //! Numbers in words: `twenty-one`, `two hundred and five`, `a dozen`.
 
-use super::lexer::{Kind, Token, word_at};
+use super::token::{Kind, Token, word_at};
 
 /// What a number in words means, and the index after it.
 ///

@@ -1,6 +1,7 @@
 //! What to say to a question that needs no tool, or that no tool answers.
 
-use super::lexer::{Token, has_phrase, has_word, is_chinese};
+use super::lexer::is_chinese;
+use super::token::{Token, has_phrase, has_word};
 use super::{CALCULATE, FIND_FILES, GET_CURRENT_TIME};
 
 /// The language to answer in.

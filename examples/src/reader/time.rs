@@ -1,6 +1,6 @@
 //! Finds the questions about the time: `what time is it?`, `现在几点了？`.
 
-use super::lexer::{Kind, Token, has_word, word_at};
+use super::token::{Kind, Token, has_word, word_at};
 use serde_json::{Value, json};
 
 /// A question about the time or the date.
