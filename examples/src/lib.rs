@@ -5,3 +5,4 @@ pub mod calculator;
 pub mod clock;
 pub mod file_search;
 pub mod reader;
+pub mod tools;
