@@ -4,5 +4,7 @@
 pub mod calculator;
 pub mod clock;
 pub mod file_search;
+pub mod offline_model;
 pub mod reader;
+pub mod show;
 pub mod tools;
