@@ -126,6 +126,8 @@ pub struct MappedGraph<S: State, P: State> {
     into: Arc<dyn Fn(&P) -> Result<Output<S>, NodeError> + Send + Sync>,
     #[allow(clippy::type_complexity)]
     back: Arc<dyn Fn(S) -> Result<Output<P>, NodeError> + Send + Sync>,
+    /// Whether what `back` makes can name the next node.
+    may_goto: bool,
 }
 
 impl<S: State> CompiledStateGraph<S> {
@@ -164,6 +166,7 @@ impl<S: State> CompiledStateGraph<S> {
             graph: self.clone(),
             into: Arc::new(move |outer| into(outer).into_output()),
             back: Arc::new(move |state| back(state).into_output()),
+            may_goto: O::MAY_GOTO,
         }
     }
 }
@@ -192,7 +195,8 @@ impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
 impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
     fn into_node(self) -> ConfiguredNode<P> {
         let kind = NodeKind::Subgraph(Box::new(self.graph.topology().clone()));
-        ConfiguredNode::new(Arc::new(self), true).with_kind(kind)
+        let may_goto = self.may_goto;
+        ConfiguredNode::new(Arc::new(self), may_goto).with_kind(kind)
     }
 }
 
@@ -202,6 +206,7 @@ impl<S: State, P: State> Clone for MappedGraph<S, P> {
             graph: self.graph.clone(),
             into: Arc::clone(&self.into),
             back: Arc::clone(&self.back),
+            may_goto: self.may_goto,
         }
     }
 }
