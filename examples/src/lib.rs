@@ -4,6 +4,7 @@
 pub mod calculator;
 pub mod clock;
 pub mod file_search;
+pub mod model;
 pub mod offline_model;
 pub mod reader;
 pub mod show;

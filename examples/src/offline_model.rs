@@ -1,7 +1,20 @@
 //! The question reader as a chat model: it needs no key and no network.
 
 use crate::reader::{ToolResult, next};
+use langgraph::agent::{ChatModel, ChatRequest, ChatResponse, ModelFuture};
 use langgraph::message::{Message, ToolCall};
+
+/// The question reader as a [`ChatModel`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfflineModel;
+
+impl ChatModel for OfflineModel {
+    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
+        let tools: Vec<&str> = request.tools.iter().map(|tool| &*tool.name).collect();
+        let message = reply(&request.messages, &tools);
+        Box::pin(async move { Ok(ChatResponse::new(message)) })
+    }
+}
 
 /// What the assistant says next: the tool calls that the last question of the user needs, or the
 /// answer from their results.
