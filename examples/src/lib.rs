@@ -1,1 +1,11 @@
-//! What the examples share.
+//! What the examples share: three small tools, and a rule-based reader of questions that stands
+//! in for a language model, so that every example runs without a key and without a network.
+
+pub mod calculator;
+pub mod clock;
+pub mod file_search;
+pub mod model;
+pub mod offline_model;
+pub mod reader;
+pub mod show;
+pub mod tools;

@@ -1,0 +1,51 @@
+//! Two branches side by side, and a node that waits for both.
+//! The branches need each other to go on, so the run ends only because they overlap in time.
+//! Run it with `cargo run --example parallel`.
+
+use langgraph::prelude::*;
+use std::sync::Arc;
+use tokio::sync::Barrier;
+
+#[derive(State, Clone, Debug, Default)]
+struct Work {
+    #[reducer(append)]
+    done: Vec<String>,
+    summary: String,
+}
+
+/// Both branches meet here while they work.
+struct Meeting(Barrier);
+
+#[node]
+async fn task1(_: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
+    cx.resource::<Meeting>()?.0.wait().await;
+    Ok(WorkUpdate::default().done(vec!["task1".to_owned()]))
+}
+
+#[node]
+async fn task2(_: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
+    cx.resource::<Meeting>()?.0.wait().await;
+    Ok(WorkUpdate::default().done(vec!["task2".to_owned()]))
+}
+
+/// Runs once. What the branches wrote is merged in the order of the graph, whoever was first.
+#[node]
+async fn merge(state: &Work) -> WorkUpdate {
+    WorkUpdate::default().summary(state.done.join(" and "))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let graph = graph! {
+        type State = Work;
+        START => [task1, task2] => merge => END;
+    }
+    .compile()?;
+    let state = graph
+        .run(WorkUpdate::default())
+        .resource(Arc::new(Meeting(Barrier::new(2))))
+        .await?
+        .into_state();
+    println!("{} are done", state.summary);
+    Ok(())
+}

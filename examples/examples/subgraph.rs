@@ -1,0 +1,74 @@
+//! A graph as a node of another graph, over the same state and over a state of its own.
+//! With the same state it returns what it changed; with another, two functions translate.
+//! Run it with `cargo run --example subgraph`.
+
+use langgraph::prelude::*;
+
+#[derive(State, Clone, Debug, Default)]
+struct Order {
+    #[reducer(append)]
+    log: Vec<String>,
+    items: Vec<u32>,
+    total: u32,
+}
+
+/// What the pricing graph works on; it knows nothing of orders.
+#[derive(State, Clone, Debug, Default)]
+struct Pricing {
+    prices: Vec<u32>,
+    sum: u32,
+}
+
+#[node]
+async fn receive(state: &Order) -> OrderUpdate {
+    OrderUpdate::default().log(vec![format!("received {} items", state.items.len())])
+}
+
+#[node]
+async fn check(_: &Order) -> OrderUpdate {
+    OrderUpdate::default().log(vec!["checked".to_owned()])
+}
+
+#[node]
+async fn pack(_: &Order) -> OrderUpdate {
+    OrderUpdate::default().log(vec!["packed".to_owned()])
+}
+
+#[node]
+async fn add_up(state: &Pricing) -> PricingUpdate {
+    PricingUpdate::default().sum(state.prices.iter().sum())
+}
+
+#[node]
+async fn discount(state: &Pricing) -> PricingUpdate {
+    PricingUpdate::default().sum(state.sum - state.sum / 10)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let warehouse = graph! {
+        type State = Order;
+        START => check => pack => END;
+    }
+    .compile()?;
+    let pricing = graph! {
+        type State = Pricing;
+        START => add_up => discount => END;
+    }
+    .compile()?
+    .mapped(
+        |order: &Order| PricingUpdate::default().prices(order.items.clone()),
+        |pricing: Pricing| OrderUpdate::default().total(pricing.sum),
+    );
+    let shop = graph! {
+        type State = Order;
+        START => receive => warehouse => pricing => END;
+    }
+    .compile()?;
+    let order = shop
+        .invoke(OrderUpdate::default().items(vec![70, 30]))
+        .await?;
+    println!("{}", order.log.join(", "));
+    println!("total {}", order.total);
+    Ok(())
+}

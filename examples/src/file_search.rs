@@ -1,0 +1,205 @@
+//! A recursive search for files by extension or by name.
+
+use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
+
+/// Which files are wanted.
+#[derive(Clone, Debug)]
+pub enum Filter {
+    /// Every file.
+    Any,
+    /// Files with this extension, without the dot, upper or lower case.
+    Extension(String),
+    /// Files whose name matches this pattern (`*.lock`, `test_?.rs`).
+    Name(glob::Pattern),
+}
+
+/// Why a search failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The folder does not exist.
+    #[error("there is no folder `{}`", .0.display())]
+    NoSuchFolder(PathBuf),
+    /// The path leads to something else than a folder.
+    #[error("`{}` is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// The pattern is malformed.
+    #[error("`{pattern}` is not a file name pattern: {source}")]
+    BadPattern {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        source: glob::PatternError,
+    },
+    /// A folder could not be read.
+    #[error("the search stopped: {0}")]
+    Unreadable(#[from] walkdir::Error),
+}
+
+impl Filter {
+    /// Files with an extension, given as `rs` or `.rs`.
+    pub fn extension(extension: &str) -> Self {
+        Filter::Extension(extension.trim_start_matches('.').to_owned())
+    }
+
+    /// Files whose name matches a pattern.
+    ///
+    /// # Errors
+    ///
+    /// [`SearchError::BadPattern`], for example for an unclosed `[`.
+    pub fn name(pattern: &str) -> Result<Self, SearchError> {
+        match glob::Pattern::new(pattern) {
+            Ok(pattern) => Ok(Filter::Name(pattern)),
+            Err(source) => Err(SearchError::BadPattern {
+                pattern: pattern.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    fn accepts(&self, path: &Path) -> bool {
+        match self {
+            Filter::Any => true,
+            Filter::Extension(wanted) => path
+                .extension()
+                .is_some_and(|found| found.eq_ignore_ascii_case(wanted)),
+            Filter::Name(pattern) => path
+                .file_name()
+                .is_some_and(|name| pattern.matches(&name.to_string_lossy())),
+        }
+    }
+}
+
+/// The files below `folder` that `filter` accepts, relative to it, sorted.
+///
+/// Hidden folders and folders named `target` are skipped. Links to folders are not followed, so a
+/// link that leads back up can not make the search endless; a link to a file counts as a file.
+///
+/// # Errors
+///
+/// [`SearchError`] when the folder is missing, is none, or something below it can not be read.
+pub fn find_files(folder: &Path, filter: &Filter) -> Result<Vec<PathBuf>, SearchError> {
+    if !folder.exists() {
+        return Err(SearchError::NoSuchFolder(folder.to_owned()));
+    }
+    if !folder.is_dir() {
+        return Err(SearchError::NotAFolder(folder.to_owned()));
+    }
+    let mut found = Vec::new();
+    for entry in WalkDir::new(folder).into_iter().filter_entry(is_searched) {
+        let entry = entry?;
+        let is_file =
+            entry.file_type().is_file() || (entry.path_is_symlink() && entry.path().is_file());
+        if is_file && filter.accepts(entry.path()) {
+            let path = entry.path();
+            found.push(path.strip_prefix(folder).unwrap_or(path).to_owned());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_searched(entry: &DirEntry) -> bool {
+    // The folder that was asked for is searched whatever its name is.
+    let is_root = entry.depth() == 0;
+    let name = entry.file_name().to_string_lossy();
+    is_root || !entry.file_type().is_dir() || !(name == "target" || name.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn folder_with(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        folder
+    }
+
+    fn names(found: &[PathBuf]) -> Vec<String> {
+        found.iter().map(|p| p.display().to_string()).collect()
+    }
+
+    #[test]
+    fn finds_an_extension_at_every_depth_in_sorted_order() {
+        let folder = folder_with(&[
+            "b.rs",
+            "a/deep/er/c.rs",
+            "a/x.RS",
+            "a/x.md",
+            "rs",
+            "d.rs.bak",
+        ]);
+        let found = find_files(folder.path(), &Filter::extension(".rs")).unwrap();
+        assert_eq!(names(&found), ["a/deep/er/c.rs", "a/x.RS", "b.rs"]);
+    }
+
+    #[test]
+    fn skips_target_and_hidden_folders_but_not_hidden_files() {
+        let folder = folder_with(&[
+            "keep.rs",
+            ".hidden.rs",
+            "target/debug/build.rs",
+            "sub/target/x.rs",
+            ".git/y.rs",
+            "src/target.rs",
+        ]);
+        let found = find_files(folder.path(), &Filter::extension("rs")).unwrap();
+        assert_eq!(names(&found), [".hidden.rs", "keep.rs", "src/target.rs"]);
+    }
+
+    #[test]
+    fn the_folder_that_was_asked_for_is_searched_whatever_its_name_is() {
+        let folder = folder_with(&["target/a.rs", ".hidden/b.rs"]);
+        for (name, file) in [("target", "a.rs"), (".hidden", "b.rs")] {
+            let found = find_files(&folder.path().join(name), &Filter::Any).unwrap();
+            assert_eq!(names(&found), [file]);
+        }
+    }
+
+    #[test]
+    fn finds_by_name_pattern() {
+        let folder = folder_with(&["Cargo.toml", "sub/Cargo.toml", "Cargo.lock", "test_1.rs"]);
+        for (pattern, count) in [
+            ("Cargo.toml", 2),
+            ("Cargo.*", 3),
+            ("test_?.rs", 1),
+            ("*", 4),
+        ] {
+            let filter = Filter::name(pattern).unwrap();
+            let found = find_files(folder.path(), &filter).unwrap();
+            assert_eq!(found.len(), count, "{pattern}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_back_up_does_not_make_the_search_endless() {
+        let folder = folder_with(&["a/one.rs"]);
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("a/loop")).unwrap();
+        std::os::unix::fs::symlink("one.rs", folder.path().join("a/two.rs")).unwrap();
+        std::os::unix::fs::symlink("gone.rs", folder.path().join("a/broken.rs")).unwrap();
+        let found = find_files(folder.path(), &Filter::extension("rs")).unwrap();
+        assert_eq!(names(&found), ["a/one.rs", "a/two.rs"]);
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_the_folder_or_the_pattern() {
+        let folder = folder_with(&["file.txt"]);
+        let missing = find_files(&folder.path().join("nowhere"), &Filter::Any).unwrap_err();
+        assert!(missing.to_string().starts_with("there is no folder `"));
+        let file = find_files(&folder.path().join("file.txt"), &Filter::Any).unwrap_err();
+        assert!(file.to_string().ends_with("file.txt` is not a folder"));
+        let pattern = Filter::name("[").unwrap_err().to_string();
+        assert!(
+            pattern.starts_with("`[` is not a file name pattern: "),
+            "{pattern}"
+        );
+    }
+}

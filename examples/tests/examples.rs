@@ -1,0 +1,159 @@
+//! Every example runs without a key and without a network, and prints what it should.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// The program of an example. `cargo test -p langgraph-examples` builds them all before it runs a
+/// test; with `--test examples` it does not.
+fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
+    let program = profile
+        .join("examples")
+        .join(name)
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        program.exists(),
+        "`{name}` is not built: run `cargo build -p langgraph-examples --examples`"
+    );
+    program
+}
+
+/// Runs an example as a user without any key would.
+fn run(name: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program(name));
+    command.args(arguments);
+    for key in [
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OLLAMA_HOST",
+        "OPENAI_BASE_URL",
+        "MODEL",
+    ] {
+        command.env_remove(key);
+    }
+    command.output().unwrap()
+}
+
+fn printed(name: &str, arguments: &[&str]) -> String {
+    let output = run(name, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} failed:\n{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn g18_echo_says_back_what_it_is_told() {
+    assert_eq!(
+        printed("echo", &["hello there"]),
+        "user: hello there\nassistant: hello there\nuser: and again\nassistant: and again\n"
+    );
+}
+
+#[test]
+fn g18_state_graph_echo_prints_its_argument() {
+    assert_eq!(
+        printed("state_graph_echo", &["hello there"]),
+        "hello there\n"
+    );
+}
+
+#[test]
+fn g16_react_linear_thinks_acts_and_observes() {
+    assert_eq!(
+        printed("react_linear", &["What is 12 squared?"]),
+        "called calculate with {\"expression\":\"12 ^ 2\"}\n12 ^ 2 = 144.\n"
+    );
+    assert_eq!(printed("react_linear", &["Thanks!"]), "You are welcome!\n");
+}
+
+#[test]
+fn g12_router_takes_three_ways() {
+    assert_eq!(
+        printed("router", &[]),
+        "translate got: 翻译这句话\nsearch got: Search for Rust\nchat got: 你好\n"
+    );
+}
+
+#[test]
+fn b6_parallel_branches_overlap_and_merge_in_order() {
+    assert_eq!(printed("parallel", &[]), "task1 and task2 are done\n");
+}
+
+#[test]
+fn g13_pipeline_runs_in_order() {
+    assert_eq!(
+        printed("pipeline", &["  Good   MORNING "]),
+        "You wrote \"good morning\". Yours, the graph\nby way of preprocess, chat, postprocess\n"
+    );
+}
+
+#[test]
+fn g2_subgraph_returns_what_it_changed() {
+    assert_eq!(
+        printed("subgraph", &[]),
+        "received 2 items, checked, packed\ntotal 90\n"
+    );
+}
+
+#[test]
+fn f9_watch_shows_the_graph_and_its_steps() {
+    let printed = printed("watch", &[]);
+    assert!(printed.contains("double"), "{printed}");
+    for line in [
+        "debug: Count { value: 10 }",
+        "debug: Count { value: 20 }",
+        "step 3: double wrote CountUpdate { value: 20 }",
+        "Count { value: 20 }",
+    ] {
+        assert!(
+            printed.lines().any(|printed| printed == line),
+            "no `{line}` in\n{printed}"
+        );
+    }
+}
+
+#[test]
+fn e7_human_in_the_loop_goes_on_with_the_answer() {
+    let question = "the graph asks `approve`: \"Publish \\\"All about graphs.\\\"?\"";
+    for (answer, end) in [("yes", "written, published"), ("no", "written, discarded")] {
+        assert_eq!(
+            printed("human_in_the_loop", &[answer]),
+            format!("{question}\nthe answer is {answer}\n{end}\n")
+        );
+    }
+}
+
+#[test]
+fn e3_memory_checkpoint_continues_each_thread() {
+    let printed = printed("memory_checkpoint", &[]);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "ada: I am Ada -> so far you told me: I am Ada",
+            "bob: I am Bob -> so far you told me: I am Bob",
+            "ada: who am I? -> so far you told me: I am Ada | who am I?",
+        ]
+    );
+    assert_eq!(lines[4], "step 4: 4 messages, next []");
+    assert_eq!(
+        lines.last(),
+        Some(&"step -1: 0 messages, next [\"__start__\"]")
+    );
+    assert_eq!(lines.len(), 10);
+}
+
+#[test]
+fn g14_memory_agent_recalls_its_session_and_no_other() {
+    assert_eq!(
+        printed("memory_agent", &[]),
+        "one: I am Ada -> Hello, Ada!\none: hi again -> Hello, Ada!\ntwo: hi -> Hello! Who are you?\n"
+    );
+}
