@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
 use super::pulse::Pulse;
-use super::scope::Scope;
+use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
 use crate::message::MessageChunk;
 use crate::stream::{Mode, Payload};
@@ -27,6 +27,8 @@ pub struct Context {
     node: usize,
     /// From 1; 0 when the answer came from a cache and nothing was attempted.
     attempt: AtomicU32,
+    /// Where the task stands in its thread's log, if it has a thread.
+    place: Option<Box<Place>>,
     /// Made when first used: most nodes never ask nor wait.
     memory: OnceLock<Box<Memory>>,
 }
@@ -44,6 +46,8 @@ struct Memory {
 struct Asking {
     /// How many questions without a key this attempt has asked.
     unnamed: usize,
+    /// How many graphs this attempt has called.
+    calls: usize,
     open: Option<Question>,
     /// What a graph inside this task has asked.
     inner: Vec<Interrupt>,
@@ -59,6 +63,7 @@ impl Context {
             taken,
             node,
             attempt: AtomicU32::new(1),
+            place: None,
             memory: OnceLock::new(),
         }
     }
@@ -69,9 +74,36 @@ impl Context {
         self.taken = taken;
         self.node = node;
         *self.attempt.get_mut() = 1;
+        self.place = None;
         if self.memory.get().is_some() {
             self.memory = OnceLock::new();
         }
+    }
+
+    /// Says where the task stands in its thread's log.
+    pub(crate) fn set_place(&mut self, place: Option<Place>) {
+        self.place = place.map(Box::new);
+    }
+
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_deref()
+    }
+
+    /// Counts the graphs that this attempt has called, from 0.
+    pub(crate) fn next_call(&self) -> usize {
+        let memory = self.memory.get_or_init(Box::default);
+        let mut asking = memory.asking();
+        asking.calls += 1;
+        asking.calls - 1
+    }
+
+    /// The answer to a question of a graph inside this task.
+    pub(crate) fn answer_to(&self, interrupt: &str) -> Option<&Value> {
+        let answers = &self.memory.get()?.answers;
+        answers
+            .iter()
+            .find(|answer| answer.key == interrupt)
+            .map(|answer| &answer.value)
     }
 
     /// Hands the task the answers to what it asked before.

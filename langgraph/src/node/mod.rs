@@ -50,6 +50,6 @@ pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};
-pub(crate) use scope::{Scope, Shared};
+pub(crate) use scope::{Place, Scope, Shared};
 pub(crate) use send::{Argument, ErasedItem};
 pub(crate) use step::{Call, Step};

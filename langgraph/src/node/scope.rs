@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Resources;
 use super::pulse::Pulse;
+use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
 use crate::graph::NodeName;
 use crate::run::CancelToken;
 use crate::stream::Emitter;
@@ -24,6 +25,26 @@ pub(crate) struct Scope {
     /// The signs of life of the task around this graph, if it has to show them.
     pub(crate) pulse: Option<Arc<Pulse>>,
     pub(crate) shared: Arc<Shared>,
+}
+
+/// Where a task stands in its thread's log: a graph inside the task keeps its own log below.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) saver: Arc<dyn Checkpointer>,
+    pub(crate) key: Arc<ThreadKey>,
+    pub(crate) checkpoint: CheckpointId,
+    pub(crate) task: usize,
+}
+
+impl Place {
+    /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
+    /// another superstep, never has the same.
+    pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
+        let mut key = ThreadKey::clone(&self.key);
+        key.namespace
+            .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
+        key
+    }
 }
 
 /// What a run shares with the subgraphs inside it.

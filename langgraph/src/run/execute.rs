@@ -248,6 +248,7 @@ impl<S: State> Machine<S> {
         let plan = Arc::clone(&self.plan);
         let state = Arc::clone(&self.state);
         let mut cx = self.context(task.node);
+        cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
         if !task.answers.is_empty() {
             cx.answer(task.answers.clone());
         }

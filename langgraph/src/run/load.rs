@@ -22,6 +22,21 @@ pub(super) struct Loaded<S: State> {
     pub(super) stored: Stored,
     pub(super) head: Option<CheckpointId>,
     pub(super) tasks: Vec<TaskState<S>>,
+    /// Everything that was written since the beginning of the log.
+    pub(super) changes: Vec<Write<S>>,
+}
+
+/// What is to be read.
+pub(super) struct Read<'a, S: State> {
+    pub(super) plan: &'a Plan<S>,
+    /// The state before the first record.
+    pub(super) initial: &'a Arc<S>,
+    pub(super) saver: &'a dyn Checkpointer,
+    pub(super) key: &'a ThreadKey,
+    /// A checkpoint, or the head.
+    pub(super) at: Option<CheckpointId>,
+    /// True when [`Loaded::changes`] is wanted.
+    pub(super) changes: bool,
 }
 
 /// What has become of a task.
@@ -43,18 +58,22 @@ pub(super) enum Outcome<S: State> {
 }
 
 /// A thread at `at`, or at its head; none when there is no such checkpoint.
-pub(super) async fn load<S: State>(
-    plan: &Plan<S>,
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
-    at: Option<CheckpointId>,
-) -> Result<Option<Loaded<S>>, AgentError> {
+pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
+    let Read {
+        plan,
+        initial,
+        saver,
+        key,
+        at,
+        ..
+    } = *read;
     let mut chain = saver.load(key, at).await?;
     let head = match at {
         None => chain.last().map(|stored| stored.checkpoint.id),
         Some(_) => saver.head(key).await?,
     };
-    let state = replay(plan, key, &chain)?;
+    let mut changes = read.changes.then(Vec::new);
+    let state = replay(plan, initial, key, &chain, changes.as_mut())?;
     let Some(stored) = chain.pop() else {
         return Ok(None);
     };
@@ -64,6 +83,7 @@ pub(super) async fn load<S: State>(
         stored,
         head,
         tasks,
+        changes: changes.unwrap_or_default(),
     }))
 }
 
@@ -74,10 +94,12 @@ fn wrong_type(key: &ThreadKey) -> AgentError {
 /// The state that a chain of records makes.
 fn replay<S: State>(
     plan: &Plan<S>,
+    initial: &Arc<S>,
     key: &ThreadKey,
     chain: &[Stored],
+    mut changes: Option<&mut Vec<Write<S>>>,
 ) -> Result<Arc<S>, AgentError> {
-    let mut state = Arc::new(plan.initial.clone());
+    let mut state = Arc::clone(initial);
     let mut before: Option<&Stored> = None;
     for stored in chain {
         if let Some(snapshot) = &stored.checkpoint.snapshot {
@@ -88,7 +110,7 @@ fn replay<S: State>(
                 let mut commit = Commit {
                     plan,
                     state: &mut state,
-                    changes: None,
+                    changes: changes.as_deref_mut(),
                     observed: false,
                 };
                 commit.all(writes)?;
@@ -102,7 +124,7 @@ fn replay<S: State>(
             let mut commit = Commit {
                 plan,
                 state: &mut state,
-                changes: None,
+                changes: changes.as_deref_mut(),
                 observed: false,
             };
             for write in writes {
@@ -189,11 +211,18 @@ fn typed<'a, T: Send + Sync + 'static>(
 }
 
 impl<S: State> TaskState<S> {
-    /// True when its open question, if it has one, is answered.
-    fn answered(&self) -> bool {
+    fn has_answer(&self, key: &str) -> bool {
+        self.answers.iter().any(|answer| answer.key == key)
+    }
+
+    /// True when it waits for answers and has got none.
+    fn waits(&self) -> bool {
         match &self.outcome {
-            Some(Outcome::Asked(Questions { own: Some(own), .. })) => {
-                self.answers.iter().any(|answer| answer.key == own.key)
+            Some(Outcome::Asked(Questions { own, inner })) => {
+                let asked = own.is_some() || !inner.is_empty();
+                let answered = own.iter().any(|own| self.has_answer(&own.key))
+                    || inner.iter().any(|inner| self.has_answer(&inner.id));
+                asked && !answered
             }
             _ => false,
         }
@@ -211,13 +240,18 @@ impl<S: State> TaskState<S> {
         all: bool,
     ) -> Vec<Interrupt> {
         let questions = match &self.outcome {
-            Some(Outcome::Asked(questions)) if all || !self.answered() => Some(questions),
+            Some(Outcome::Asked(questions)) => Some(questions),
             _ if all => self.asked.as_ref(),
             _ => None,
         };
-        questions.map_or_else(Vec::new, |questions| {
-            interrupts(base, index, &self.node, namespace, questions.clone())
-        })
+        let Some(mut questions) = questions.cloned() else {
+            return Vec::new();
+        };
+        if !all {
+            questions.own = questions.own.filter(|own| !self.has_answer(&own.key));
+            questions.inner.retain(|inner| !self.has_answer(&inner.id));
+        }
+        interrupts(base, index, &self.node, namespace, questions)
     }
 }
 
@@ -238,12 +272,12 @@ pub(super) fn interrupts(
 
 impl<S: State> Loaded<S> {
     /// What has been asked and not been answered.
-    pub(super) fn open(&self) -> Vec<(usize, Interrupt)> {
+    pub(super) fn open(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
         let base = self.stored.checkpoint.id.to_string();
         let tasks = self.tasks.iter().enumerate();
         tasks
             .flat_map(|(index, task)| {
-                task.questions(&base, index, &[], false)
+                task.questions(&base, index, namespace, false)
                     .into_iter()
                     .map(move |i| (index, i))
             })
@@ -364,12 +398,10 @@ impl<S: State> Loaded<S> {
             }
         }
         for task in self.tasks {
-            let answered = task.answered();
+            let waits = task.waits();
             let prior = match task.outcome {
                 Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),
-                Some(Outcome::Asked(questions)) if !answered && questions.own.is_some() => {
-                    Some(Ended::Asked(questions))
-                }
+                Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked(questions)),
                 _ => None,
             };
             machine.frontier.push(Task {

@@ -248,6 +248,7 @@ impl<S: State> Machine<S> {
             Some(ended) => *ended,
             None => {
                 cx.reuse(self.shown_step(), self.taken, task.node);
+                cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
                 if !task.answers.is_empty() {
                     cx.answer(task.answers.clone());
                 }

@@ -41,7 +41,7 @@ pub(super) enum Begin<S: State> {
     /// With an input, at START.
     Input(Result<Output<S>, NodeError>),
     /// Where its thread stands, with answers to what was asked.
-    Proceed(Vec<Given>),
+    Proceed(Result<Vec<Given>, AgentError>),
 }
 
 /// An answer from outside: the key or the id of a question (none: of the only one), and the value.
@@ -255,7 +255,7 @@ async fn run<S: State>(
                 enter(&graph.plan, command);
             }
             let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
-            threads::proceed(&mut machine, log, options.at, given, command).await?;
+            threads::proceed(&mut machine, log, options.at, given?, command).await?;
         }
     }
     match machine.run().await? {
@@ -333,6 +333,7 @@ fn log<S: State>(
             saver: Arc::clone(saver),
             key: ThreadKey::root(thread.clone()),
             metadata: options.metadata.clone(),
+            whole: false,
         })),
     }
 }

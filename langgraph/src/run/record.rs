@@ -16,7 +16,7 @@ use crate::checkpoint::{
 };
 use crate::graph::START;
 use crate::graph::plan::Plan;
-use crate::node::{Answer, Argument, Write};
+use crate::node::{Answer, Argument, Place, Write};
 use crate::state::State;
 
 /// Snapshots are at least that many records apart.
@@ -25,7 +25,7 @@ const SNAPSHOT_EVERY: usize = 16;
 /// The end of a log at which a run writes.
 pub(super) struct Recorder {
     saver: Arc<dyn Checkpointer>,
-    key: ThreadKey,
+    key: Arc<ThreadKey>,
     /// The head of the log as this run knows it.
     head: Option<CheckpointId>,
     /// The checkpoint whose tasks run.
@@ -33,6 +33,8 @@ pub(super) struct Recorder {
     parent: Option<CheckpointId>,
     source: Source,
     since_snapshot: usize,
+    /// False for a log that is always read from its beginning.
+    snapshots: bool,
     metadata: BTreeMap<String, Value>,
     /// Records that wait to be stored with the next checkpoint.
     tasks: Vec<TaskRecord>,
@@ -54,7 +56,8 @@ impl Recorder {
     ) -> Self {
         Self {
             saver,
-            key,
+            key: Arc::new(key),
+            snapshots: true,
             head: None,
             current: None,
             parent: None,
@@ -73,6 +76,22 @@ impl Recorder {
         self.parent = current.parent;
         self.source = current.source;
         self.since_snapshot = current.since_snapshot;
+    }
+
+    /// Stores no snapshots: whoever reads the log wants every write.
+    pub(super) fn without_snapshots(mut self) -> Self {
+        self.snapshots = false;
+        self
+    }
+
+    /// Where a task of the current checkpoint stands.
+    pub(super) fn place(&self, task: usize) -> Option<Place> {
+        Some(Place {
+            saver: Arc::clone(&self.saver),
+            key: Arc::clone(&self.key),
+            checkpoint: self.current?,
+            task,
+        })
     }
 
     pub(super) fn current(&self) -> Option<CheckpointId> {
@@ -238,7 +257,7 @@ impl<S: State> Machine<S> {
         };
         let step = usize::try_from(self.step).unwrap_or(0);
         // The further apart, the longer the thread: writing stays amortised O(what changed).
-        let due = recorder.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
+        let due = recorder.snapshots && recorder.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
         let snapshot = (due && origin.source == Source::Loop).then(|| {
             let mut state = S::clone(&self.state);
             if !self.plan.fields.untracked.is_empty() {

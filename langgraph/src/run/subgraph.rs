@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::machine::{End, Machine};
 use super::options::enter;
+use super::threads::{Log, answer_key, go_on, start};
 use crate::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output,
-    Scope, Step, Write,
+    Answer, Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun,
+    Output, Scope, Step, Write,
 };
 use crate::state::State;
 
@@ -44,11 +45,48 @@ async fn run_inside<S: State>(
         shared: Arc::clone(&outer.shared),
     };
     let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
-    machine.start(input).await.map_err(NodeError::from_agent)?;
-    // The input is the caller's, not a change of this graph.
-    machine.changes = collect.then(Vec::new);
+    enter_below(&mut machine, input, cx, collect)
+        .await
+        .map_err(NodeError::from_agent)?;
     let end = machine.run().await.map_err(NodeError::from_agent)?;
     Ok(Inner { machine, end })
+}
+
+/// Starts a graph inside a task, or goes on with it where an earlier attempt of the task has left
+/// it: on a thread it keeps a log of its own, below the task's.
+async fn enter_below<S: State>(
+    machine: &mut Machine<S>,
+    input: Output<S>,
+    cx: &Context,
+    collect: bool,
+) -> Result<(), AgentError> {
+    let log = cx.place().map(|place| Log {
+        saver: Arc::clone(&place.saver),
+        key: place.below(cx.node(), cx.next_call()),
+        metadata: machine.scope.shared.metadata.clone(),
+        // What it has changed so far is wanted too, when it goes on.
+        whole: collect,
+    });
+    let changes = || collect.then(Vec::new);
+    if let Some(log) = &log {
+        machine.changes = changes();
+        if let Some(loaded) = log.load(machine, None).await? {
+            let namespace = Arc::clone(&machine.scope.namespace);
+            let open = loaded.open(&namespace);
+            let answers = open.iter().filter_map(|(task, interrupt)| {
+                let value = cx.answer_to(&interrupt.id)?.clone();
+                let key = answer_key(interrupt, &namespace);
+                Some((*task, Answer { key, value }))
+            });
+            let answers = answers.collect();
+            return go_on(machine, log, loaded, answers, None).await;
+        }
+        machine.changes = None;
+    }
+    start(machine, log, None, input).await?;
+    // The input is the caller's, not a change of this graph.
+    machine.changes = changes();
+    Ok(())
 }
 
 /// A compiled graph as a node of a graph over the same state.

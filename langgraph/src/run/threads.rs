@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::execute::{Done, Ended};
-use super::load::{Loaded, load};
+use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
 use super::record::{Origin, Recorder, spec};
@@ -17,7 +17,7 @@ use crate::checkpoint::{
     Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source,
     ThreadKey,
 };
-use crate::graph::CompiledStateGraph;
+use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Answer, Interrupt, Jump, Output, Writes};
 use crate::state::State;
 
@@ -26,23 +26,35 @@ pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
     pub(super) metadata: BTreeMap<String, Value>,
+    /// True when the log is read from its beginning each time.
+    pub(super) whole: bool,
 }
 
 impl Log {
     fn recorder(&self) -> Recorder {
-        Recorder::new(
-            Arc::clone(&self.saver),
-            self.key.clone(),
-            self.metadata.clone(),
-        )
+        let saver = Arc::clone(&self.saver);
+        let recorder = Recorder::new(saver, self.key.clone(), self.metadata.clone());
+        if self.whole {
+            recorder.without_snapshots()
+        } else {
+            recorder
+        }
     }
 
-    async fn load<S: State>(
+    pub(super) async fn load<S: State>(
         &self,
         machine: &Machine<S>,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
-        let loaded = load(&machine.plan, &*self.saver, &self.key, at).await?;
+        let loaded = load(&Read {
+            plan: &machine.plan,
+            initial: &machine.state,
+            saver: &*self.saver,
+            key: &self.key,
+            at,
+            changes: machine.changes.is_some(),
+        })
+        .await?;
         match (loaded, at) {
             (None, Some(id)) => Err(CheckpointError::UnknownCheckpoint {
                 thread: self.key.thread.clone(),
@@ -115,12 +127,25 @@ pub(super) async fn proceed<S: State>(
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = log.key.thread.clone();
-    let Some(mut loaded) = log.load(machine, at).await? else {
+    let Some(loaded) = log.load(machine, at).await? else {
         return Err(CheckpointError::UnknownThread(thread).into());
     };
+    let answers = assign(&thread, &loaded, given)?;
+    go_on(machine, &log, loaded, answers, command).await
+}
+
+/// Puts a machine where a log stands, with answers to its tasks.
+pub(super) async fn go_on<S: State>(
+    machine: &mut Machine<S>,
+    log: &Log,
+    mut loaded: Loaded<S>,
+    answers: Vec<(usize, Answer)>,
+    command: Option<Output<S>>,
+) -> Result<(), AgentError> {
+    let thread = &log.key.thread;
     let mut recorder = log.recorder();
     recorder.resume(loaded.head, &loaded.stored.checkpoint);
-    for (task, answer) in assign(&thread, &loaded, given)? {
+    for (task, answer) in answers {
         if let Some(state) = loaded.tasks.get_mut(task) {
             state.answers.retain(|old| old.key != answer.key);
             state.answers.push(answer.clone());
@@ -128,7 +153,10 @@ pub(super) async fn proceed<S: State>(
         recorder.keep_answers(task, vec![answer]);
     }
     recorder.flush().await?;
-    loaded.restore(machine, &thread, Some(recorder))?;
+    if let Some(changes) = &mut machine.changes {
+        changes.append(&mut loaded.changes);
+    }
+    loaded.restore(machine, thread, Some(recorder))?;
     machine.passed = true;
     let mut joining = Vec::new();
     if let Some(command) = command {
@@ -150,13 +178,23 @@ pub(super) async fn proceed<S: State>(
     Ok(())
 }
 
+/// The key under which a task finds the answer: its own question's, or the id of one that a graph
+/// inside it has asked.
+pub(super) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
+    if interrupt.namespace == namespace {
+        interrupt.key.clone()
+    } else {
+        interrupt.id.clone()
+    }
+}
+
 /// Finds the question that each answer is for.
 fn assign<S: State>(
     thread: &str,
     loaded: &Loaded<S>,
     given: Vec<Given>,
 ) -> Result<Vec<(usize, Answer)>, CheckpointError> {
-    let open = loaded.open();
+    let open = loaded.open(&[]);
     let list = |questions: &[&(usize, Interrupt)]| {
         let ids: Vec<_> = questions
             .iter()
@@ -179,7 +217,7 @@ fn assign<S: State>(
             [(task, interrupt)] => answers.push((
                 *task,
                 Answer {
-                    key: interrupt.key.clone(),
+                    key: answer_key(interrupt, &[]),
                     value,
                 },
             )),
@@ -209,7 +247,7 @@ impl<S: State> CompiledStateGraph<S> {
     /// Goes on where the thread stands: behind a breakpoint, or after a failure. Tasks that have
     /// finished do not run again; tasks that wait for an answer keep waiting.
     pub fn proceed(&self, thread: impl Into<String>) -> Run<S> {
-        Run::begin(self.clone(), Begin::Proceed(Vec::new())).thread(thread)
+        Run::begin(self.clone(), Begin::Proceed(Ok(Vec::new()))).thread(thread)
     }
 
     /// Answers the question `key` (its key, or its id) and goes on.
@@ -228,22 +266,16 @@ impl<S: State> CompiledStateGraph<S> {
         thread: impl Into<String>,
         answers: impl IntoIterator<Item = (K, impl Serialize)>,
     ) -> Run<S> {
-        let given = answers
+        let given: Result<Vec<_>, _> = answers
             .into_iter()
-            .map(|(key, value)| Given {
-                key: Some(key.into()),
-                value: json(value),
-            })
+            .map(|(key, value)| given(Some(key.into()), value))
             .collect();
         Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
     }
 
     /// Answers the only open question and goes on; an error when there are several, or none.
     pub fn answer(&self, thread: impl Into<String>, answer: impl Serialize) -> Run<S> {
-        let given = vec![Given {
-            key: None,
-            value: json(answer),
-        }];
+        let given = given(None, answer).map(|given| vec![given]);
         Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
     }
 
@@ -261,11 +293,25 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// [`AgentError::Checkpoint`] when the thread cannot be read.
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
+        let loaded = self.read(thread, None).await?;
+        Ok(loaded.map(|loaded| loaded.live(&self.plan)))
+    }
+
+    async fn read(
+        &self,
+        thread: &str,
+        at: Option<CheckpointId>,
+    ) -> Result<Option<Loaded<S>>, AgentError> {
         let (saver, key) = self.log(thread)?;
-        match load(&self.plan, &**saver, &key, None).await? {
-            Some(loaded) => Ok(Some(loaded.live(&self.plan))),
-            None => Ok(None),
-        }
+        load(&Read {
+            plan: &self.plan,
+            initial: &Arc::new(self.plan.initial.clone()),
+            saver: &**saver,
+            key: &key,
+            at,
+            changes: false,
+        })
+        .await
     }
 
     /// The thread as that checkpoint was saved; `None` when there is no such checkpoint.
@@ -278,8 +324,8 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         checkpoint: CheckpointId,
     ) -> Result<Option<Snapshot<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
-        Ok(load(&self.plan, &**saver, &key, Some(checkpoint))
+        Ok(self
+            .read(thread, Some(checkpoint))
             .await?
             .map(Loaded::saved))
     }
@@ -293,16 +339,15 @@ impl<S: State> CompiledStateGraph<S> {
         let (saver, key) = self.log(thread)?;
         let mut history = Vec::new();
         for id in saver.list(&key, ListOptions::default()).await? {
-            history.extend(
-                load(&self.plan, &**saver, &key, Some(id))
-                    .await?
-                    .map(Loaded::saved),
-            );
+            history.extend(self.read(thread, Some(id)).await?.map(Loaded::saved));
         }
         Ok(history)
     }
 }
 
-fn json(value: impl Serialize) -> Value {
-    serde_json::to_value(value).unwrap_or(Value::Null)
+fn given(key: Option<String>, value: impl Serialize) -> Result<Given, AgentError> {
+    let value = serde_json::to_value(value).map_err(|error| {
+        AgentError::InvalidInput(format!("an answer cannot be written as JSON: {error}"))
+    })?;
+    Ok(Given { key, value })
 }
