@@ -32,7 +32,7 @@ impl Case {
     /// # Errors
     ///
     /// When the file cannot be read, or is no case.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
     }
 }
@@ -50,7 +50,7 @@ impl Expectation {
     /// # Errors
     ///
     /// When the file cannot be read, or has none.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
     }
 }
@@ -107,7 +107,9 @@ pub(super) struct ConditionalSpec {
     pub from: String,
     pub route: Arc<Value>,
     pub targets: Option<PathMap>,
-    pub name: Option<String>,
+    /// Routers have no names here.
+    #[serde(default, rename = "name")]
+    pub _name: Option<String>,
 }
 
 /// What a route's labels stand for.
@@ -261,7 +263,7 @@ pub(super) enum OneOrMany<T> {
 
 impl<T> OneOrMany<T> {
     /// The values.
-    pub fn as_slice(&self) -> &[T] {
+    pub(super) fn as_slice(&self) -> &[T] {
         match self {
             Self::One(one) => std::slice::from_ref(one),
             Self::Many(many) => many,
