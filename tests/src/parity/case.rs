@@ -35,6 +35,11 @@ impl Case {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
     }
+
+    /// Whether the case needs that.
+    pub(super) fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|needed| needed == feature)
+    }
 }
 
 /// The part of a case's file that only the comparison looks at.
@@ -281,6 +286,18 @@ pub(super) struct Action {
     pub config: Config,
     #[serde(flatten)]
     pub what: Do,
+}
+
+impl Action {
+    /// Whether a run goes on where its thread stands, instead of beginning with an input.
+    pub(super) fn goes_on(&self) -> bool {
+        match &self.what {
+            Do::Invoke { input } => input.is_null(),
+            Do::Stream { input, command, .. } => command.is_some() || input.is_null(),
+            Do::Command(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// What an action does.
