@@ -261,10 +261,10 @@ impl Session {
             return Err(Trouble::Unable(format!("no durability `{durability}` yet")));
         }
         if let Some(stops) = &config.interrupt_before {
-            run = run.interrupt_before(breakpoints(stops));
+            run = run.interrupt_before(breakpoints(stops)?);
         }
         if let Some(stops) = &config.interrupt_after {
-            run = run.interrupt_after(breakpoints(stops));
+            run = run.interrupt_after(breakpoints(stops)?);
         }
         let limit = config.recursion_limit.unwrap_or(LIMIT);
         Ok(run.limit(usize::try_from(limit).unwrap_or(0)))

@@ -44,6 +44,9 @@ pub(super) fn build(
     for node in &spec.nodes {
         let configured = configured(node, spec, &schema, place)?;
         graph.add_node(node.name.as_str(), configured);
+        if let Some(targets) = &node.destinations {
+            graph.add_destinations(node.name.as_str(), targets.clone());
+        }
     }
     for edge in &spec.edges {
         match &edge.from {
@@ -54,16 +57,17 @@ pub(super) fn build(
     for conditional in &spec.conditional {
         add_route(&mut graph, conditional, spec, &schema);
     }
-    graph.interrupt_before(breakpoints(&spec.interrupt_before));
-    graph.interrupt_after(breakpoints(&spec.interrupt_after));
+    graph.interrupt_before(breakpoints(&spec.interrupt_before).map_err(NotBuilt::Unable)?);
+    graph.interrupt_after(breakpoints(&spec.interrupt_after).map_err(NotBuilt::Unable)?);
     graph.compile().map_err(NotBuilt::Refused)
 }
 
 /// Where a run stops.
-pub(super) fn breakpoints(stops: &Stops) -> Breakpoints {
+pub(super) fn breakpoints(stops: &Stops) -> Result<Breakpoints, String> {
     match stops {
-        Stops::Nodes(names) => names.iter().map(String::as_str).collect(),
-        Stops::All(_) => Breakpoints::All,
+        Stops::Nodes(names) => Ok(names.iter().map(String::as_str).collect()),
+        Stops::All(star) if star == "*" => Ok(Breakpoints::All),
+        Stops::All(other) => Err(format!("no breakpoints `{other}`")),
     }
 }
 

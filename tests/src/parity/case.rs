@@ -32,8 +32,13 @@ impl Case {
     /// # Errors
     ///
     /// When the file cannot be read, or is no case.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
+    }
+
+    /// Whether the case needs that.
+    pub(super) fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|needed| needed == feature)
     }
 }
 
@@ -50,7 +55,7 @@ impl Expectation {
     /// # Errors
     ///
     /// When the file cannot be read, or has none.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
     }
 }
@@ -107,7 +112,9 @@ pub(super) struct ConditionalSpec {
     pub from: String,
     pub route: Arc<Value>,
     pub targets: Option<PathMap>,
-    pub name: Option<String>,
+    /// Routers have no names here.
+    #[serde(default, rename = "name")]
+    pub _name: Option<String>,
 }
 
 /// What a route's labels stand for.
@@ -261,7 +268,7 @@ pub(super) enum OneOrMany<T> {
 
 impl<T> OneOrMany<T> {
     /// The values.
-    pub fn as_slice(&self) -> &[T] {
+    pub(super) fn as_slice(&self) -> &[T] {
         match self {
             Self::One(one) => std::slice::from_ref(one),
             Self::Many(many) => many,
@@ -279,6 +286,18 @@ pub(super) struct Action {
     pub config: Config,
     #[serde(flatten)]
     pub what: Do,
+}
+
+impl Action {
+    /// Whether a run goes on where its thread stands, instead of beginning with an input.
+    pub(super) fn goes_on(&self) -> bool {
+        match &self.what {
+            Do::Invoke { input } => input.is_null(),
+            Do::Stream { input, command, .. } => command.is_some() || input.is_null(),
+            Do::Command(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// What an action does.

@@ -55,7 +55,7 @@ pub(super) struct Chunks<'a> {
     root: &'a GraphSpec,
     /// What is known of each graph that runs, by its path.
     graphs: HashMap<Vec<NodeName>, Seen>,
-    chunks: Vec<Chunk>,
+    told: Vec<Chunk>,
     /// The task that streams what is seen now, if it is one.
     task: Option<(usize, String)>,
     /// The superstep of the graph that was started.
@@ -76,7 +76,7 @@ impl<'a> Chunks<'a> {
             wanted,
             root,
             graphs: HashMap::new(),
-            chunks: Vec::new(),
+            told: Vec::new(),
             task: None,
             step: 0,
             started_by_edge: 0,
@@ -85,7 +85,7 @@ impl<'a> Chunks<'a> {
 
     /// The chunks, in the groups in which they may be streamed.
     pub(super) fn groups(self) -> Value {
-        groups(self.chunks)
+        groups(self.told)
     }
 
     /// Adds the chunks that `event` is in Python.
@@ -96,7 +96,7 @@ impl<'a> Chunks<'a> {
         }
         self.task = racing(&event).map(|task| (self.step, task));
         match event.kind {
-            EventKind::Values(state) => self.values(path, &state),
+            EventKind::Values(state) => self.values(&path, &state),
             EventKind::Update {
                 node,
                 writes,
@@ -150,16 +150,16 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    fn values(&mut self, path: Vec<NodeName>, state: &Dynamic) {
+    fn values(&mut self, path: &[NodeName], state: &Dynamic) {
         let inner = !path.is_empty();
-        let seen = self.graph(&path);
+        let seen = self.graph(path);
         seen.values = Some(state.values().clone());
         let news = seen.touched != state.touched;
         seen.touched = state.touched;
         if !inner {
-            self.push(&path, "values", Value::Object(state.values().clone()));
+            self.push(path, "values", Value::Object(state.values().clone()));
         } else if news {
-            self.push(&path, "values", Value::Object(state.output()));
+            self.push(path, "values", Value::Object(state.output()));
         }
     }
 
@@ -208,14 +208,14 @@ impl<'a> Chunks<'a> {
 
     /// In Python the tasks that were sent start first.
     fn start(&mut self, path: &[NodeName], sent: bool, chunk: Value) {
-        let (before, by_edge) = (self.chunks.len(), self.started_by_edge);
+        let (before, by_edge) = (self.told.len(), self.started_by_edge);
         self.push(path, "tasks", chunk);
-        if self.chunks.len() == before {
+        if self.told.len() == before {
             return;
         }
         self.started_by_edge = if sent {
-            if let Some(chunk) = self.chunks.pop() {
-                self.chunks.insert(before - by_edge, chunk);
+            if let Some(chunk) = self.told.pop() {
+                self.told.insert(before - by_edge, chunk);
             }
             by_edge
         } else {
@@ -241,7 +241,7 @@ impl<'a> Chunks<'a> {
             (true, true) => json!([path, mode, payload]),
         };
         let task = self.task.clone();
-        self.chunks.push(Chunk { value, task });
+        self.told.push(Chunk { value, task });
     }
 }
 

@@ -58,15 +58,16 @@ impl<'a> Scope<'a> {
                 let items = items.iter().map(|item| self.eval(item));
                 Value::Array(items.collect::<Result<_, _>>()?)
             }
-            Value::Object(map) => match map.iter().find(|(key, _)| key.starts_with('$')) {
-                Some((operator, argument)) => self.operator(operator, argument, map)?,
-                None => {
-                    let entries = map
-                        .iter()
-                        .map(|(key, value)| Ok((key.clone(), self.eval(value)?)));
-                    Value::Object(entries.collect::<Result<_, BadCase>>()?)
+            Value::Object(map) => {
+                if let Some((operator, argument)) = map.iter().find(|(key, _)| key.starts_with('$'))
+                {
+                    return self.operator(operator, argument, map);
                 }
-            },
+                let entries = map
+                    .iter()
+                    .map(|(key, value)| Ok((key.clone(), self.eval(value)?)));
+                Value::Object(entries.collect::<Result<_, BadCase>>()?)
+            }
             other => other.clone(),
         })
     }

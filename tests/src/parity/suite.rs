@@ -142,9 +142,8 @@ async fn verdict(path: &Path, case: Case, mode: Mode) -> Verdict {
     if case.differs.iter().any(|tag| tag == ours::PYTHON_ONLY) {
         return Verdict::Skip(ours::PYTHON_ONLY.to_owned());
     }
-    let missing = |feature: &&String| MISSING.contains(&feature.as_str());
-    if let Some(feature) = case.features.iter().find(missing) {
-        return Verdict::Skip(feature.clone());
+    if let Some((feature, _)) = MISSING.iter().find(|(_, needs)| needs(&case)) {
+        return Verdict::Skip((*feature).to_owned());
     }
     let case = Arc::new(case);
     // A task of its own: a panic is the case's.
