@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::commit::Changes;
 use super::machine::{End, Machine};
 use super::options::enter;
 use crate::AgentError;
@@ -34,7 +35,12 @@ async fn run_inside<S: State>(
         names: Arc::clone(&plan.names),
         limit: outer.limit,
         // What is nearer to the node wins: the run's, then this graph's, then those around it.
-        resources: outer.resources.layered_under(&plan.resources),
+        resources: if plan.resources.is_empty() {
+            outer.resources.clone()
+        } else {
+            let nearer = outer.resources.layered(&plan.resources);
+            nearer.layered(&outer.shared.resources)
+        },
         emitter: outer
             .emitter
             .as_ref()
@@ -46,7 +52,7 @@ async fn run_inside<S: State>(
     let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
     machine.start(input).await.map_err(NodeError::from_agent)?;
     // The input is the caller's, not a change of this graph.
-    machine.changes = collect.then(Vec::new);
+    machine.changes = collect.then(Changes::default);
     let end = machine.run().await.map_err(NodeError::from_agent)?;
     Ok(Inner { machine, end })
 }
@@ -65,7 +71,10 @@ impl<S: State> Shared<S> {
         )
         .await?;
         let Inner { mut machine, end } = inner;
-        let changes = machine.changes.take().unwrap_or_default();
+        let changes = machine
+            .changes
+            .take()
+            .map_or_else(Vec::new, Changes::into_writes);
         finish(end, changes, call.cx)
     }
 }
@@ -179,8 +188,9 @@ impl<S: State, P: State> MappedGraph<S, P> {
         enter(plan, &mut input);
         let Inner { machine, end } =
             run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
-        let mut output = (self.back)(machine.into_state())?;
+        // A graph that waits has no result yet.
         let command = finish(end, Vec::new(), call.cx)?;
+        let mut output = (self.back)(machine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
         Ok(output)
