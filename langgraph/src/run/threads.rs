@@ -153,8 +153,8 @@ pub(super) async fn go_on<S: State>(
         recorder.keep_answers(task, vec![answer]);
     }
     recorder.flush().await?;
-    if let Some(changes) = &mut machine.changes {
-        changes.append(&mut loaded.changes);
+    if machine.changes.is_some() {
+        machine.changes = loaded.changes.take();
     }
     loaded.restore(machine, thread, Some(recorder))?;
     machine.passed = true;
