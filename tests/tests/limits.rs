@@ -280,6 +280,33 @@ async fn b18_a_timeout_around_a_loop_that_never_waits_fires() {
 }
 
 #[tokio::test]
+async fn b18_a_loop_of_nodes_that_compute_for_long_is_stopped_soon() {
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("busy", |n: &i64| {
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_micros(500) {
+            std::hint::spin_loop();
+        }
+        n + 1
+    });
+    graph.add_edge(START, "busy").add_edge("busy", "busy");
+    let start = std::time::Instant::now();
+    let run = graph
+        .compile()
+        .unwrap()
+        .run(0)
+        .limit(usize::MAX)
+        .timeout(ms(20));
+    assert!(matches!(run.await, Err(AgentError::TimedOut(_))));
+    // Sixteen thousand of these supersteps would take eight seconds.
+    assert!(
+        start.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test]
 async fn b18_a_loop_that_never_waits_leaves_others_their_turn() {
     let turns = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&turns);

@@ -1,6 +1,7 @@
 //! The superstep loop: plan, execute, commit, route, repeat.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
 use super::execute::{Ended, follows_edges, run_task};
@@ -16,6 +17,9 @@ use crate::state::State;
 
 /// How many supersteps pass before the loop makes sure that others get their turn.
 pub(super) const TURN: usize = 128;
+
+/// How long the loop goes on before others get their turn.
+const TURN_TIME: Duration = Duration::from_millis(1);
 
 /// A task of the next superstep.
 pub(super) struct Task<S: State> {
@@ -78,6 +82,8 @@ pub(super) struct Machine<S: State> {
     pub(super) step: i64,
     /// The supersteps of this run.
     pub(super) taken: usize,
+    /// When others last got their turn.
+    last_turn: Instant,
     pub(super) before: Stops,
     pub(super) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
@@ -108,6 +114,7 @@ impl<S: State> Machine<S> {
             deferred: Vec::new(),
             step: -1,
             taken: 0,
+            last_turn: Instant::now(),
             passed: false,
             changes: None,
             recorder: None,
@@ -226,9 +233,16 @@ impl<S: State> Machine<S> {
         }
     }
 
-    /// Lets others run: a loop over nodes that never wait stays interruptible.
-    pub(super) async fn give_turn(&self) {
-        tokio::task::coop::consume_budget().await;
+    /// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
+    ///
+    /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may
+    /// be as long as their nodes compute.
+    pub(super) async fn give_turn(&mut self) {
+        let now = Instant::now();
+        if now.saturating_duration_since(self.last_turn) >= TURN_TIME {
+            tokio::task::yield_now().await;
+            self.last_turn = Instant::now();
+        }
     }
 
     /// The state at the end.
