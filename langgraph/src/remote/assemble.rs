@@ -2,45 +2,14 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::recent::Recent;
-use super::{AgentEnvelope, AgentId, EnvelopeBody, StreamId};
-use crate::message::{MessageAccumulator, MessageChunk};
+use super::{AgentEnvelope, AgentId, EnvelopeBody, StreamContent, StreamId, content};
 
 /// How many ended streams are remembered, to tell a chunk that comes too late from one whose
 /// stream never started.
 const REMEMBERED: usize = 1_024;
-
-/// What the chunks of a stream are, and so how they are put together.
-///
-/// The start of a stream says it in its metadata, under `content`. When it does not, chunks that
-/// are all strings are text, and anything else is values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum StreamContent {
-    /// Strings; the whole is one string.
-    Text,
-    /// [`MessageChunk`]s of one or several messages; the whole is the message if there is one,
-    /// and the list of them otherwise.
-    Messages,
-    /// Any values; the whole is the list of them.
-    Values,
-}
-
-impl StreamContent {
-    /// The metadata of a stream of that content.
-    pub fn metadata(self) -> Value {
-        serde_json::json!({ "content": self })
-    }
-
-    /// What a stream with that metadata holds, if the metadata says so.
-    pub fn of(metadata: &Value) -> Option<Self> {
-        Self::deserialize(metadata.get("content")?).ok()
-    }
-}
 
 /// How much a [`StreamAssembler`] holds at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,51 +76,7 @@ pub struct Assembled {
 impl Assembled {
     /// The chunks as one value; see [`StreamContent`].
     pub fn into_value(self) -> Value {
-        let texts = || !self.chunks.is_empty() && self.chunks.iter().all(Value::is_string);
-        let content = StreamContent::of(&self.metadata).unwrap_or_else(|| {
-            if texts() {
-                StreamContent::Text
-            } else {
-                StreamContent::Values
-            }
-        });
-        let joined = match content {
-            StreamContent::Text => text(&self.chunks),
-            StreamContent::Messages => messages(&self.chunks),
-            StreamContent::Values => None,
-        };
-        // Chunks that are not what the metadata says are still all there.
-        joined.unwrap_or(Value::Array(self.chunks))
-    }
-}
-
-fn text(chunks: &[Value]) -> Option<Value> {
-    let text: Option<String> = chunks.iter().map(Value::as_str).collect();
-    text.map(Value::String)
-}
-
-fn messages(chunks: &[Value]) -> Option<Value> {
-    // In the order of their first chunks; a chunk without an id goes on with the one before.
-    let mut open: Vec<(Option<String>, MessageAccumulator)> = Vec::new();
-    for chunk in chunks {
-        let chunk = MessageChunk::deserialize(chunk).ok()?;
-        let known = match &chunk.id {
-            None => open.len().checked_sub(1),
-            id => open.iter().position(|(other, _)| other == id),
-        };
-        match known.and_then(|index| open.get_mut(index)) {
-            Some((_, message)) => message.push(chunk),
-            None => open.push((chunk.id.clone(), [chunk].into_iter().collect())),
-        }
-    }
-    let mut whole: Vec<Value> = open
-        .into_iter()
-        .map(|(_, message)| serde_json::to_value(message.finish()))
-        .collect::<Result<_, _>>()
-        .ok()?;
-    match whole.len() {
-        1 => whole.pop(),
-        _ => Some(Value::Array(whole)),
+        content::join(&self.metadata, self.chunks)
     }
 }
 
@@ -355,8 +280,6 @@ pub(super) fn weight(value: &Value) -> usize {
 mod tests {
     use serde_json::json;
 
-    use super::StreamContent::{Messages, Text, Values};
-
     use super::*;
 
     fn start(id: &str) -> AgentEnvelope {
@@ -496,37 +419,5 @@ mod tests {
         // What has ended no longer counts.
         streams.push(end("b")).unwrap();
         streams.push(chunk("a", long)).unwrap();
-    }
-
-    #[test]
-    fn chunks_are_joined_as_what_they_are() {
-        let whole = |content: Option<StreamContent>, chunks: &[Value]| {
-            Assembled {
-                from: "a".into(),
-                stream_id: "s".into(),
-                metadata: content.map_or(Value::Null, StreamContent::metadata),
-                chunks: chunks.to_vec(),
-            }
-            .into_value()
-        };
-        assert_eq!(whole(None, &[json!("a"), json!("b")]), "ab");
-        assert_eq!(whole(None, &[json!("a"), json!(1)]), json!(["a", 1]));
-        assert_eq!(whole(None, &[]), json!([]));
-        assert_eq!(whole(Some(Text), &[]), "");
-        assert_eq!(whole(Some(Values), &[json!("a")]), json!(["a"]));
-        assert_eq!(whole(Some(Text), &[json!(1)]), json!([1]));
-        let piece = |id: &str, text: &str| json!({"id": id, "text": text});
-        let message = whole(Some(Messages), &[piece("m", "He"), json!({"text": "y"})]);
-        let message: crate::message::Message = serde_json::from_value(message).unwrap();
-        assert_eq!(
-            (message.id.as_deref(), &*message.text()),
-            (Some("m"), "Hey")
-        );
-        let two = whole(
-            Some(Messages),
-            &[piece("m", "a"), piece("n", "b"), piece("m", "c")],
-        );
-        let two: Vec<crate::message::Message> = serde_json::from_value(two).unwrap();
-        assert_eq!((&*two[0].text(), &*two[1].text()), ("ac", "b"));
     }
 }

@@ -70,6 +70,7 @@
 
 mod assemble;
 mod boundary;
+mod content;
 mod correlate;
 mod envelope;
 mod error;
@@ -82,8 +83,9 @@ mod reply;
 mod serve;
 mod transport;
 
-pub use assemble::{Assembled, StreamAssembler, StreamContent, StreamError, StreamLimits};
+pub use assemble::{Assembled, StreamAssembler, StreamError, StreamLimits};
 pub use boundary::InvokeBoundary;
+pub use content::StreamContent;
 pub use correlate::{CorrelationError, Correlator};
 pub use envelope::{AgentEnvelope, EnvelopeBody, ErrorCode};
 pub use error::RemoteError;

@@ -9,7 +9,7 @@ use langgraph::graph::NodeKind;
 use langgraph::prelude::*;
 use langgraph::remote::{
     AgentEnvelope, AgentId, EnvelopeBody, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
-    Transport,
+    StreamId, Transport,
 };
 use serde_json::{Value, json};
 
@@ -82,10 +82,7 @@ fn h6_the_graph_lists_a_remote_node_with_its_agent() {
 struct Elsewhere(Arc<Mutex<Vec<Value>>>);
 
 impl Transport for Elsewhere {
-    fn request(
-        &self,
-        request: AgentEnvelope,
-    ) -> BoxFuture<'_, Result<ReplyStream, StreamId, RemoteError>> {
+    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
         self.0.lock().unwrap().push(request.payload().unwrap());
         let body = EnvelopeBody::Complete(json!({"Sent": "Ann"}));
         Box::pin(async move { Ok(ReplyStream::once(request.reply(body))) })
