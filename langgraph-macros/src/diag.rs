@@ -69,7 +69,7 @@ impl Errors {
     /// Every error and every note, with its place.
     #[cfg(test)]
     pub(crate) fn list(&self) -> impl Iterator<Item = syn::Error> + '_ {
-        self.list.iter().cloned().flatten()
+        self.list.iter().flatten()
     }
 
     /// What the user would read, notes included.

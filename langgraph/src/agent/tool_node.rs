@@ -400,6 +400,7 @@ where
 #[derive(Debug)]
 pub enum ByToolNode {}
 
+#[diagnostic::do_not_recommend]
 impl<S: HasMessages> IntoWorker<S, ToolCall, ByToolNode> for ToolNode {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
         let node = Arc::new(self);
@@ -440,6 +441,7 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
         let on = Arc::new(self);

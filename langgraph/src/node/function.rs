@@ -142,6 +142,8 @@ pub trait IntoNode<S: State, K> {
     fn into_node(self) -> ConfiguredNode<S>;
 }
 
+// This impl and those of other types carry `do_not_recommend`: rustc would list them all under
+// every wrong node, and the note on the trait says it better.
 #[diagnostic::do_not_recommend]
 impl<S: State> IntoNode<S, ConfiguredNode<S>> for ConfiguredNode<S> {
     fn into_node(self) -> ConfiguredNode<S> {

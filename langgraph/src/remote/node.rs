@@ -322,6 +322,7 @@ impl<S: State> Step<S> for BoundRemoteNode<S> {
 #[derive(Debug)]
 pub enum ByRemote {}
 
+#[diagnostic::do_not_recommend]
 impl<S: State> IntoNode<S, ByRemote> for BoundRemoteNode<S> {
     fn into_node(self) -> ConfiguredNode<S> {
         let kind = NodeKind::Remote {
@@ -332,6 +333,7 @@ impl<S: State> IntoNode<S, ByRemote> for BoundRemoteNode<S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S> IntoNode<S, ByRemote> for RemoteNode
 where
     S: State<Update: DeserializeOwned> + Serialize,

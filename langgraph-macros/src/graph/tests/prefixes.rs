@@ -160,5 +160,5 @@ fn five_hundred_edges_take_no_time() {
     let spent = start.elapsed();
     assert_eq!(read.errors.messages(), [""; 0]);
     // Unoptimised and on a busy machine; anything quadratic takes far longer.
-    assert!(spent < std::time::Duration::from_millis(1_000), "{spent:?}");
+    assert!(spent < std::time::Duration::from_secs(1), "{spent:?}");
 }
