@@ -227,10 +227,13 @@ impl GenaiModel {
         request: ChatRequest,
     ) -> Result<langgraph::agent::ChatResponse, ModelError> {
         let target = self.target().await?;
-        let options = request::options(&request);
+        // The raw body is for what genai cannot read.
+        let options = request::options(&request).with_capture_raw_body(true);
         let request = request::convert(request)?;
-        let response = self.client.exec_chat(target, request, Some(&options)).await;
-        Ok(response::convert(response.map_err(error::from_genai)?))
+        match self.client.exec_chat(target, request, Some(&options)).await {
+            Ok(response) => Ok(response::convert(response)),
+            Err(error) => response::rescued(&error).ok_or_else(|| error::from_genai(error)),
+        }
     }
 
     async fn open(&self, request: ChatRequest) -> Result<genai::chat::ChatStream, ModelError> {

@@ -10,10 +10,12 @@ use serde_json::{Value, json};
 
 /// The options that go with `request`.
 pub(crate) fn options(request: &ChatRequest) -> ChatOptions {
-    let mut options = ChatOptions::default();
-    options.temperature = request.temperature;
-    options.max_tokens = request.max_tokens;
-    options.stop_sequences.clone_from(&request.stop);
+    let mut options = ChatOptions {
+        temperature: request.temperature,
+        max_tokens: request.max_tokens,
+        stop_sequences: request.stop.clone(),
+        ..ChatOptions::default()
+    };
     if !request.tools.is_empty() {
         options.tool_choice = match &request.tool_choice {
             ToolChoice::Required => Some(Choice::Required),
@@ -107,9 +109,9 @@ fn content(content: Content) -> Result<MessageContent, ModelError> {
             for part in all {
                 match part {
                     ContentPart::Text { text } => parts.push(Part::Text(text)),
-                    ContentPart::Image(media) => parts.push(binary(media, "image/png")),
-                    ContentPart::Audio(media) => parts.push(binary(media, "audio/wav")),
-                    ContentPart::File(media) => parts.push(binary(media, "application/pdf")),
+                    ContentPart::Image(media) => parts.push(binary(media, "image/png")?),
+                    ContentPart::Audio(media) => parts.push(binary(media, "audio/wav")?),
+                    ContentPart::File(media) => parts.push(binary(media, "application/pdf")?),
                     ContentPart::Reasoning {
                         reasoning,
                         signature,
@@ -128,13 +130,16 @@ fn content(content: Content) -> Result<MessageContent, ModelError> {
     Ok(MessageContent::from_parts(parts))
 }
 
-fn binary(media: Media, usual: &str) -> Part {
+fn binary(media: Media, usual: &str) -> Result<Part, ModelError> {
     match media {
         Media::Url { url, mime_type } => {
-            Part::from_binary_url(mime_type.unwrap_or_else(|| usual.to_owned()), url, None)
+            let mime_type = mime_type.unwrap_or_else(|| usual.to_owned());
+            Ok(Part::from_binary_url(mime_type, url, None))
         }
-        Media::Base64 { base64, mime_type } => Part::from_binary_base64(mime_type, base64, None),
-        _ => Part::Text(String::new()),
+        Media::Base64 { base64, mime_type } => {
+            Ok(Part::from_binary_base64(mime_type, base64, None))
+        }
+        _ => Err(unsupported("media of that kind")),
     }
 }
 

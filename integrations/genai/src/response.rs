@@ -1,5 +1,6 @@
 //! Answers in our form.
 
+use genai::Error;
 use genai::chat::{
     ChatResponse as Response, ContentPart as Part, StopReason, ToolCall as Call, Usage as Used,
 };
@@ -42,6 +43,40 @@ pub(crate) fn convert(response: Response) -> ChatResponse {
     let mut converted = ChatResponse::new(message).with_finish_reason(reason);
     converted.usage = usage(&response.usage);
     converted
+}
+
+/// An answer that genai refuses although it holds one: calls whose arguments are no JSON, in the
+/// form that `OpenAI` and those who speak its protocol use. The model is to be told, as it is when
+/// the same answer is streamed.
+pub(crate) fn rescued(error: &Error) -> Option<ChatResponse> {
+    let Error::ChatResponseGeneration { response_body, .. } = error else {
+        return None;
+    };
+    let text = |value: &Value, path: &str| value.pointer(path)?.as_str().map(str::to_owned);
+    let choice = response_body.pointer("/choices/0")?;
+    let calls = choice.pointer("/message/tool_calls")?.as_array()?;
+    let calls: Option<Vec<ToolCall>> = calls
+        .iter()
+        .map(|call| {
+            let arguments = text(call, "/function/arguments")?;
+            let id = text(call, "/id").unwrap_or_default();
+            Some(ToolCall::from_text(
+                id,
+                text(call, "/function/name")?,
+                arguments,
+            ))
+        })
+        .collect();
+    let calls = calls?;
+    let reason = text(choice, "/finish_reason").map(StopReason::from);
+    let reason = finish_reason(reason.as_ref(), !calls.is_empty());
+    let said = text(choice, "/message/content").unwrap_or_default();
+    let message = Message::assistant_with_tool_calls(said, calls);
+    let mut response = ChatResponse::new(message).with_finish_reason(reason);
+    let count = |path: &str| response_body.pointer(path)?.as_u64();
+    response.usage = count("/usage/prompt_tokens")
+        .map(|read| Usage::new(read, count("/usage/completion_tokens").unwrap_or(0)));
+    Some(response)
 }
 
 pub(crate) fn tool_call(call: Call) -> ToolCall {
