@@ -1,0 +1,38 @@
+//! Chat models for `langgraph`, by way of the `genai` crate: `OpenAI` and everything that speaks its
+//! protocol, Anthropic, Ollama, and the other providers that `genai` knows.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use langgraph::agent::{ChatModel, MessagesStateUpdate, react_agent};
+//! use langgraph_genai::Model;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = Model::openai("gpt-4.1-mini").api_key("sk-…").build()?;
+//! let agent = react_agent(model, ()).compile()?;
+//! let state = agent.invoke(MessagesStateUpdate::user("What is a superstep?")).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`from_env`] takes the model that the environment names.
+//!
+//! # TLS
+//!
+//! Hosted providers need the feature `rustls` or the feature `native-tls` (one of them); without,
+//! a model at an `https://` address is an error when it is built.
+//!
+//! # Retries
+//!
+//! A model never tries again by itself: the node that calls it does, with
+//! `.retry(RetryPolicy::attempts(4).retry_on(ModelError::is_worth_retrying))`.
+
+mod address;
+mod env;
+mod error;
+mod model;
+mod request;
+mod response;
+mod stream;
+
+pub use env::{from_env, from_vars};
+pub use model::{GenaiModel, Model};

@@ -1,0 +1,129 @@
+//! Answers in our form.
+
+use genai::Error;
+use genai::chat::{
+    ChatResponse as Response, ContentPart as Part, StopReason, ToolCall as Call, Usage as Used,
+};
+use langgraph::agent::ChatResponse;
+use langgraph::message::{Content, ContentPart, FinishReason, Message, ToolCall, Usage};
+use serde_json::Value;
+
+/// An answer in one piece.
+pub(crate) fn convert(response: Response) -> ChatResponse {
+    let mut text = String::new();
+    let mut reasoning = String::new();
+    let mut signature = None;
+    let mut calls = Vec::new();
+    for part in response.content.into_parts() {
+        match part {
+            Part::Text(more) => text.push_str(&more),
+            Part::ReasoningContent(more) => reasoning.push_str(&more),
+            Part::ThoughtSignature(given) => signature = Some(given),
+            Part::ToolCall(call) => calls.push(tool_call(call)),
+            Part::Binary(_) | Part::ToolResponse(_) | Part::Custom(_) => {}
+        }
+    }
+    if reasoning.is_empty() {
+        reasoning = response.reasoning_content.unwrap_or_default();
+    }
+    let content = if reasoning.is_empty() && signature.is_none() {
+        Content::Text(text)
+    } else {
+        let mut parts = vec![ContentPart::Reasoning {
+            reasoning,
+            signature,
+        }];
+        if !text.is_empty() {
+            parts.push(ContentPart::text(text));
+        }
+        Content::Parts(parts)
+    };
+    let reason = finish_reason(response.stop_reason.as_ref(), !calls.is_empty());
+    let message = Message::assistant_with_tool_calls(content, calls);
+    let mut converted = ChatResponse::new(message).with_finish_reason(reason);
+    converted.usage = usage(&response.usage);
+    converted
+}
+
+/// An answer that genai refuses although it holds one: calls whose arguments are no JSON, in the
+/// form that `OpenAI` and those who speak its protocol use. The model is to be told, as it is when
+/// the same answer is streamed.
+pub(crate) fn rescued(error: &Error) -> Option<ChatResponse> {
+    let Error::ChatResponseGeneration { response_body, .. } = error else {
+        return None;
+    };
+    let text = |value: &Value, path: &str| value.pointer(path)?.as_str().map(str::to_owned);
+    let choice = response_body.pointer("/choices/0")?;
+    let calls = choice.pointer("/message/tool_calls")?.as_array()?;
+    let calls: Option<Vec<ToolCall>> = calls
+        .iter()
+        .map(|call| {
+            let arguments = text(call, "/function/arguments")?;
+            let id = text(call, "/id").unwrap_or_default();
+            Some(ToolCall::from_text(
+                id,
+                text(call, "/function/name")?,
+                arguments,
+            ))
+        })
+        .collect();
+    let calls = calls?;
+    let reason = text(choice, "/finish_reason").map(StopReason::from);
+    let reason = finish_reason(reason.as_ref(), !calls.is_empty());
+    let said = text(choice, "/message/content").unwrap_or_default();
+    let message = Message::assistant_with_tool_calls(said, calls);
+    let mut response = ChatResponse::new(message).with_finish_reason(reason);
+    let count = |path: &str| response_body.pointer(path)?.as_u64();
+    response.usage = count("/usage/prompt_tokens")
+        .map(|read| Usage::new(read, count("/usage/completion_tokens").unwrap_or(0)));
+    Some(response)
+}
+
+pub(crate) fn tool_call(call: Call) -> ToolCall {
+    match call.fn_arguments {
+        arguments @ Value::Object(_) => ToolCall::new(call.call_id, call.fn_name, arguments),
+        other => ToolCall::from_text(call.call_id, call.fn_name, arguments_text(&other)),
+    }
+}
+
+/// The arguments as the model wrote them.
+pub(crate) fn arguments_text(arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Why the answer ends. Some providers say "stop" when the model waits for tools, and some say
+/// nothing: the calls tell.
+pub(crate) fn finish_reason(reason: Option<&StopReason>, calls: bool) -> FinishReason {
+    match reason {
+        Some(StopReason::MaxTokens(_)) => FinishReason::Length,
+        Some(StopReason::ContentFilter(_)) => FinishReason::ContentFilter,
+        Some(StopReason::Other(reason)) => FinishReason::Other(reason.clone()),
+        _ if calls => FinishReason::ToolCalls,
+        Some(StopReason::ToolCall(_) | StopReason::Completed(_) | StopReason::StopSequence(_))
+        | None => FinishReason::Stop,
+    }
+}
+
+/// The tokens used; nothing if the provider does not count.
+pub(crate) fn usage(used: &Used) -> Option<Usage> {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
+    let read = count(used.prompt_tokens);
+    let written = count(used.completion_tokens);
+    if read.is_none() && written.is_none() {
+        return None;
+    }
+    let cached = used.prompt_tokens_details.as_ref();
+    let thought = used.completion_tokens_details.as_ref();
+    Some(
+        Usage::new(read.unwrap_or(0), written.unwrap_or(0))
+            .with_cached(cached.and_then(|of| count(of.cached_tokens)).unwrap_or(0))
+            .with_reasoning(
+                thought
+                    .and_then(|of| count(of.reasoning_tokens))
+                    .unwrap_or(0),
+            ),
+    )
+}

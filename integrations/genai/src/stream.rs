@@ -1,0 +1,149 @@
+//! Answers that arrive piece by piece.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use genai::chat::{ChatStream, ChatStreamEvent, StreamEnd, ToolCall as Call};
+use langgraph::agent::{ModelError, ModelErrorKind};
+use langgraph::message::{MessageChunk, ToolCallChunk};
+
+use crate::error;
+use crate::response::{arguments_text, finish_reason, usage};
+
+type Opening<'a> = Pin<Box<dyn Future<Output = Result<ChatStream, ModelError>> + Send + 'a>>;
+
+/// genai's stream with what it leaves open closed: arguments come as what is new, the first error
+/// is the last item, and a stream that was cut off is an error.
+pub(crate) struct Chunks<'a> {
+    state: State<'a>,
+    calls: Calls,
+}
+
+enum State<'a> {
+    Opening(Opening<'a>),
+    Open(ChatStream),
+    Ended,
+}
+
+impl<'a> Chunks<'a> {
+    pub(crate) fn new(opening: Opening<'a>) -> Self {
+        Self {
+            state: State::Opening(opening),
+            calls: Calls::default(),
+        }
+    }
+
+    fn fail(&mut self, error: ModelError) -> Poll<Option<Result<MessageChunk, ModelError>>> {
+        self.state = State::Ended;
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+impl Stream for Chunks<'_> {
+    type Item = Result<MessageChunk, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let event = match &mut self.state {
+                State::Ended => return Poll::Ready(None),
+                State::Opening(opening) => match opening.as_mut().poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Ok(stream)) => {
+                        self.state = State::Open(stream);
+                        continue;
+                    }
+                    Poll::Ready(Err(error)) => return self.fail(error),
+                },
+                State::Open(stream) => match Pin::new(stream).poll_next(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(event) => event,
+                },
+            };
+            match event {
+                None => {
+                    return self.fail(ModelError::new(
+                        ModelErrorKind::Incomplete,
+                        "the model's answer was cut off: the connection ended in the middle of it",
+                    ));
+                }
+                Some(Err(error)) => return self.fail(error::from_genai(error)),
+                Some(Ok(ChatStreamEvent::End(end))) => {
+                    self.state = State::Ended;
+                    return Poll::Ready(Some(Ok(self.calls.end(&end))));
+                }
+                Some(Ok(event)) => {
+                    if let Some(chunk) = self.calls.piece(event) {
+                        return Poll::Ready(Some(Ok(chunk)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The tool calls so far: their ids, and what of their arguments has been passed on.
+#[derive(Default)]
+struct Calls(Vec<(String, String)>);
+
+impl Calls {
+    fn piece(&mut self, event: ChatStreamEvent) -> Option<MessageChunk> {
+        match event {
+            ChatStreamEvent::Chunk(piece) => Some(MessageChunk::text(piece.content)),
+            ChatStreamEvent::ReasoningChunk(piece) => Some(MessageChunk::reasoning(piece.content)),
+            ChatStreamEvent::ThoughtSignatureChunk(piece) => {
+                let mut chunk = MessageChunk::default();
+                chunk.signature = Some(piece.content);
+                Some(chunk)
+            }
+            ChatStreamEvent::ToolCallChunk(piece) => {
+                self.call(&piece.tool_call).map(MessageChunk::tool_call)
+            }
+            ChatStreamEvent::Start | ChatStreamEvent::Heartbeat | ChatStreamEvent::End(_) => None,
+        }
+    }
+
+    /// What is new in a call: genai repeats the arguments from their beginning.
+    fn call(&mut self, call: &Call) -> Option<ToolCallChunk> {
+        let text = arguments_text(&call.fn_arguments);
+        let known = self.0.iter().rposition(|(id, _)| *id == call.call_id);
+        let Some(index) = known else {
+            self.0.push((call.call_id.clone(), text.clone()));
+            return Some(ToolCallChunk {
+                index: self.0.len() - 1,
+                id: Some(call.call_id.clone()),
+                name: Some(call.fn_name.clone()),
+                arguments: text,
+            });
+        };
+        let (_, passed) = self.0.get_mut(index)?;
+        let new = match text.strip_prefix(passed.as_str()) {
+            Some(new) => new.to_owned(),
+            None => text,
+        };
+        if new.is_empty() {
+            return None;
+        }
+        passed.push_str(&new);
+        Some(ToolCallChunk {
+            index,
+            arguments: new,
+            ..ToolCallChunk::default()
+        })
+    }
+
+    /// The last chunk: what it cost, why it ends, and calls that did not come in pieces.
+    fn end(&mut self, end: &StreamEnd) -> MessageChunk {
+        let mut chunk = MessageChunk::default();
+        for call in end.captured_tool_calls().unwrap_or_default() {
+            if !self.0.iter().any(|(id, _)| *id == call.call_id) {
+                chunk.tool_calls.extend(self.call(call));
+            }
+        }
+        chunk.usage = end.captured_usage.as_ref().and_then(usage);
+        let reason = end.captured_stop_reason.as_ref();
+        chunk.finish_reason = Some(finish_reason(reason, !self.0.is_empty()));
+        chunk
+    }
+}
