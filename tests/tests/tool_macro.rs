@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use langgraph::agent::{
-    IntoTool, IntoTools, Json, Tool, ToolContext, ToolError, ToolOutput,
-};
+use langgraph::agent::{IntoTool, IntoTools, Json, Tool, ToolContext, ToolError, ToolOutput};
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph::state::HasMessages;
