@@ -369,9 +369,9 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     output_bounds.predicates.push(parse_quote! {
         for<'__state> #state #ty_generics: #root::state::State<Update = Self>
     });
-    // One span for all that a state must be, so that one thing missing is one error.
-    let at_name = root.at(state.span());
-    let trait_path = quote_spanned!(state.span()=> #at_name::state::State);
+    // At the derive, as the rest of the header: a bound that a state misses is then one error.
+    let mut this = (*state).clone();
+    this.set_span(Span::call_site());
     let merge = if model.is_understood() {
         quote!(Self { #merge })
     } else {
@@ -380,7 +380,7 @@ fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     quote! {
         #[automatically_derived]
         #[allow(unused_variables, unused_mut)]
-        impl #impl_generics #trait_path for #state #ty_generics #state_bounds {
+        impl #impl_generics #root::state::State for #this #ty_generics #state_bounds {
             type Update = #update #ty_generics;
 
             fn fields(&self) -> &[#root::state::Field] {

@@ -7,7 +7,7 @@ use syn::{FnArg, Ident, LitStr, Type, parse_quote};
 
 use super::attr::Options;
 use super::signature::{Argument, ToolFn};
-use crate::function::{reference, split_attributes};
+use crate::function::{reference, split_attributes, type_span};
 
 /// The function, its marker, and the struct of its arguments.
 pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
@@ -112,6 +112,21 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     };
     let (serde, schemars) = (crate_path("serde"), crate_path("schemars"));
     let fields = tool.arguments.iter().map(field);
+    // The derives hold for fields that fit; that each of them does is checked where it stands.
+    let fitting: Vec<_> = tool
+        .arguments
+        .iter()
+        .map(|argument| {
+            let ty = argument.ty;
+            quote!(for<'__a> #ty: #root::__private::ToolArgument)
+        })
+        .collect();
+    let checks = tool.arguments.iter().map(|argument| {
+        let span = type_span(argument.ty);
+        let root = root.at(span);
+        let ty = argument.ty;
+        quote_spanned!(span=> let () = #root::__private::argument::<#ty>();)
+    });
     let defaults = tool.arguments.iter().map(default);
     let names: Vec<_> = tool
         .arguments
@@ -135,14 +150,25 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
             #[serde(crate = #serde)]
             #[schemars(crate = #schemars)]
             #[allow(missing_debug_implementations, missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
-            pub struct #arguments {
+            pub struct #arguments
+            where
+                #(#fitting,)*
+            {
                 #(#fields,)*
             }
 
             #(#defaults)*
 
+            #[allow(dead_code, clippy::all, clippy::pedantic)]
+            fn check() {
+                #(#checks)*
+            }
+
             #[automatically_derived]
-            impl #root::agent::ToolMeta for #marker {
+            impl #root::agent::ToolMeta for #marker
+            where
+                #(#fitting,)*
+            {
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #direct

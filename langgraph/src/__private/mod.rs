@@ -1,6 +1,8 @@
 //! What expansions call. Not part of the public API: it changes without notice.
 
 mod answer;
+#[cfg(feature = "agent")]
+mod tool;
 mod update;
 
 use std::marker::PhantomData;
@@ -12,6 +14,8 @@ use crate::node::{
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+#[cfg(feature = "agent")]
+pub use self::tool::{ToolArgument, argument};
 pub use self::update::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
     reducer, reducers, see_messages, the_messages, written_messages,

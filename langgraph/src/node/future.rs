@@ -22,15 +22,17 @@ pub trait NodeMeta: Send + Sync + 'static {
 }
 
 /// A boxed node body that polls to the runtime's form of its answer.
-pub(crate) trait ErasedTask<S: State> {
+pub(crate) trait ErasedTask<S> {
     fn poll_output(
         self: Pin<&mut Self>,
         cx: &mut TaskContext<'_>,
-    ) -> Poll<Result<Output<S>, NodeError>>;
+    ) -> Poll<Result<Output<S>, NodeError>>
+    where
+        S: State;
 }
 
 /// The same body, polled to the answer itself: what a direct call of the function awaits.
-pub(crate) trait Task<S: State, O>: ErasedTask<S> {
+pub(crate) trait Task<S, O>: ErasedTask<S> {
     fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O>;
 }
 
@@ -54,8 +56,9 @@ impl<S: State, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
 /// Await it to call the function like any other, in a unit test say. It is not a `Future` itself,
 /// so that a `#[node]` function and a plain async function stay different things to
 /// [`IntoNode`](super::IntoNode).
+// No bound on `S`: a type that is no state is reported once, where the future is made.
 #[must_use = "a node does nothing until it is awaited"]
-pub struct NodeFuture<'a, S: State, O, M> {
+pub struct NodeFuture<'a, S, O, M> {
     pub(crate) task: Pin<Box<dyn Task<S, O> + Send + 'a>>,
     meta: PhantomData<fn() -> M>,
 }
@@ -73,7 +76,7 @@ impl<'a, S: State, O, M> NodeFuture<'a, S, O, M> {
     }
 }
 
-impl<S: State, O, M> fmt::Debug for NodeFuture<'_, S, O, M> {
+impl<S, O, M> fmt::Debug for NodeFuture<'_, S, O, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NodeFuture")
     }
@@ -82,15 +85,15 @@ impl<S: State, O, M> fmt::Debug for NodeFuture<'_, S, O, M> {
 /// The future of a direct call of a `#[node]` function.
 #[doc(hidden)]
 #[must_use = "a node does nothing until it is awaited"]
-pub struct DirectCall<'a, S: State, O>(Pin<Box<dyn Task<S, O> + Send + 'a>>);
+pub struct DirectCall<'a, S, O>(Pin<Box<dyn Task<S, O> + Send + 'a>>);
 
-impl<S: State, O> fmt::Debug for DirectCall<'_, S, O> {
+impl<S, O> fmt::Debug for DirectCall<'_, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DirectCall")
     }
 }
 
-impl<S: State, O> Future for DirectCall<'_, S, O> {
+impl<S, O> Future for DirectCall<'_, S, O> {
     type Output = O;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O> {
@@ -98,7 +101,7 @@ impl<S: State, O> Future for DirectCall<'_, S, O> {
     }
 }
 
-impl<'a, S: State, O, M> IntoFuture for NodeFuture<'a, S, O, M> {
+impl<'a, S, O, M> IntoFuture for NodeFuture<'a, S, O, M> {
     type Output = O;
     type IntoFuture = DirectCall<'a, S, O>;
 
