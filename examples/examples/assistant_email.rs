@@ -1,147 +1,123 @@
-//! Two agents that are two graphs: an assistant that a user talks to, and a mail agent it asks.
-//! Mail is sent and listed; small talk asks nobody; and the archive never answers.
-//! Run it with `cargo run --example assistant_email`.
+//! Two graphs that never meet: an assistant whose mail node is an agent elsewhere, and that agent.
+//! The assistant sends it a request only when there is something to send; the reply is a field.
+//! Run it with `cargo run --example assistant_email -- "send Ann: see you at noon"`.
 
-use std::future::pending;
-use std::time::Duration;
-
-use langgraph::node::NodeFailure;
 use langgraph::prelude::*;
-use langgraph::remote::{InvokeBoundary, LocalNetwork, RemoteNode, ServedGraph, serve};
+use langgraph::remote::{InvokeBoundary, LocalNetwork, RemoteNode, serve};
 use serde::{Deserialize, Serialize};
 
-// What the two agree on: the request, and the result.
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "action", rename_all = "snake_case")]
-enum MailRequest {
-    Send { to: String, subject: String },
-    List { folder: String },
-}
-
+/// What the two agents have agreed to say to each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum MailResult {
-    Sent { to: String },
-    Mails(Vec<String>),
-    Unreachable(String),
+enum MailRequest {
+    Send { to: String, text: String },
+    List,
 }
 
-// The mail agent: it is given a request, and its result is the reply.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum MailResult {
+    Sent { to: String },
+    Inbox(Vec<String>),
+}
 
 #[derive(State, Clone, Debug, Default)]
-struct MailState {
+struct Assistant {
+    user_message: String,
+    mail_request: Option<MailRequest>,
+    mail_result: Option<MailResult>,
+    reply_to_user: String,
+}
+
+/// Reads what the user wants; without mail there is no request, and the mail node is skipped.
+#[node]
+async fn parse(state: &Assistant) -> AssistantUpdate {
+    let message = state.user_message.trim();
+    let request = if let Some((to, text)) = message
+        .strip_prefix("send ")
+        .and_then(|rest| rest.split_once(':'))
+    {
+        let (to, text) = (to.trim().to_owned(), text.trim().to_owned());
+        Some(MailRequest::Send { to, text })
+    } else if message.contains("mail") {
+        Some(MailRequest::List)
+    } else {
+        None
+    };
+    AssistantUpdate::default().mail_request(request)
+}
+
+#[node]
+async fn summarise(state: &Assistant) -> AssistantUpdate {
+    let reply = match &state.mail_result {
+        Some(MailResult::Sent { to }) => format!("I wrote to {to}."),
+        Some(MailResult::Inbox(subjects)) => format!("You have mail: {}.", subjects.join(", ")),
+        None => "I can write mails, and look for them.".to_owned(),
+    };
+    AssistantUpdate::default().reply_to_user(reply)
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Mail {
     request: Option<MailRequest>,
     result: Option<MailResult>,
 }
 
+/// The mail agent's only node.
 #[node]
-async fn process(state: &MailState) -> Result<MailStateUpdate, NodeError> {
+async fn process(state: &Mail) -> MailUpdate {
     let result = match &state.request {
-        Some(MailRequest::Send { to, .. }) => MailResult::Sent { to: to.clone() },
-        Some(MailRequest::List { folder }) if folder == "archive" => pending().await,
-        Some(MailRequest::List { .. }) => {
-            MailResult::Mails(vec!["Lunch?".to_owned(), "Your invoice".to_owned()])
-        }
-        None => return Err(NodeError::msg("there is no request")),
+        Some(MailRequest::Send { to, .. }) => Some(MailResult::Sent { to: to.clone() }),
+        Some(MailRequest::List) => Some(MailResult::Inbox(vec![
+            "lunch".to_owned(),
+            "minutes".to_owned(),
+        ])),
+        None => None,
     };
-    Ok(MailStateUpdate::default().result(Some(result)))
-}
-
-fn mail_agent() -> Result<ServedGraph<MailState>, Box<dyn std::error::Error>> {
-    let graph = graph! {
-        type State = MailState;
-        START => process => END;
-    };
-    Ok(serve(
-        graph.compile()?,
-        |request: MailRequest| MailStateUpdate::default().request(Some(request)),
-        |state| state.result,
-    ))
-}
-
-// The assistant: parse what the user says, ask the mail agent if need be, and answer.
-
-#[derive(State, Clone, Debug, Default)]
-struct AssistantState {
-    user_message: Option<Message>,
-    mail_request: Option<MailRequest>,
-    mail_result: Option<MailResult>,
-    reply_to_user: Option<Message>,
-}
-
-#[node]
-async fn parse(state: &AssistantState) -> AssistantStateUpdate {
-    let text = state.user_message.as_ref().map(|message| message.text());
-    let text = text.unwrap_or_default();
-    let request = match text.split_once(' ') {
-        Some(("mail", rest)) => rest.split_once(": ").map(|(to, subject)| {
-            let (to, subject) = (to.to_owned(), subject.to_owned());
-            MailRequest::Send { to, subject }
-        }),
-        Some(("list", folder)) => {
-            let folder = folder.to_owned();
-            Some(MailRequest::List { folder })
-        }
-        _ => None,
-    };
-    AssistantStateUpdate::default().mail_request(request)
-}
-
-#[node]
-async fn summarise(state: &AssistantState) -> AssistantStateUpdate {
-    let reply = match &state.mail_result {
-        Some(MailResult::Sent { to }) => format!("I have written to {to}."),
-        Some(MailResult::Mails(subjects)) => {
-            format!("There are {}: {}", subjects.len(), subjects.join(", "))
-        }
-        Some(MailResult::Unreachable(why)) => format!("The mail agent is not there: {why}."),
-        None => "You are welcome.".to_owned(),
-    };
-    AssistantStateUpdate::default().reply_to_user(Some(Message::assistant(reply)))
-}
-
-fn without_mail(_: &AssistantState, failure: &NodeFailure) -> AssistantStateUpdate {
-    let result = MailResult::Unreachable(failure.error.to_string());
-    AssistantStateUpdate::default().mail_result(Some(result))
+    MailUpdate::default().result(result)
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mail = graph! {
+        type State = Mail;
+        START => process => END;
+    };
     let network = LocalNetwork::new();
-    network.register("mail", mail_agent()?);
+    network.register(
+        "mail",
+        serve(
+            mail.compile()?,
+            |request: MailRequest| MailUpdate::default().request(Some(request)),
+            |state: Mail| state.result,
+        ),
+    );
 
-    let graph = graph! {
-        type State = AssistantState;
+    let assistant = graph! {
+        type State = Assistant;
 
-        let mail_agent = RemoteNode::new("mail", network)
-            .calling_as("assistant")
-            .timeout(Duration::from_millis(100))
-            .bind(
-                |state: &AssistantState| state.mail_request.clone(),
-                |result: MailResult| AssistantStateUpdate::default().mail_result(Some(result)),
-            )
-            .on_error(without_mail);
+        let mail_agent = RemoteNode::new("mail", network).calling_as("assistant").bind(
+            |state: &Assistant| state.mail_request.clone(),
+            |result: Option<MailResult>| AssistantUpdate::default().mail_result(result),
+        );
 
         START => parse => mail_agent => summarise => END;
     };
-
-    // The user meets neither the states nor the mail agent.
     let assistant = InvokeBoundary::new(
-        graph.compile()?,
-        |text: &str| AssistantStateUpdate::default().user_message(Some(Message::user(text))),
-        |state: &AssistantState| state.reply_to_user.clone(),
+        assistant.compile()?,
+        |message: String| AssistantUpdate::default().user_message(message),
+        |state: &Assistant| state.reply_to_user.clone(),
     );
-    for text in [
-        "mail ann@example.org: Lunch at noon",
-        "list inbox",
-        "thank you",
-        "list archive",
-    ] {
-        println!("user: {text}");
-        if let Some(reply) = assistant.invoke(text).await? {
-            println!("assistant: {}", reply.text());
-        }
+
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let messages = if given.is_empty() {
+        ["send Ann: see you at noon", "is there any mail?", "hello"]
+            .map(str::to_owned)
+            .to_vec()
+    } else {
+        given
+    };
+    for message in messages {
+        println!("{message} -> {}", assistant.invoke(message.clone()).await?);
     }
     Ok(())
 }

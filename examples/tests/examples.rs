@@ -142,3 +142,13 @@ fn g14_memory_agent_recalls_its_session_and_no_other() {
         "one: I am Ada -> Hello, Ada!\none: hi again -> Hello, Ada!\ntwo: hi -> Hello! Who are you?\n"
     );
 }
+
+#[test]
+fn h12_assistant_email_sends_lists_and_skips() {
+    assert_eq!(
+        printed("assistant_email", &[]),
+        "send Ann: see you at noon -> I wrote to Ann.\n\
+         is there any mail? -> You have mail: lunch, minutes.\n\
+         hello -> I can write mails, and look for them.\n"
+    );
+}
