@@ -73,11 +73,21 @@ fn results(turn: &[Message]) -> Vec<ToolResult> {
             Some(ToolResult {
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
-                content: result.content.text().into_owned(),
+                content: if result.is_error() {
+                    reason(&result.content.text()).to_owned()
+                } else {
+                    result.content.text().into_owned()
+                },
                 is_error: result.is_error(),
             })
         })
         .collect()
+}
+
+/// Why a tool failed, without what is said around it for language models.
+fn reason(text: &str) -> &str {
+    let first = text.lines().next().unwrap_or_default();
+    first.strip_prefix("Error: ").unwrap_or(first).trim()
 }
 
 #[cfg(test)]
@@ -104,7 +114,10 @@ mod tests {
             .collect();
         assert_eq!(ids, ["call_2", "call_3"]);
         messages.push(Message::tool("call_2", "four"));
-        messages.push(Message::tool_error("call_3", "the clock is broken"));
+        messages.push(Message::tool_error(
+            "call_3",
+            "Error: the clock is broken\n Please try again.",
+        ));
         assert_eq!(
             reply(&messages, TOOLS).text(),
             "2 + 2 = four. I could not find out the time: the clock is broken."

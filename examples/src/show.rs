@@ -2,12 +2,14 @@
 
 use langgraph::message::{Message, ToolCall};
 use serde_json::Value;
+use std::error::Error;
+use std::process::ExitCode;
 
 /// Results longer than this are cut when they are shown; the model sees them whole.
 const MAX_CHARS: usize = 160;
 
-/// What a message of an agent does, in a few lines.
-pub fn lines(message: &Message) -> Vec<String> {
+/// What an agent does with a message, one line for each thing.
+pub fn steps(message: &Message) -> Vec<String> {
     if let Some(result) = message.tool_result() {
         let name = result.name.as_deref().unwrap_or("tool");
         let verb = if result.is_error() { "failed: " } else { "" };
@@ -16,12 +18,21 @@ pub fn lines(message: &Message) -> Vec<String> {
             shortened(&result.content.text())
         )];
     }
-    let mut lines: Vec<String> = message.tool_calls().iter().map(call).collect();
-    let text = message.text();
-    if !text.is_empty() {
-        lines.insert(0, text.into_owned());
+    if message.tool_calls().is_empty() {
+        return vec!["answers".to_owned()];
     }
-    lines
+    message.tool_calls().iter().map(call).collect()
+}
+
+/// Reports why a program failed, with all causes, and says so to whoever started it.
+pub fn failure(error: &dyn Error) -> ExitCode {
+    eprintln!("error: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        eprintln!("because: {cause}");
+        source = cause.source();
+    }
+    ExitCode::FAILURE
 }
 
 /// `calls calculate(expression: "37 * 21")`.
@@ -53,32 +64,32 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn shows_calls_results_and_text() {
+    fn shows_calls_results_and_answers() {
         let calls = vec![
             ToolCall::new("1", "calculate", json!({"expression": "37 * 21"})),
             ToolCall::new("2", "get_current_time", json!({})),
         ];
         assert_eq!(
-            lines(&Message::assistant_with_tool_calls("", calls)),
+            steps(&Message::assistant_with_tool_calls("", calls)),
             [
                 "calls calculate(expression: \"37 * 21\")",
                 "calls get_current_time()"
             ]
         );
         assert_eq!(
-            lines(&ToolResult::new("1", "777").with_name("calculate").into()),
+            steps(&ToolResult::new("1", "777").with_name("calculate").into()),
             ["calculate -> 777"]
         );
         assert_eq!(
-            lines(
+            steps(
                 &ToolResult::error("1", "no\nsuch file")
                     .with_name("read")
                     .into()
             ),
             ["read -> failed: no such file"]
         );
-        assert_eq!(lines(&Message::assistant("done")), ["done"]);
-        let long = lines(&Message::tool("1", "x".repeat(500)));
+        assert_eq!(steps(&Message::assistant("done")), ["answers"]);
+        let long = steps(&Message::tool("1", "x".repeat(500)));
         assert_eq!(long[0].len(), "tool -> ".len() + MAX_CHARS + 3);
     }
 }

@@ -3,55 +3,77 @@
 use crate::calculator;
 use crate::clock::{self, Zone};
 use crate::file_search::{self, Filter};
-use crate::reader::{CALCULATE, FIND_FILES, GET_CURRENT_TIME, PlannedCall, ToolResult};
-use serde_json::{Value, json};
+use langgraph::agent::{ToolError, Tools};
+use langgraph::tool;
+use serde_json::json;
 use std::path::Path;
 
 /// So many names are given to the model; the number of files is always exact.
 const MAX_NAMES: usize = 200;
 
-/// Works out an arithmetic expression.
-///
-/// # Errors
-///
-/// What is wrong with the expression, and where.
-pub fn calculate(expression: &str) -> Result<String, String> {
-    calculator::evaluate(expression)
-        .map(|number| number.to_string())
-        .map_err(|error| error.to_string())
+/// All of them.
+pub fn all() -> Tools {
+    Tools::new()
+        .with(calculate)
+        .with(get_current_time)
+        .with(find_files)
 }
 
-/// Tells the time: `local`, unless `zone` is `utc`.
-///
-/// # Errors
-///
-/// When the zone is another one.
-pub fn get_current_time(zone: Option<&str>) -> Result<String, String> {
-    match zone {
-        None | Some("local") => Ok(clock::now(Zone::Local)),
-        Some("utc") => Ok(clock::now(Zone::Utc)),
-        Some(other) => Err(format!("unknown zone `{other}`: expected `local` or `utc`")),
+/// Works out an arithmetic expression exactly.
+#[tool]
+pub async fn calculate(
+    /// Numbers, + - * / %, ^ for powers, and parentheses, such as `(37 + 5) * 21`.
+    expression: String,
+) -> Result<String, ToolError> {
+    match calculator::evaluate(&expression) {
+        Ok(number) => Ok(number.to_string()),
+        Err(error) => Err(ToolError::model(error.to_string())),
     }
 }
 
-/// Finds files below a folder, by extension or by a name pattern.
-///
-/// # Errors
-///
-/// When the folder can not be searched, or the pattern is malformed.
-pub fn find_files(
-    folder: Option<&str>,
-    extension: Option<&str>,
-    pattern: Option<&str>,
-) -> Result<String, String> {
-    let filter = match (extension, pattern) {
-        (Some(extension), None) => Filter::extension(extension),
-        (None, Some(pattern)) => Filter::name(pattern).map_err(|error| error.to_string())?,
-        (None, None) => Filter::Any,
-        (Some(_), Some(_)) => return Err("give either `extension` or `pattern`, not both".into()),
-    };
-    let found = file_search::find_files(Path::new(folder.unwrap_or(".")), &filter)
-        .map_err(|error| error.to_string())?;
+/// Tells the current date and time.
+#[tool]
+pub async fn get_current_time(
+    /// `local`, which is meant when it is left out, or `utc`.
+    zone: Option<String>,
+) -> Result<String, ToolError> {
+    match zone.as_deref() {
+        None | Some("local") => Ok(clock::now(Zone::Local)),
+        Some("utc") => Ok(clock::now(Zone::Utc)),
+        Some(other) => Err(ToolError::model(format!(
+            "unknown zone `{other}`: expected `local` or `utc`"
+        ))),
+    }
+}
+
+/// Counts and lists the files below a folder, by extension or by a name pattern. Hidden folders and
+/// folders named `target` are skipped.
+#[tool]
+pub async fn find_files(
+    /// Where to look; the current folder when it is left out.
+    folder: Option<String>,
+    /// Only files with this extension, such as `rs`.
+    extension: Option<String>,
+    /// Only files whose name matches this pattern, such as `test_*.rs`.
+    pattern: Option<String>,
+) -> Result<String, ToolError> {
+    // The search blocks, so it does not run on the threads that drive the graph.
+    let search = tokio::task::spawn_blocking(move || {
+        let filter = match (extension, pattern) {
+            (Some(extension), None) => Filter::extension(&extension),
+            (None, Some(pattern)) => Filter::name(&pattern).map_err(|error| error.to_string())?,
+            (None, None) => Filter::Any,
+            (Some(_), Some(_)) => {
+                return Err("give either `extension` or `pattern`, not both".to_owned());
+            }
+        };
+        let folder = folder.unwrap_or_else(|| ".".to_owned());
+        file_search::find_files(Path::new(&folder), &filter).map_err(|error| error.to_string())
+    });
+    let found = search
+        .await
+        .map_err(ToolError::fatal)?
+        .map_err(ToolError::model)?;
     let names: Vec<String> = found
         .iter()
         .take(MAX_NAMES)
@@ -60,20 +82,46 @@ pub fn find_files(
     Ok(json!({ "count": found.len(), "files": names }).to_string())
 }
 
-/// Runs a call without a graph around it.
-pub fn run(call: &PlannedCall) -> ToolResult {
-    let text = |name: &str| call.arguments.get(name).and_then(Value::as_str);
-    let outcome = match call.tool.as_str() {
-        CALCULATE => calculate(text("expression").unwrap_or_default()),
-        GET_CURRENT_TIME => get_current_time(text("zone")),
-        FIND_FILES => find_files(text("folder"), text("extension"), text("pattern")),
-        other => Err(format!("there is no tool `{other}`")),
-    };
-    let is_error = outcome.is_err();
-    ToolResult {
-        tool: call.tool.clone(),
-        arguments: call.arguments.clone(),
-        content: outcome.unwrap_or_else(|error| error),
-        is_error,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[tokio::test]
+    async fn a_search_is_told_with_its_number_and_names() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.rs", "a.rs", "c.md"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let root = folder.path().display().to_string();
+        let found = find_files(Some(root.clone()), Some("rs".into()), None)
+            .await
+            .unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(&found).unwrap(),
+            json!({ "count": 2, "files": ["a.rs", "b.rs"] })
+        );
+        let both = find_files(Some(root), Some("rs".into()), Some("*".into())).await;
+        assert!(both.is_err_and(|error| error.to_string().contains("not both")));
+    }
+
+    #[tokio::test]
+    async fn mistakes_are_told_to_the_model() {
+        let zero = calculate("1 / 0".into()).await.unwrap_err();
+        assert_eq!(zero.to_string(), "division by zero at position 3");
+        let mars = get_current_time(Some("mars".into())).await.unwrap_err();
+        assert!(mars.to_string().starts_with("unknown zone `mars`"));
+    }
+
+    #[test]
+    fn the_model_is_told_what_the_doc_comments_say() {
+        let definitions = all().definitions();
+        let names: Vec<&str> = definitions.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, ["calculate", "get_current_time", "find_files"]);
+        assert_eq!(
+            definitions[0].description,
+            "Works out an arithmetic expression exactly."
+        );
+        assert_eq!(definitions[0].parameters["required"], json!(["expression"]));
     }
 }

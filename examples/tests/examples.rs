@@ -6,47 +6,9 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod programs;
 
-/// The program of an example. `cargo test -p langgraph-examples` builds them all before it runs a
-/// test; with `--test examples` it does not.
-fn program(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
-    let program = profile
-        .join("examples")
-        .join(name)
-        .with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(
-        program.exists(),
-        "`{name}` is not built: run `cargo build -p langgraph-examples --examples`"
-    );
-    program
-}
-
-/// Runs an example as a user without any key would.
-fn run(name: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(program(name));
-    command.args(arguments);
-    for key in [
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "OLLAMA_HOST",
-        "OPENAI_BASE_URL",
-        "MODEL",
-    ] {
-        command.env_remove(key);
-    }
-    command.output().unwrap()
-}
-
-fn printed(name: &str, arguments: &[&str]) -> String {
-    let output = run(name, arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} failed:\n{errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
+use programs::printed;
 
 #[test]
 fn g18_echo_says_back_what_it_is_told() {
@@ -68,9 +30,32 @@ fn g18_state_graph_echo_prints_its_argument() {
 fn g16_react_linear_thinks_acts_and_observes() {
     assert_eq!(
         printed("react_linear", &["What is 12 squared?"]),
-        "called calculate with {\"expression\":\"12 ^ 2\"}\n12 ^ 2 = 144.\n"
+        "calls calculate(expression: \"12 ^ 2\")\ncalculate -> 144\n"
     );
-    assert_eq!(printed("react_linear", &["Thanks!"]), "You are welcome!\n");
+    assert_eq!(printed("react_linear", &["Thanks!"]), "answers\n");
+}
+
+#[test]
+fn g4_simple_agent_replies_once() {
+    let printed = printed("simple_agent", &["你好"]);
+    assert!(
+        printed.starts_with("user: 你好\nassistant: 你好！"),
+        "{printed}"
+    );
+    assert!(printed.ends_with("\nnext action: End\n"), "{printed}");
+}
+
+#[test]
+fn g6_tool_agent_takes_four_messages_and_two_iterations() {
+    let printed = printed("tool_agent", &["现在几点了？"]);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        lines[..2],
+        ["user: 现在几点了？", "assistant: calls get_current_time()"]
+    );
+    let time = lines[2].strip_prefix("tool: ").unwrap();
+    assert_eq!(lines[3], format!("assistant: 现在是 {time}。"));
+    assert_eq!(lines[4..], ["4 messages, 2 iterations"]);
 }
 
 #[test]
