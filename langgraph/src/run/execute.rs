@@ -153,7 +153,7 @@ pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
     }
 }
 
-fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
+pub(super) fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
     let mut view = state.clone();
     for write in writes.as_slice() {
         match write {

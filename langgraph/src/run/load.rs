@@ -211,6 +211,15 @@ fn typed<'a, T: Send + Sync + 'static>(
 }
 
 impl<S: State> TaskState<S> {
+    /// Runs again as if it had never run. START, which has no code, keeps its input.
+    pub(super) fn forget(&mut self) {
+        if &*self.node != START {
+            self.outcome = None;
+        }
+        self.answers.clear();
+        self.asked = None;
+    }
+
     fn has_answer(&self, key: &str) -> bool {
         self.answers.iter().any(|answer| answer.key == key)
     }
@@ -273,11 +282,29 @@ pub(super) fn interrupts(
 impl<S: State> Loaded<S> {
     /// What has been asked and not been answered.
     pub(super) fn open(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+        self.questions(namespace, false)
+    }
+
+    /// What has been asked, answered or not.
+    pub(super) fn asked(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+        self.questions(namespace, true)
+    }
+
+    /// The tasks that have not finished.
+    pub(super) fn unfinished(&self) -> Vec<usize> {
+        let tasks = self.tasks.iter().enumerate();
+        tasks
+            .filter(|(_, task)| !task.is_finished())
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    fn questions(&self, namespace: &[NodeName], all: bool) -> Vec<(usize, Interrupt)> {
         let base = self.stored.checkpoint.id.to_string();
         let tasks = self.tasks.iter().enumerate();
         tasks
             .flat_map(|(index, task)| {
-                task.questions(&base, index, namespace, false)
+                task.questions(&base, index, namespace, all)
                     .into_iter()
                     .map(move |i| (index, i))
             })

@@ -15,11 +15,13 @@ mod stride;
 mod subgraph;
 mod tell;
 mod threads;
+mod update;
 
 pub use cancel::CancelToken;
 pub use options::Run;
 pub use outcome::Outcome;
 pub use stream::{EventStream, StreamOptions};
 pub use subgraph::MappedGraph;
+pub use update::{StateUpdate, ThreadUpdate};
 
 pub(crate) use panic::catch;

@@ -275,7 +275,7 @@ async fn run<S: State>(
 }
 
 /// A machine at rest, with the options of the run.
-fn machine<S: State>(
+pub(super) fn machine<S: State>(
     plan: &Arc<Plan<S>>,
     options: &Options,
     emitter: Option<Emitter>,

@@ -12,6 +12,7 @@ use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
 use super::record::{Origin, Recorder, spec};
+use super::update::copy;
 use crate::AgentError;
 use crate::checkpoint::{
     Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source,
@@ -31,7 +32,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    fn recorder(&self) -> Recorder {
+    pub(super) fn recorder(&self) -> Recorder {
         let saver = Arc::clone(&self.saver);
         let recorder = Recorder::new(saver, self.key.clone(), self.metadata.clone());
         if self.whole {
@@ -130,8 +131,50 @@ pub(super) async fn proceed<S: State>(
     let Some(loaded) = log.load(machine, at).await? else {
         return Err(CheckpointError::UnknownThread(thread).into());
     };
-    let answers = assign(&thread, &loaded, given)?;
+    let checkpoint = &loaded.stored.checkpoint;
+    // Another time is not changed: a copy of it goes on. An update was made to go on from.
+    let elsewhere = match (at, given.is_empty()) {
+        (None, _) => false,
+        (Some(_), true) => checkpoint.source != Source::Update,
+        (Some(id), false) => loaded.head != Some(id),
+    };
+    if elsewhere {
+        return fork(machine, &log, loaded, given, command).await;
+    }
+    let answers = assign(&thread, loaded.open(&[]), given)?;
     go_on(machine, &log, loaded, answers, command).await
+}
+
+/// Goes on with a copy of a checkpoint whose tasks all run again, with these answers only.
+async fn fork<S: State>(
+    machine: &mut Machine<S>,
+    log: &Log,
+    loaded: Loaded<S>,
+    given: Vec<Given>,
+    command: Option<Output<S>>,
+) -> Result<(), AgentError> {
+    let answers = assign(&log.key.thread, loaded.asked(&[]), given)?;
+    let id = loaded.stored.checkpoint.id;
+    let origin = Origin {
+        parent: Some(id),
+        base: Some(Base {
+            id,
+            with_tasks: false,
+        }),
+        source: Source::Fork,
+    };
+    copy(machine, log, loaded, origin, command).await?;
+    for (task, answer) in answers {
+        if let Some(task) = machine.frontier.get_mut(task) {
+            task.answers.push(answer.clone());
+        }
+        if let Some(recorder) = &mut machine.recorder {
+            recorder.keep_answers(task, vec![answer]);
+            recorder.flush().await?;
+        }
+    }
+    machine.passed = true;
+    Ok(())
 }
 
 /// Puts a machine where a log stands, with answers to its tasks.
@@ -189,12 +232,11 @@ pub(super) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> Strin
 }
 
 /// Finds the question that each answer is for.
-fn assign<S: State>(
+fn assign(
     thread: &str,
-    loaded: &Loaded<S>,
+    open: Vec<(usize, Interrupt)>,
     given: Vec<Given>,
 ) -> Result<Vec<(usize, Answer)>, CheckpointError> {
-    let open = loaded.open(&[]);
     let list = |questions: &[&(usize, Interrupt)]| {
         let ids: Vec<_> = questions
             .iter()
