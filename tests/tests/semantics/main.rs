@@ -3,6 +3,7 @@
 
 mod building;
 mod deferred;
+mod determinism;
 mod joins;
 mod linear;
 mod parallel;
