@@ -90,12 +90,6 @@ impl Resources {
         all
     }
 
-    /// These resources, with what only `under` has behind them.
-    #[must_use]
-    pub(crate) fn layered_under(&self, under: &Self) -> Self {
-        under.layered(self)
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

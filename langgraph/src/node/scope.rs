@@ -52,6 +52,8 @@ impl Place {
 pub(crate) struct Shared {
     pub(crate) run_id: OnceLock<String>,
     pub(crate) thread: Option<String>,
+    /// What the run itself was given.
+    pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,

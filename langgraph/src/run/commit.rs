@@ -16,9 +16,42 @@ pub(super) struct Commit<'a, S: State> {
     pub(super) plan: &'a Plan<S>,
     pub(super) state: &'a mut Arc<S>,
     /// Where the writes are noted down, if anybody wants them.
-    pub(super) changes: Option<&'a mut Vec<Write<S>>>,
+    pub(super) changes: Option<&'a mut Changes<S>>,
     /// True when it matters whether a field was written.
     pub(super) observed: bool,
+}
+
+/// What a graph has changed, for the graph around it.
+pub(super) struct Changes<S: State> {
+    writes: Vec<Write<S>>,
+    /// How many of them hold nothing ephemeral any more.
+    settled: usize,
+}
+
+impl<S: State> Default for Changes<S> {
+    fn default() -> Self {
+        Self {
+            writes: Vec::new(),
+            settled: 0,
+        }
+    }
+}
+
+impl<S: State> Changes<S> {
+    pub(super) fn into_writes(self) -> Vec<Write<S>> {
+        self.writes
+    }
+
+    /// Takes fields out that are at their defaults again.
+    fn forget(&mut self, state: &S, fields: &FieldSet) {
+        for write in self.writes.iter_mut().skip(self.settled) {
+            match write {
+                Write::Update(update) | Write::Overwrite(update) => state.discard(update, fields),
+                Write::State(whole) => whole.reset(fields),
+            }
+        }
+        self.settled = self.writes.len();
+    }
 }
 
 impl<S: State> Commit<'_, S> {
@@ -26,6 +59,12 @@ impl<S: State> Commit<'_, S> {
     #[inline]
     pub(super) fn one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
+        self.entry(node, writes)
+    }
+
+    /// Applies writes that belong to the state as it is: what is ephemeral stays.
+    #[inline]
+    pub(super) fn entry(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         match writes {
             Writes::None => Ok(false),
             Writes::One(write) => self.apply(node, write),
@@ -71,7 +110,7 @@ impl<S: State> Commit<'_, S> {
                 .is_none_or(|update| !self.state.written(update).is_empty());
         if let Some(changes) = &mut self.changes {
             // The clone goes to the log: the original may carry what makes merging it cheap.
-            changes.push(write.clone());
+            changes.writes.push(write.clone());
         }
         // Unique behind the barrier; a reader of the event stream may still hold the last state.
         let state = Arc::make_mut(self.state);
@@ -92,8 +131,12 @@ impl<S: State> Commit<'_, S> {
 
     /// Ephemeral fields live for one superstep: whoever writes them now writes them anew.
     fn clear_ephemeral(&mut self) {
-        if !self.plan.fields.ephemeral.is_empty() {
-            Arc::make_mut(self.state).reset(&self.plan.fields.ephemeral);
+        let ephemeral = &self.plan.fields.ephemeral;
+        if !ephemeral.is_empty() {
+            Arc::make_mut(self.state).reset(ephemeral);
+            if let Some(changes) = &mut self.changes {
+                changes.forget(self.state, ephemeral);
+            }
         }
     }
 

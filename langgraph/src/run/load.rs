@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::commit::Commit;
+use super::commit::{Changes, Commit};
 use super::execute::{Done, Ended};
 use super::machine::{Machine, Seen, Task};
 use super::record::Recorder;
@@ -23,7 +23,7 @@ pub(super) struct Loaded<S: State> {
     pub(super) head: Option<CheckpointId>,
     pub(super) tasks: Vec<TaskState<S>>,
     /// Everything that was written since the beginning of the log.
-    pub(super) changes: Vec<Write<S>>,
+    pub(super) changes: Changes<S>,
 }
 
 /// What is to be read.
@@ -72,7 +72,7 @@ pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S
         None => chain.last().map(|stored| stored.checkpoint.id),
         Some(_) => saver.head(key).await?,
     };
-    let mut changes = read.changes.then(Vec::new);
+    let mut changes = read.changes.then(Changes::default);
     let state = replay(plan, initial, key, &chain, changes.as_mut())?;
     let Some(stored) = chain.pop() else {
         return Ok(None);
@@ -97,7 +97,7 @@ fn replay<S: State>(
     initial: &Arc<S>,
     key: &ThreadKey,
     chain: &[Stored],
-    mut changes: Option<&mut Vec<Write<S>>>,
+    mut changes: Option<&mut Changes<S>>,
 ) -> Result<Arc<S>, AgentError> {
     let mut state = Arc::clone(initial);
     let mut before: Option<&Stored> = None;
@@ -113,7 +113,14 @@ fn replay<S: State>(
                     changes: changes.as_deref_mut(),
                     observed: false,
                 };
-                commit.all(writes)?;
+                if before.checkpoint.step < 0 && !key.namespace.is_empty() {
+                    // A graph inside another starts with what is ephemeral there.
+                    for (node, writes) in writes {
+                        commit.entry(node, writes)?;
+                    }
+                } else {
+                    commit.all(writes)?;
+                }
             }
         }
         for entry in &stored.entries {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::commit::Commit;
+use super::commit::{Changes, Commit};
 use super::execute::{Ended, follows_edges, run_task};
 use super::record::Recorder;
 use crate::AgentError;
@@ -11,7 +11,6 @@ use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
 use crate::node::{
     Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
-    Write,
 };
 use crate::state::State;
 
@@ -84,7 +83,7 @@ pub(super) struct Machine<S: State> {
     /// True when the breakpoint before the frontier has been passed already.
     pub(super) passed: bool,
     /// Everything written, for the graph around this one.
-    pub(super) changes: Option<Vec<Write<S>>>,
+    pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
     pub(super) recorder: Option<Recorder>,
 }
@@ -121,16 +120,22 @@ impl<S: State> Machine<S> {
     pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
         let plan = Arc::clone(&self.plan);
         let start = plan.nodes.len();
+        // A graph inside another starts in the superstep around it: its first nodes see what is
+        // ephemeral there.
+        let inside = self.step < 0 && !self.scope.namespace.is_empty();
         self.step += 1;
-        let wrote = self
-            .commit()
-            .one(start, input.writes)
-            .map_err(|error| match error {
-                InvalidUpdate::Reducer { source, .. } => {
-                    AgentError::InvalidInput(format!("input: {source}"))
-                }
-                other => other.into(),
-            })?;
+        let mut commit = self.commit();
+        let merged = if inside {
+            commit.entry(start, input.writes)
+        } else {
+            commit.one(start, input.writes)
+        };
+        let wrote = merged.map_err(|error| match error {
+            InvalidUpdate::Reducer { source, .. } => {
+                AgentError::InvalidInput(format!("input: {source}"))
+            }
+            other => other.into(),
+        })?;
         if plan.start.routers.is_empty() || !follows_edges(&input.jump) {
             self.follow(&plan, start, input.jump, Vec::new())?;
         } else {

@@ -304,6 +304,7 @@ fn machine<S: State>(
         shared: Arc::new(Shared {
             run_id: OnceLock::new(),
             thread: options.thread.clone(),
+            resources: options.resources.clone(),
             metadata: options.metadata.clone(),
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::commit::Changes;
 use super::machine::{End, Machine};
 use super::options::enter;
 use super::threads::{Log, answer_key, go_on, start};
@@ -35,7 +36,12 @@ async fn run_inside<S: State>(
         names: Arc::clone(&plan.names),
         limit: outer.limit,
         // What is nearer to the node wins: the run's, then this graph's, then those around it.
-        resources: outer.resources.layered_under(&plan.resources),
+        resources: if plan.resources.is_empty() {
+            outer.resources.clone()
+        } else {
+            let nearer = outer.resources.layered(&plan.resources);
+            nearer.layered(&outer.shared.resources)
+        },
         emitter: outer
             .emitter
             .as_ref()
@@ -67,7 +73,7 @@ async fn enter_below<S: State>(
         // What it has changed so far is wanted too, when it goes on.
         whole: collect,
     });
-    let changes = || collect.then(Vec::new);
+    let changes = || collect.then(Changes::default);
     if let Some(log) = &log {
         machine.changes = changes();
         if let Some(loaded) = log.load(machine, None).await? {
@@ -103,7 +109,10 @@ impl<S: State> Shared<S> {
         )
         .await?;
         let Inner { mut machine, end } = inner;
-        let changes = machine.changes.take().unwrap_or_default();
+        let changes = machine
+            .changes
+            .take()
+            .map_or_else(Vec::new, Changes::into_writes);
         finish(end, changes, call.cx)
     }
 }
@@ -217,8 +226,9 @@ impl<S: State, P: State> MappedGraph<S, P> {
         enter(plan, &mut input);
         let Inner { machine, end } =
             run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
-        let mut output = (self.back)(machine.into_state())?;
+        // A graph that waits has no result yet.
         let command = finish(end, Vec::new(), call.cx)?;
+        let mut output = (self.back)(machine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
         Ok(output)

@@ -154,7 +154,7 @@ pub(super) async fn go_on<S: State>(
     }
     recorder.flush().await?;
     if let Some(changes) = &mut machine.changes {
-        changes.append(&mut loaded.changes);
+        *changes = std::mem::take(&mut loaded.changes);
     }
     loaded.restore(machine, thread, Some(recorder))?;
     machine.passed = true;
