@@ -113,7 +113,14 @@ fn replay<S: State>(
                     changes: changes.as_deref_mut(),
                     observed: false,
                 };
-                commit.all(writes)?;
+                if before.checkpoint.step < 0 && !key.namespace.is_empty() {
+                    // A graph inside another starts with what is ephemeral there.
+                    for (node, writes) in writes {
+                        commit.entry(node, writes)?;
+                    }
+                } else {
+                    commit.all(writes)?;
+                }
             }
         }
         for entry in &stored.entries {
