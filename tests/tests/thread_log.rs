@@ -1,4 +1,5 @@
 //! What a thread's log keeps between the runs of a thread.
+#![allow(clippy::unwrap_used)] // in what several tests share
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

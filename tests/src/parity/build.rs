@@ -176,8 +176,8 @@ fn add_route(
 }
 
 /// The format's word for why the library refused a graph.
-pub(super) fn refusal(errors: &CompilationErrors, spec: &GraphSpec) -> &'static str {
-    match errors.iter().next() {
+pub(super) fn refusal(errors: &CompilationErrors, spec: &GraphSpec) -> String {
+    let kind = match errors.iter().next() {
         Some(CompilationError::DuplicateNode { .. }) => "duplicate_node",
         Some(CompilationError::EmptyName) => "empty_name",
         Some(CompilationError::ReservedName { .. }) => "reserved_node_name",
@@ -191,8 +191,9 @@ pub(super) fn refusal(errors: &CompilationErrors, spec: &GraphSpec) -> &'static 
         Some(CompilationError::NoEntryPoint) => "no_entry_point",
         Some(CompilationError::UnknownTarget { .. }) => "unknown_target",
         Some(CompilationError::UnknownInterruptNode { .. }) => "unknown_interrupt_node",
-        _ => "other",
-    }
+        _ => return format!("other: {errors}"),
+    };
+    kind.to_owned()
 }
 
 fn edge_from_end(spec: &GraphSpec) -> bool {

@@ -322,10 +322,8 @@ pub(super) enum Do {
         subgraphs: bool,
     },
     GetHistory {},
-    UpdateState(UpdateSpec),
-    BulkUpdate {
-        supersteps: Vec<Vec<UpdateSpec>>,
-    },
+    UpdateState {},
+    BulkUpdate {},
 }
 
 /// A Command as an input.
@@ -338,14 +336,6 @@ pub(super) struct CommandSpec {
     pub resume_map: Option<Vec<(Value, Value)>>,
     pub update: Option<Map<String, Value>>,
     pub goto: Option<Value>,
-}
-
-/// An update from outside.
-#[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
-pub(super) struct UpdateSpec {
-    pub values: Option<Map<String, Value>>,
-    pub as_node: Option<String>,
 }
 
 /// The options of a run.

@@ -27,7 +27,7 @@ use case::{Action, Case};
 pub use suite::{Mode, Report, Verdict, run};
 
 /// What does not exist yet: a name for it, and which cases need it. They are skipped.
-const MISSING: &[(&str, fn(&Case) -> bool)] = &[
+const MISSING: &[(&str, Needs)] = &[
     ("bulk_update", |case| case.has("bulk_update")),
     ("durability", |case| case.has("durability")),
     ("fork", |case| case.has("fork")),
@@ -41,3 +41,5 @@ const MISSING: &[(&str, fn(&Case) -> bool)] = &[
         case.has("subgraph") && (told || case.runs.iter().any(Action::goes_on))
     }),
 ];
+
+type Needs = fn(&Case) -> bool;
