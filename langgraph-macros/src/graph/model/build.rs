@@ -170,7 +170,7 @@ impl Model {
                 let same = node
                     .mentions
                     .first()
-                    .is_some_and(|first| text(first) == text(&path));
+                    .is_some_and(|first| same_path(first, &path));
                 if same {
                     &mut node.mentions
                 } else {
@@ -376,6 +376,10 @@ impl Model {
     }
 }
 
-fn text(path: &ExprPath) -> String {
-    path.to_token_stream().to_string()
+/// True for two paths with one last name that are written alike.
+fn same_path(left: &ExprPath, right: &ExprPath) -> bool {
+    let text = |path: &ExprPath| path.to_token_stream().to_string();
+    // One word each: the word is the last name.
+    (left.path.get_ident().is_some() && right.path.get_ident().is_some())
+        || text(left) == text(right)
 }
