@@ -800,7 +800,7 @@ async fn an_answer_that_is_cut_off_is_an_error() {
         for error in errors {
             let error = error.node_error().unwrap();
             assert_eq!(error.downcast_ref::<ModelError>().unwrap().kind(), &kind);
-            assert!(ModelError::is_worth_retrying(error));
+            assert!(ModelError::retries(2).accepts(error));
         }
     }
 }

@@ -24,7 +24,7 @@
 //! # Retries
 //!
 //! A model never tries again by itself: the node that calls it does, with
-//! `.retry(RetryPolicy::attempts(4).retry_on(ModelError::is_worth_retrying))`.
+//! `.retry(ModelError::retries(4))`.
 
 mod address;
 mod env;

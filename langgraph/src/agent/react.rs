@@ -8,7 +8,7 @@ use super::{
 };
 use crate::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
 use crate::message::Message;
-use crate::node::{Send, Target};
+use crate::node::{IntoNode as _, NodeExt as _, RetryPolicy, Send, Target};
 use crate::state::HasMessages;
 
 /// An agent that asks `model`, runs the tools it asks for, and asks again, until it answers.
@@ -57,6 +57,7 @@ pub fn react_agent<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>)
         // One step for the tools, one for the model's answer.
         model: ModelNode::new(model).tools(&tools).steps_after_calls(2),
         tools: ToolNode::new(tools),
+        retry: None,
     }
 }
 
@@ -67,6 +68,7 @@ pub struct ReactAgent {
     name: String,
     model: ModelNode,
     tools: ToolNode,
+    retry: Option<RetryPolicy>,
 }
 
 impl ReactAgent {
@@ -91,6 +93,12 @@ impl ReactAgent {
         self
     }
 
+    /// Asks the model again when it fails: [`ModelError::retries`](super::ModelError::retries).
+    pub fn retry(mut self, policy: impl Into<RetryPolicy>) -> Self {
+        self.retry = Some(policy.into());
+        self
+    }
+
     /// Sets options of the tool node: what becomes of errors.
     pub fn tool_node(mut self, options: impl FnOnce(ToolNode) -> ToolNode) -> Self {
         self.tools = options(self.tools);
@@ -110,9 +118,13 @@ impl ReactAgent {
     /// The agent as a graph over any state with messages, to add nodes and breakpoints to.
     pub fn into_graph<S: HasMessages + Default>(self) -> StateGraph<S> {
         let mut graph = StateGraph::new();
+        let agent = match self.retry {
+            Some(policy) => self.model.retry(policy),
+            None => self.model.into_node(),
+        };
         graph
             .set_name(self.name)
-            .add_node("agent", self.model)
+            .add_node("agent", agent)
             .add_edge(START, "agent");
         let tools = self.tools.tools().clone();
         if tools.is_empty() {

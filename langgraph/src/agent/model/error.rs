@@ -4,20 +4,21 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::node::NodeError;
+use crate::node::RetryPolicy;
 
 /// Why a model did not answer.
 ///
 /// # Examples
 ///
-/// Whoever calls the model decides whether to try again, once, at the node:
+/// No model tries again by itself; the node that asks it does:
 ///
 /// ```
-/// use langgraph::agent::ModelError;
-/// use langgraph::node::RetryPolicy;
+/// use langgraph::agent::{MessagesState, ModelError, ModelNode, ScriptedModel};
+/// use langgraph::prelude::*;
 ///
-/// let policy = RetryPolicy::attempts(4).retry_on(ModelError::is_worth_retrying);
-/// # let _ = policy;
+/// let chat = ModelNode::new(ScriptedModel::new(["hi"])).retry(ModelError::retries(4));
+/// let mut graph = StateGraph::<MessagesState>::new();
+/// graph.add_node("chat", chat);
 /// ```
 #[derive(Debug)]
 pub struct ModelError {
@@ -109,10 +110,12 @@ impl ModelError {
         )
     }
 
-    /// True when a node failed because of a model, and may succeed when it is tried again: for
-    /// [`RetryPolicy::retry_on`](crate::node::RetryPolicy::retry_on).
-    pub fn is_worth_retrying(error: &NodeError) -> bool {
-        error.downcast_ref::<Self>().is_some_and(Self::is_retryable)
+    /// The policy for a node that asks a model: at most that many attempts, again only after what
+    /// [`is_retryable`](Self::is_retryable), and not before the provider wants to be asked again.
+    pub fn retries(attempts: u32) -> RetryPolicy {
+        RetryPolicy::attempts(attempts)
+            .retry_on_error(Self::is_retryable)
+            .retry_after(Self::retry_after)
     }
 }
 
