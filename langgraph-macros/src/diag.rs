@@ -125,6 +125,27 @@ pub(crate) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'
         .unwrap_or_default()
 }
 
+/// The messages of the `compile_error!`s in an expansion, in order.
+#[cfg(test)]
+pub(crate) fn messages_in(expansion: &TokenStream) -> Vec<String> {
+    let mut messages = Vec::new();
+    let mut trees = expansion.clone().into_iter().peekable();
+    let mut previous = String::new();
+    while let Some(tree) = trees.next() {
+        if let TokenTree::Group(group) = &tree
+            && previous == "compile_error!"
+            && let Ok(text) = syn::parse2::<syn::LitStr>(group.stream())
+        {
+            messages.push(text.value());
+        }
+        match &tree {
+            TokenTree::Punct(punct) if punct.as_char() == '!' => previous.push('!'),
+            tree => previous = tree.to_string(),
+        }
+    }
+    messages
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,16 @@ pub(super) struct Written {
     pub(super) value: TokenStream,
 }
 
+/// An answer without the values: what stands in for one that could not be understood.
+pub(super) fn nothing(value: &TokenStream) -> Written {
+    Written {
+        ty: parse_quote!(()),
+        value: quote!({
+            let _ = #value;
+        }),
+    }
+}
+
 /// Reads what the function returns and turns `value` of it into an update of `state`.
 pub(super) fn written(
     root: &Root,

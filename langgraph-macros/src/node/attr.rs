@@ -6,6 +6,7 @@ use syn::{Ident, LitStr, Token, Type};
 
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
+use crate::similar::did_you_mean;
 
 const KEYS: [&str; 4] = ["writes", "alias", "state", "crate"];
 /// Options of nodes that are methods of the function, not options of the attribute.
@@ -18,6 +19,9 @@ pub(super) struct Options {
     /// The fields that the function's value is written to.
     pub(super) writes: Option<Vec<Ident>>,
     pub(super) aliases: Vec<LitStr>,
+    /// True when `writes` was meant and could not be read: what the function returns may then be
+    /// no answer of a node, and that is not another mistake.
+    pub(super) writes_unread: bool,
     /// The state, where the arguments do not say it.
     pub(super) state: Option<Type>,
 }
@@ -35,6 +39,7 @@ impl Options {
             } else if meta.path.is_ident("state") {
                 options.state = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("writes") {
+                options.writes_unread = true;
                 if !meta.input.peek(syn::token::Paren) {
                     return Err(meta.error("expected the fields, such as `writes(plan, log)`"));
                 }
@@ -57,12 +62,12 @@ impl Options {
                     }
                 }
                 options.writes = Some(once);
+                options.writes_unread = false;
             } else {
                 let name = meta.path.get_ident().map(Ident::to_string);
-                return Err(syn::Error::new_spanned(
-                    &meta.path,
-                    unknown(&name.unwrap_or_default()),
-                ));
+                let name = name.unwrap_or_default();
+                options.writes_unread |= did_you_mean(&name, KEYS) == Some("writes");
+                return Err(syn::Error::new_spanned(&meta.path, unknown(&name)));
             }
             Ok(())
         });
@@ -77,7 +82,7 @@ impl Options {
 impl Options {
     /// True when an option has to travel with the function's type.
     pub(super) fn need_a_marker(&self) -> bool {
-        self.writes.is_some() || !self.aliases.is_empty()
+        self.writes.is_some() || self.writes_unread || !self.aliases.is_empty()
     }
 }
 

@@ -51,19 +51,23 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
         let turbofish = turbofish.as_turbofish();
         quote_spanned!(name.span()=> #name #turbofish(#(#names),*))
     };
-    let (answer, body) = match (&options.writes, node.state) {
+    let called = if node.is_async() {
+        quote!(#call.await)
+    } else {
+        call.clone()
+    };
+    let written = match (&options.writes, node.state) {
+        _ if options.writes_unread => Some(answer::nothing(&called)),
         (Some(fields), Some(state)) => {
-            let called = if node.is_async() {
-                quote!(#call.await)
-            } else {
-                call
-            };
             let written = answer::written(root, state, fields, Some(&output), &called);
-            let value = written.value;
-            (written.ty, quote!(async move { #value }))
+            Some(written)
         }
-        _ if node.is_async() => (output, call),
-        _ => (output, quote!(async move { #call })),
+        _ => None,
+    };
+    let (answer, body) = match written {
+        Some(answer::Written { ty, value }) => (ty, quote!(async move { #value })),
+        None if node.is_async() => (output, call),
+        None => (output, quote!(async move { #call })),
     };
     let (future, made) = match node.state {
         Some(state) if !node.is_owned() => {
@@ -130,7 +134,7 @@ pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     let marker = marker(&node.item.sig.ident);
     let docs = docs(&node.item.attrs).map(|docs| {
         quote! {
-            const DOCS: ::core::option::Option<&'static str> = ::core::option::Option::Some(#docs);
+            const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(#docs);
         }
     });
     let writes = options.writes.as_ref().map(|fields| {
@@ -138,13 +142,13 @@ pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
             .iter()
             .map(|field| syn::ext::IdentExt::unraw(field).to_string());
         quote! {
-            const WRITES: ::core::option::Option<&'static [&'static str]> =
+            const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
                 ::core::option::Option::Some(&[#(#fields),*]);
         }
     });
     let aliases = (!options.aliases.is_empty()).then(|| {
         let aliases = &options.aliases;
-        quote!(const ALIASES: &'static [&'static str] = &[#(#aliases),*];)
+        quote!(const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];)
     });
     quote! {
         #[doc(hidden)]
@@ -153,7 +157,7 @@ pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
 
         #[automatically_derived]
         impl #root::node::NodeMeta for #marker {
-            const NAME: &'static str = #name;
+            const NAME: &'static ::core::primitive::str = #name;
             #docs
             #writes
             #aliases

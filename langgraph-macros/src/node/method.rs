@@ -62,7 +62,10 @@ pub(super) fn read<'a>(
             receiver,
             "a node is shared by the runs of its graph: take `&self`",
         ),
-        _ => errors.on(&method.sig.ident, "a node's `run` takes `&self` first"),
+        _ => {
+            errors.on(&method.sig.ident, "a node's `run` takes `&self` first");
+            return None;
+        }
     }
     let typed: Vec<_> = inputs
         .filter_map(|input| match input {
@@ -130,18 +133,23 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -
     let output = one_lifetime(output);
     let is_async = method.sig.asyncness.is_some();
     let call = quote_spanned!(run.span()=> <Self>::#run(self, #(#passed),*));
-    let (answer, value, is_async) = match &options.writes {
-        Some(fields) if is_async => {
-            let call = quote!(#call.await);
-            let written = answer::written(root, state, fields, Some(&output), &call);
-            let value = written.value;
-            (written.ty, quote!(async move { #value }), true)
-        }
+    let called = if is_async {
+        quote!(#call.await)
+    } else {
+        call.clone()
+    };
+    let written = match &options.writes {
+        _ if options.writes_unread => Some(answer::nothing(&called)),
         Some(fields) => {
-            let written = answer::written(root, state, fields, Some(&output), &call);
-            (written.ty, written.value, false)
+            let written = answer::written(root, state, fields, Some(&output), &called);
+            Some(written)
         }
-        None => (output, call, is_async),
+        None => None,
+    };
+    let (answer, value) = match written {
+        Some(answer::Written { ty, value }) if is_async => (ty, quote!(async move { #value })),
+        Some(answer::Written { ty, value }) => (ty, value),
+        None => (output, call),
     };
     let span = match &method.sig.output {
         ReturnType::Default => run.span(),
@@ -166,7 +174,7 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -
                 #made
             }
 
-            fn may_goto(&self) -> bool {
+            fn may_goto(&self) -> ::core::primitive::bool {
                 #answers.may_goto
             }
         }

@@ -72,7 +72,7 @@ pub(super) fn read<'a>(
         is_state.then_some(target)
     });
     let state = options.state.as_ref().or(borrowed_state);
-    if let (Some(fields), None) = (&options.writes, state) {
+    if let (Some(fields), None) = (&options.writes, &state) {
         errors.on(
             fields.first(),
             "`writes` needs to know the state: take `state: &State`, or write `#[node(state = State, writes(…))]`",

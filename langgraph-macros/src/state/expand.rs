@@ -101,7 +101,7 @@ fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let vis = &model.input.vis;
     let generics = &model.input.generics;
     let title = format!(
-        "An update of [`{state}`]: what a node returns.\n\nA field that is `None` stays as it is."
+        " An update of [`{state}`]: what a node returns.\n\n A field that is `None` stays as it is."
     );
     let all: Vec<_> = model.fields.iter().collect();
     let declarations = model.fields.iter().map(|field| {
@@ -194,7 +194,7 @@ fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         #[automatically_derived]
         #[allow(unused_variables)]
         impl #impl_generics ::core::cmp::PartialEq for #update #ty_generics #eq_bounds {
-            fn eq(&self, other: &Self) -> bool {
+            fn eq(&self, other: &Self) -> ::core::primitive::bool {
                 true #(#same)*
             }
         }
@@ -205,7 +205,7 @@ fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
 fn docs(field: &Field<'_>) -> TokenStream {
     if field.docs.is_empty() {
         let text = format!(
-            "What is written to `{}`: {}.",
+            " What is written to `{}`: {}.",
             field.name,
             field.options.rule.describe()
         );
@@ -216,7 +216,7 @@ fn docs(field: &Field<'_>) -> TokenStream {
 }
 
 fn setter_docs(field: &Field<'_>, name: &str) -> TokenStream {
-    let first = format!("Writes `{name}`; {}.", field.options.rule.describe());
+    let first = format!(" Writes `{name}`; {}.", field.options.rule.describe());
     let docs = &field.docs;
     if docs.is_empty() {
         return quote!(#[doc = #first]);
@@ -498,7 +498,7 @@ fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let serde = quote!(#root::__private::serde);
     let counted = tracked.iter().map(|field| {
         let ident = field.ident;
-        quote!(+ usize::from(self.#ident.is_some()))
+        quote!(+ <::core::primitive::usize as ::core::convert::From<_>>::from(self.#ident.is_some()))
     });
     let entries = tracked.iter().map(|field| {
         let Field { ident, name, .. } = field;
@@ -545,9 +545,9 @@ fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         impl #read_generics #root::__private::ReadField<'de> for #update #ty_generics #read_bounds {
             fn read<__A: #serde::de::MapAccess<'de>>(
                 &mut self,
-                name: &str,
+                name: &::core::primitive::str,
                 map: &mut __A,
-            ) -> ::core::result::Result<bool, __A::Error> {
+            ) -> ::core::result::Result<::core::primitive::bool, __A::Error> {
                 match name {
                     #(#reads)*
                     _ => return ::core::result::Result::Ok(false),

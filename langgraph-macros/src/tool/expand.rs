@@ -101,7 +101,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     let description = &tool.description;
     let direct = options.return_directly.then(|| {
         quote!(
-            const RETURNS_DIRECTLY: bool = true;
+            const RETURNS_DIRECTLY: ::core::primitive::bool = true;
         )
     });
     let arguments = Ident::new("__Arguments", Span::mixed_site());
@@ -169,8 +169,8 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
             where
                 #(#fitting,)*
             {
-                const NAME: &'static str = #name;
-                const DESCRIPTION: &'static str = #description;
+                const NAME: &'static ::core::primitive::str = #name;
+                const DESCRIPTION: &'static ::core::primitive::str = #description;
                 #direct
                 type Arguments = #arguments;
 
