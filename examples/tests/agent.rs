@@ -6,9 +6,11 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+mod folders;
 mod programs;
 mod questions;
 
+use folders::Folder;
 use langgraph::agent::{
     FnTool, MessagesStateUpdate, SimpleAgent, SimpleAgentState, ToolAgent, ToolAgentState,
     react_agent,
@@ -37,7 +39,7 @@ fn ask_in(folder: &Path, question: &str) -> String {
 fn fifty_random_questions_are_answered_exactly() {
     let mut random = fastrand::Rng::with_seed(6);
     for round in 0..51 {
-        let root = tempfile::tempdir().unwrap();
+        let root = Folder::empty();
         let (sum, value) = arithmetic_question(&mut random);
         let (files, count) = files_question(&mut random, root.path());
         let question = match round % 3 {
@@ -60,8 +62,7 @@ fn fifty_random_questions_are_answered_exactly() {
 
 #[test]
 fn the_first_command_shows_its_steps_and_answers() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("one.rs"), "").unwrap();
+    let root = Folder::with(&["one.rs"]);
     let question = "What is 37 * 21, and how many .rs files are in this folder?";
     let output = command("agent")
         .arg(question)
@@ -83,10 +84,7 @@ fn the_first_command_shows_its_steps_and_answers() {
 
 #[test]
 fn a_result_can_lead_to_another_call() {
-    let root = tempfile::tempdir().unwrap();
-    for name in ["a.md", "b.md", "c.md"] {
-        std::fs::write(root.path().join(name), "").unwrap();
-    }
+    let root = Folder::with(&["a.md", "b.md", "c.md"]);
     assert_eq!(
         ask_in(root.path(), "What is 7 times the number of markdown files?"),
         "There are 3 .md files in this folder, and 7 * 3 = 21."

@@ -6,8 +6,10 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+mod folders;
 mod questions;
 
+use folders::Folder;
 use langgraph_examples::calculator::evaluate;
 use langgraph_examples::file_search::{Filter, find_files};
 use langgraph_examples::reader::{
@@ -68,7 +70,7 @@ fn ask_in(question: &str, root: &Path) -> String {
 }
 
 fn ask(question: &str) -> String {
-    let empty = tempfile::tempdir().unwrap();
+    let empty = Folder::empty();
     ask_in(question, empty.path())
 }
 
@@ -96,7 +98,7 @@ fn random_arithmetic_comes_out_exact() {
 fn random_folders_are_counted_exactly() {
     let mut random = fastrand::Rng::with_seed(2);
     for _ in 0..60 {
-        let root = tempfile::tempdir().unwrap();
+        let root = Folder::empty();
         let (question, count) = files_question(&mut random, root.path());
         assert_counts(&ask_in(&question, root.path()), count, &question);
     }
@@ -106,7 +108,7 @@ fn random_folders_are_counted_exactly() {
 fn both_at_once_are_both_answered() {
     let mut random = fastrand::Rng::with_seed(3);
     for round in 0..60 {
-        let root = tempfile::tempdir().unwrap();
+        let root = Folder::empty();
         let (files, count) = files_question(&mut random, root.path());
         let (sum, value) = arithmetic_question(&mut random);
         let question = both(round, &sum, &files);
@@ -121,8 +123,7 @@ fn both_at_once_are_both_answered() {
 
 #[test]
 fn the_first_question_of_the_readme() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("one.rs"), "").unwrap();
+    let root = Folder::with(&["one.rs"]);
     let question = "What is 37 * 21, and how many .rs files are in this folder?";
     let planned = plan(question, ALL);
     assert_eq!(planned.calls.len(), 2);
@@ -134,12 +135,7 @@ fn the_first_question_of_the_readme() {
 
 #[test]
 fn a_calculation_can_wait_for_a_search() {
-    let root = tempfile::tempdir().unwrap();
-    for name in ["a.rs", "b.rs", "c.rs", "x.md", "y.md", "sub/z.md"] {
-        let path = root.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, "").unwrap();
-    }
+    let root = Folder::with(&["a.rs", "b.rs", "c.rs", "x.md", "y.md", "sub/z.md"]);
     for (question, expected) in [
         ("What is 5 plus the number of .rs files here?", "5 + 3 = 8"),
         ("What is twice the number of .md files in sub?", "1 * 2 = 2"),
@@ -184,7 +180,7 @@ fn a_calculation_can_wait_for_a_search() {
 fn an_altered_result_alters_the_answer() {
     let mut random = fastrand::Rng::with_seed(4);
     let question = "What is 37 * 21, what time is it, and how many .rs files are in this folder?";
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::empty();
     for _ in 0..50 {
         let mut results: Vec<ToolResult> = plan(question, ALL)
             .calls
@@ -227,7 +223,7 @@ fn a_failed_tool_is_reported_with_its_reason() {
 
 #[test]
 fn listed_files_are_named_and_long_lists_are_cut() {
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::empty();
     for index in 10..40 {
         std::fs::write(root.path().join(format!("f{index}.md")), "").unwrap();
     }
@@ -259,8 +255,7 @@ fn the_time_comes_from_the_clock() {
 
 #[test]
 fn chinese_questions_are_answered_in_chinese() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("a.rs"), "").unwrap();
+    let root = Folder::with(&["a.rs"]);
     assert_eq!(ask("计算37乘以21"), "37 * 21 = 777。");
     assert_eq!(
         ask_in(
