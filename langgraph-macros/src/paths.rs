@@ -19,10 +19,8 @@ impl Root {
 impl Root {
     /// The crate, named at `span`: an error about what follows it then lands there.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
-        match &self.0 {
-            Some(path) => path.to_token_stream(),
-            None => quote_spanned!(span=> ::langgraph),
-        }
+        let ours = || quote_spanned!(span=> ::langgraph);
+        self.0.as_ref().map_or_else(ours, ToTokens::to_token_stream)
     }
 }
 
