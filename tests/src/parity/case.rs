@@ -288,18 +288,6 @@ pub(super) struct Action {
     pub what: Do,
 }
 
-impl Action {
-    /// Whether a run goes on where its thread stands, instead of beginning with an input.
-    pub(super) fn goes_on(&self) -> bool {
-        match &self.what {
-            Do::Invoke { input } => input.is_null(),
-            Do::Stream { input, command, .. } => command.is_some() || input.is_null(),
-            Do::Command(_) => true,
-            _ => false,
-        }
-    }
-}
-
 /// What an action does.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]

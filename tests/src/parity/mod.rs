@@ -23,7 +23,7 @@ mod window;
 mod world;
 mod writes;
 
-use case::{Action, Case};
+use case::{Action, Case, Do};
 pub use suite::{Mode, Report, Verdict, run};
 
 /// What does not exist yet: a name for it, and which cases need it. They are skipped.
@@ -35,10 +35,9 @@ const MISSING: &[(&str, Needs)] = &[
     ("subgraph_checkpointer", |case| {
         case.has("subgraph_checkpointer")
     }),
-    // A thread goes on inside a subgraph, or tells what it saves there.
-    ("subgraph_checkpoints", |case| {
-        let told = case.has("stream:checkpoints") && case.has("stream:subgraphs");
-        case.has("subgraph") && (told || case.runs.iter().any(Action::goes_on))
+    ("subgraph_states", |case| {
+        let inside = |action: &Action| matches!(action.what, Do::GetState { subgraphs: true });
+        case.runs.iter().any(inside)
     }),
 ];
 
