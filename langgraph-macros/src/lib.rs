@@ -12,13 +12,13 @@ mod tool;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct with named fields a state: writes its update type and its `State`.
+#[doc = include_str!("state.md")]
 #[proc_macro_derive(State, attributes(reducer, state))]
 pub fn derive_state(input: TokenStream) -> TokenStream {
     entry(input.into(), state::derive)
 }
 
-/// Makes an async function a node that stays a function.
+#[doc = include_str!("node.md")]
 #[proc_macro_attribute]
 pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| node::expand(options.into(), item))
@@ -30,7 +30,7 @@ pub fn graph(input: TokenStream) -> TokenStream {
     entry(input.into(), graph::expand)
 }
 
-/// Makes a function a tool that a model can ask for.
+#[doc = include_str!("tool.md")]
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| tool::expand(options.into(), item))

@@ -199,6 +199,21 @@ mod shadowed {
             state
         }
     }
+}
+
+/// As above, as far as the derives of `serde` and `schemars` go along.
+#[allow(dead_code)]
+mod no_prelude {
+    #![no_implicit_prelude]
+
+    struct Option;
+    struct Result;
+    struct Vec;
+    struct String;
+    struct Default;
+    struct Deserialize;
+
+    type Text = ::std::string::String;
 
     /// Says something.
     #[::langgraph::tool]
@@ -225,7 +240,7 @@ async fn d8_the_macros_need_no_names_around_them() {
     let start = shadowed::Shadowed::default();
     let state = graph.compile().unwrap().invoke(start).await.unwrap();
     assert_eq!(state.log, ["by_ref", "by_value"]);
-    assert_eq!(shadowed::say.into_tool().name(), "say");
+    assert_eq!(no_prelude::say.into_tool().name(), "say");
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ async fn commanding(_: &Notes) -> Command<Notes> {
 async fn silent(_state: &Notes) {}
 
 #[node]
-async fn named_lifetimes<'s, 'c: 's>(state: &'s Notes, cx: &'c Context) -> NotesUpdate
+async fn named_lifetimes<'s, 'c>(state: &'s Notes, cx: &'c Context) -> NotesUpdate
 where
     'c: 's,
 {

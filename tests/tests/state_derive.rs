@@ -279,7 +279,7 @@ fn ids_are_made_when_an_update_enters() {
     assert!(id.is_some());
     let mut seen = Vec::new();
     AgentState::messages(&update, &mut |message| {
-        seen.push(message.text().into_owned())
+        seen.push(message.text().into_owned());
     });
     assert_eq!(seen, ["hi"]);
 }
@@ -306,7 +306,7 @@ fn a_chat_history_is_known_by_its_reducer() {
     assert!(update.not_a_chat.as_ref().unwrap()[0].id.is_none());
     let mut seen = Vec::new();
     Chats::messages(&update, &mut |message| {
-        seen.push(message.text().into_owned())
+        seen.push(message.text().into_owned());
     });
     assert_eq!(seen, ["a", "b"]);
 }
@@ -331,9 +331,9 @@ mod generic {
 
     /// A queue of anything.
     #[derive(State, Clone, Debug, Default, PartialEq)]
-    pub(crate) struct Queue<T: Default, const N: usize = 2>
+    pub(crate) struct Queue<T, const N: usize = 2>
     where
-        T: PartialOrd,
+        T: PartialOrd + Default,
     {
         #[reducer(append)]
         pub(crate) waiting: Vec<T>,

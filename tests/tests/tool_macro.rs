@@ -108,6 +108,7 @@ async fn a_tool_is_called_like_any_function() {
 }
 
 /// What a model is answered when it calls `tool`.
+#[allow(clippy::unwrap_used, clippy::expect_used)] // a helper of tests
 async fn answer(tool: impl Tool, arguments: Value) -> Result<String, String> {
     let mut graph = StateGraph::<Plain<(Option<Result<String, String>>,)>>::new();
     let tool = std::sync::Arc::new(tool);
@@ -159,7 +160,7 @@ async fn a_model_calls_a_tool() {
 #[test]
 fn tools_are_listed_together() {
     let tools = (add, now, search, goodbye).into_tools();
-    let names: Vec<_> = tools.iter().map(|tool| tool.name()).collect();
+    let names: Vec<_> = tools.iter().map(AsRef::as_ref).map(Tool::name).collect();
     assert_eq!(names, ["add", "now", "search-notes", "goodbye"]);
 }
 

@@ -111,9 +111,10 @@ fn convert(
                     Ident::new(&format!("value{index}"), span)
                 })
                 .collect();
-            let pattern = match locals.as_slice() {
-                [one] => one.to_token_stream(),
-                _ => quote_spanned!(span=> (#(#locals),*)),
+            let pattern = if let [one] = locals.as_slice() {
+                one.to_token_stream()
+            } else {
+                quote_spanned!(span=> (#(#locals),*))
             };
             let sets = fields.iter().zip(&locals).map(|(field, local)| {
                 quote_spanned!(field.span()=> update.#field = ::core::option::Option::Some(#local);)

@@ -20,7 +20,6 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     let root = &options.root;
     let vis = &node.item.vis;
     let name = &node.item.sig.ident;
-    let marker = marker(name);
     let meta = meta(node, options);
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
@@ -69,32 +68,8 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
         None if node.is_async() => (output, call),
         None => (output, quote!(async move { #call })),
     };
-    let (future, made) = match node.state {
-        Some(state) if !node.is_owned() => {
-            let state = one_lifetime(state);
-            let at_state = root.at(state.span());
-            let future = quote_spanned!(state.span()=>
-                #at_state::node::NodeFuture<#lifetime, #state, #answer, #marker>);
-            let root = root.at(output_span(node));
-            let made = quote_spanned!(output_span(node)=>
-                #root::__private::node_future::<#state, #answer, #marker, _>);
-            (future, made)
-        }
-        _ => {
-            let future = quote!(#root::node::OwnedFuture<#lifetime, #answer, #marker>);
-            let made = quote!(#root::node::OwnedFuture::<#lifetime, #answer, #marker>::new);
-            (future, made)
-        }
-    };
-    let owned_check = match node.state {
-        Some(state) if node.is_owned() => {
-            let root = root.at(output_span(node));
-            let answers = quote_spanned!(output_span(node)=>
-                #root::__private::answers::<#state, #answer>);
-            quote!(#answers();)
-        }
-        _ => TokenStream::new(),
-    };
+    let (future, made) = future(node, root, &lifetime, &answer);
+    let owned_check = owned_check(node, root, &answer);
     let mut outer_generics = generics.clone();
     if borrows {
         outer_generics
@@ -110,6 +85,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
         #meta
 
         #(#outer_attrs)*
+        #[allow(clippy::type_complexity)]
         #vis fn #name #outer_params(#(#names: #types),*) -> #future #outer_bounds {
             #[allow(clippy::unused_async)]
             #inner
@@ -117,6 +93,46 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
             #owned_check
             #made
         }
+    }
+}
+
+/// The type of the future that the function returns, and what makes one.
+fn future(
+    node: &NodeFn<'_>,
+    root: &Root,
+    lifetime: &Lifetime,
+    answer: &Type,
+) -> (TokenStream, TokenStream) {
+    let marker = marker(&node.item.sig.ident);
+    match node.state {
+        Some(state) if !node.is_owned() => {
+            let state = one_lifetime(state);
+            let at_state = root.at(state.span());
+            let future = quote_spanned!(state.span()=>
+                #at_state::node::NodeFuture<#lifetime, #state, #answer, #marker>);
+            let root = root.at(output_span(node));
+            let made = quote_spanned!(output_span(node)=>
+                #root::__private::node_future::<#state, #answer, #marker, _>);
+            (future, made)
+        }
+        _ => {
+            let future = quote!(#root::node::OwnedFuture<#lifetime, #answer, #marker>);
+            let made = quote!(#root::node::OwnedFuture::<#lifetime, #answer, #marker>::new);
+            (future, made)
+        }
+    }
+}
+
+/// An obligation that fails at the answer's type, where the future does not check it.
+fn owned_check(node: &NodeFn<'_>, root: &Root, answer: &Type) -> TokenStream {
+    match node.state {
+        Some(state) if node.is_owned() => {
+            let root = root.at(output_span(node));
+            let answers = quote_spanned!(output_span(node)=>
+                #root::__private::answers::<#state, #answer>);
+            quote!(#answers();)
+        }
+        _ => TokenStream::new(),
     }
 }
 

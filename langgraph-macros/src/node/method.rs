@@ -14,7 +14,7 @@ use crate::function::{qualifiers, reference};
 
 /// The method that runs the node.
 pub(super) struct Method<'a> {
-    method: &'a ImplItemFn,
+    run: &'a ImplItemFn,
     arguments: Vec<Argument<'a>>,
     state: Type,
 }
@@ -94,7 +94,7 @@ pub(super) fn read<'a>(
     }
     let state = options.state.clone().or(state)?;
     (errors.len() == before).then_some(Method {
-        method,
+        run: method,
         arguments,
         state,
     })
@@ -104,11 +104,26 @@ fn is_shared(receiver: &syn::Receiver) -> bool {
     matches!(&receiver.kind, syn::ReceiverKind::Reference(_, _, None))
 }
 
+/// The block itself: a node is async by contract, whatever its body does.
+pub(super) fn as_written(mut block: ItemImpl) -> ItemImpl {
+    for item in &mut block.items {
+        if let ImplItem::Fn(method) = item
+            && method.sig.ident == "run"
+            && method.sig.asyncness.is_some()
+        {
+            method
+                .attrs
+                .push(parse_quote!(#[allow(clippy::unused_async)]));
+        }
+    }
+    block
+}
+
 /// The `impl Node` that calls the method.
 pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -> TokenStream {
     let root = &options.root;
     let Method {
-        method,
+        run: method,
         arguments,
         state,
     } = method;

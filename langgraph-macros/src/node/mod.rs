@@ -33,7 +33,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
         Ok(Item::Impl(block)) => {
             let method = method::read(&block, &options, &mut errors);
             let mut output = errors.to_compile_errors();
-            output.extend(block.to_token_stream());
+            output.extend(method::as_written(block.clone()).into_token_stream());
             if let Some(method) = method {
                 output.extend(method::expand(&block, &method, &options));
             }

@@ -175,9 +175,8 @@ pub(super) fn roles<'a>(
     let count = typed.len();
     let role = |index: usize| match (index, owned) {
         (0, true) => Role::Owned,
-        (0, false) => Role::State,
         (1, true) if count == 2 => Role::StateOrContext,
-        (1, true) => Role::State,
+        (0, false) | (1, true) => Role::State,
         _ => Role::Context,
     };
     typed

@@ -249,6 +249,7 @@ fn a_function_with_state_and_context() {
             }
             /// Plans.
             #[allow(lint)]
+            #[allow(clippy::type_complexity)]
             pub fn plan<'__run, T: Tr>(
                 state: &'__run S<T>,
                 cx: &'__run Context,
@@ -290,6 +291,7 @@ fn a_worker_with_everything() {
             impl ::langgraph::node::NodeMeta for __write_node {
                 const NAME: &'static ::core::primitive::str = "write";
             }
+            #[allow(clippy::type_complexity)]
             fn write<'__run>(
                 item: (u8, u8),
                 state: &'__run S,
@@ -328,6 +330,7 @@ fn a_function_that_declares_its_writes() {
                 );
                 const ALIASES: &'static [&'static ::core::primitive::str] = &["old"];
             }
+            #[allow(clippy::type_complexity)]
             fn planner<'__run>(
                 state: &'__run S,
             ) -> ::langgraph::node::NodeFuture<

@@ -2,8 +2,12 @@
 
 mod attr;
 mod expand;
+mod methods;
+mod reducers;
+mod stored;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;

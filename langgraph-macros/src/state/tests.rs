@@ -265,21 +265,21 @@ fn a_state_of_each_kind_of_field() {
                 }
             }
             const _: () = {
-                #[allow(non_snake_case)]
+                #[allow(non_snake_case, clippy::multiple_bound_locations)]
                 fn __reducer_log<T>() -> impl ::langgraph::state::Reducer<Vec<T>>
                 where
                     T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
                 {
                     ::langgraph::__private::reducer::<Vec<T>, _, _>(::langgraph::state::Append)
                 }
-                #[allow(non_snake_case)]
+                #[allow(non_snake_case, clippy::multiple_bound_locations)]
                 fn __reducer_total<T>() -> impl ::langgraph::state::Reducer<i64>
                 where
                     T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
                 {
                     ::langgraph::__private::closure_reducer::<i64, _>(|a, b| a + b)
                 }
-                #[allow(non_snake_case)]
+                #[allow(non_snake_case, clippy::multiple_bound_locations)]
                 fn __reducer_last<T>() -> impl ::langgraph::state::Reducer<i64>
                 where
                     T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
@@ -633,7 +633,7 @@ fn a_chat_history_under_another_crate_name() {
                 }
             }
             const _: () = {
-                #[allow(non_snake_case)]
+                #[allow(non_snake_case, clippy::multiple_bound_locations)]
                 fn __reducer_in() -> impl lg::state::Reducer<Vec<Message>> {
                     lg::__private::reducer::<Vec<Message>, _, _>(lg::message::AddMessages)
                 }

@@ -59,13 +59,23 @@ fn check_name(name: &LitStr) -> syn::Result<()> {
     ))
 }
 
+/// The value of an argument when the model gives none.
+#[derive(Default)]
+pub(super) enum Fallback {
+    /// The model must give one, or the type says what is missing.
+    #[default]
+    None,
+    /// The default of the type.
+    OfType,
+    Value(Box<Expr>),
+}
+
 /// What the attributes of an argument say.
 #[derive(Default)]
 pub(super) struct ArgumentOptions {
     /// Doc comments, and attributes of `serde` and `schemars`: they go to the field.
     pub(super) passed: Vec<Attribute>,
-    /// The value when the model gives none; `None` inside is the type's default.
-    pub(super) default: Option<Option<Expr>>,
+    pub(super) default: Fallback,
     pub(super) rename: Option<LitStr>,
     pub(super) description: Option<LitStr>,
 }
@@ -82,11 +92,11 @@ pub(super) fn argument(attrs: &[Attribute], errors: &mut Errors) -> ArgumentOpti
                 Meta::List(list) if !list.tokens.is_empty() => attr.parse_nested_meta(|meta| {
                     if meta.path.is_ident("default") {
                         let given = meta.input.peek(syn::Token![=]);
-                        options.default = Some(if given {
-                            Some(meta.value()?.parse()?)
+                        options.default = if given {
+                            Fallback::Value(meta.value()?.parse()?)
                         } else {
-                            None
-                        });
+                            Fallback::OfType
+                        };
                     } else if meta.path.is_ident("rename") {
                         options.rename = Some(meta.value()?.parse()?);
                     } else if meta.path.is_ident("description") {

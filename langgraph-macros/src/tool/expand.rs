@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, Ident, LitStr, Type, parse_quote};
 
-use super::attr::Options;
+use super::attr::{Fallback, Options};
 use super::signature::{Argument, ToolFn};
 use crate::function::{reference, split_attributes, type_span};
 
@@ -64,6 +64,7 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
         #meta
 
         #(#outer_attrs)*
+        #[allow(clippy::type_complexity)]
         #vis fn #name #params(#(#inputs),*) -> #root::agent::ToolFuture<#lifetime, #output, #marker> {
             #[allow(clippy::unused_async)]
             #inner
@@ -142,6 +143,10 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
         #vis enum #marker {}
 
         const _: () = {
+            // What is derived calls methods of these, also where there is no prelude.
+            #[allow(unused_imports)]
+            use ::core::{convert::Into as _, iter::Iterator as _, option::Option::Some};
+
             #[doc(hidden)]
             #[derive(
                 #root::__private::serde::Deserialize,
@@ -200,9 +205,9 @@ fn field(argument: &Argument<'_>) -> TokenStream {
         .as_ref()
         .map(|name| quote!(#[serde(rename = #name)]));
     let default = match &options.default {
-        None => None,
-        Some(None) => Some(quote!(#[serde(default)])),
-        Some(Some(_)) => {
+        Fallback::None => None,
+        Fallback::OfType => Some(quote!(#[serde(default)])),
+        Fallback::Value(_) => {
             let function = LitStr::new(&default_name(name).to_string(), Span::mixed_site());
             Some(quote!(#[serde(default = #function)]))
         }
@@ -213,7 +218,7 @@ fn field(argument: &Argument<'_>) -> TokenStream {
 /// The function that gives an argument its default.
 fn default(argument: &Argument<'_>) -> TokenStream {
     let Argument { name, ty, options } = argument;
-    let Some(Some(value)) = &options.default else {
+    let Fallback::Value(value) = &options.default else {
         return TokenStream::new();
     };
     let function = default_name(name);

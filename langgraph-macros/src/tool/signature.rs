@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, ItemFn, Pat, ReturnType, Type};
+use syn::{FnArg, Ident, ItemFn, Pat, ReturnType, Signature, Type};
 
 use super::attr::{self, ArgumentOptions, Options};
 use crate::diag::Errors;
@@ -64,6 +64,22 @@ pub(super) fn read<'a>(
             "a tool is not generic: the model is told one schema; call the generic function from a tool for each type",
         );
     }
+    let (arguments, context) = arguments(sig, errors);
+    let output = match &sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(&**ty),
+    };
+    (errors.len() == before).then_some(ToolFn {
+        item,
+        description,
+        arguments,
+        context,
+        output,
+    })
+}
+
+/// What the model gives, and the type of the context.
+fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> (Vec<Argument<'a>>, Option<&'a Type>) {
     let mut arguments: Vec<Argument<'_>> = Vec::new();
     let mut context: Option<&Type> = None;
     let count = sig.inputs.len();
@@ -141,17 +157,7 @@ pub(super) fn read<'a>(
             options: attr::argument(&argument.attrs, errors),
         });
     }
-    let output = match &sig.output {
-        ReturnType::Default => None,
-        ReturnType::Type(_, ty) => Some(&**ty),
-    };
-    (errors.len() == before).then_some(ToolFn {
-        item,
-        description,
-        arguments,
-        context,
-        output,
-    })
+    (arguments, context)
 }
 
 fn last_name(ty: &Type) -> Option<&Ident> {

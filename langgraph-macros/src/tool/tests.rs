@@ -152,6 +152,8 @@ fn a_tool_with_a_context() {
             #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
             pub enum __search_tool {}
             const _: () = {
+                #[allow(unused_imports)]
+                use ::core::{convert::Into as _, iter::Iterator as _, option::Option::Some};
                 #[doc(hidden)]
                 #[derive(
                     ::langgraph::__private::serde::Deserialize,
@@ -205,6 +207,7 @@ fn a_tool_with_a_context() {
                 }
             };
             /// Searches.
+            #[allow(clippy::type_complexity)]
             pub fn search<'__call>(
                 query: String,
                 limit: u8,
@@ -234,6 +237,8 @@ fn a_synchronous_tool_without_arguments() {
             #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
             enum __now_tool {}
             const _: () = {
+                #[allow(unused_imports)]
+                use ::core::{convert::Into as _, iter::Iterator as _, option::Option::Some};
                 #[doc(hidden)]
                 #[derive(
                     ::langgraph::__private::serde::Deserialize,
@@ -268,6 +273,7 @@ fn a_synchronous_tool_without_arguments() {
                 }
             };
             /// The time.
+            #[allow(clippy::type_complexity)]
             fn now() -> ::langgraph::agent::ToolFuture<'static, String, __now_tool> {
                 #[allow(clippy::unused_async)]
                 fn now() -> String {

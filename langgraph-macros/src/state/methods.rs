@@ -1,0 +1,239 @@
+//! The methods of a state.
+
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::parse_quote;
+
+use super::expand::Names;
+use super::reducers::reducer_name;
+use super::{Field, Model};
+
+/// What stands in the methods of the state, field by field.
+#[derive(Default)]
+struct Bodies {
+    fields: TokenStream,
+    written: TokenStream,
+    try_merge: TokenStream,
+    merge: TokenStream,
+    overwrite: TokenStream,
+    discard: TokenStream,
+    reset: TokenStream,
+    prepare: TokenStream,
+    messages: TokenStream,
+}
+
+impl Bodies {
+    fn new(model: &Model<'_>, names: &Names<'_>) -> Self {
+        let root = &model.root;
+        let turbofish = names.ty_generics.as_turbofish();
+        let mut bodies = Self::default();
+        for (index, field) in model.fields.iter().enumerate() {
+            let Field {
+                ident,
+                name,
+                ty,
+                options,
+                ..
+            } = field;
+            let index = Literal::usize_unsuffixed(index);
+            let set = quote! {
+                if let ::core::option::Option::Some(value) = update.#ident {
+                    self.#ident = value;
+                }
+            };
+            let mut kind = quote!(#root::state::Field::plain(#name));
+            bodies.written.extend(quote! {
+                if update.#ident.is_some() {
+                    written.insert(#index);
+                }
+            });
+            bodies.discard.extend(quote! {
+                if fields.contains(#index) {
+                    update.#ident = ::core::option::Option::None;
+                }
+            });
+            if field.is_reduced() {
+                kind.extend(quote!(.reduced()));
+                let reducer = reducer_name(field);
+                let at_type = root.at(field.type_span());
+                let at_type = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
+                bodies.try_merge.extend(quote! {
+                    #at_type(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
+                });
+                bodies.merge.extend(quote! {
+                #ident: #root::__private::merged(&#reducer #turbofish(), self.#ident, update.#ident),
+            });
+                bodies.prepare.extend(quote! {
+                    if let ::core::option::Option::Some(value) = &mut update.#ident {
+                        #root::state::Reducer::prepare(&#reducer #turbofish(), value);
+                    }
+                });
+            } else {
+                bodies.try_merge.extend(set.clone());
+                bodies
+                    .merge
+                    .extend(quote!(#ident: update.#ident.unwrap_or(self.#ident),));
+            }
+            bodies.overwrite.extend(set);
+            if options.ephemeral {
+                kind.extend(quote!(.ephemeral()));
+            }
+            if options.untracked {
+                kind.extend(quote!(.untracked()));
+            }
+            if options.ephemeral || options.untracked {
+                let default = quote_spanned!(field.type_span()=> <#ty as ::core::default::Default>::default());
+                bodies.reset.extend(quote! {
+                    if fields.contains(#index) {
+                        self.#ident = #default;
+                    }
+                });
+            }
+            if options.rule.is_messages() {
+                bodies
+                    .messages
+                    .extend(quote!(#root::__private::see_messages(&update.#ident, see);));
+            }
+            bodies.fields.extend(quote!(#kind,));
+        }
+        bodies
+    }
+}
+
+/// The `State` of the struct, and its update as the answer of a node.
+pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let root = &model.root;
+    let Names {
+        state,
+        update,
+        impl_generics,
+        ty_generics,
+        state_bounds,
+        ..
+    } = names;
+    let Bodies {
+        fields,
+        written,
+        try_merge,
+        merge,
+        overwrite,
+        discard,
+        reset,
+        prepare,
+        messages,
+    } = Bodies::new(model, names);
+    let mut output_bounds = state_bounds.clone();
+    output_bounds.predicates.push(parse_quote! {
+        for<'__state> #state #ty_generics: #root::state::State<Update = Self>
+    });
+    // At the derive, as the rest of the header: a bound that a state misses is then one error.
+    let mut this = (*state).clone();
+    this.set_span(Span::call_site());
+    let merge = if model.is_understood() {
+        quote!(Self { #merge })
+    } else {
+        quote!(self)
+    };
+    quote! {
+        #[automatically_derived]
+        #[allow(unused_variables, unused_mut)]
+        impl #impl_generics #root::state::State for #this #ty_generics #state_bounds {
+            type Update = #update #ty_generics;
+
+            fn fields(&self) -> &[#root::state::Field] {
+                const FIELDS: &[#root::state::Field] = &[#fields];
+                FIELDS
+            }
+
+            fn written(&self, update: &Self::Update) -> #root::state::FieldSet {
+                let mut written = #root::state::FieldSet::new();
+                #written
+                written
+            }
+
+            fn try_merge(
+                &mut self,
+                update: Self::Update,
+            ) -> ::core::result::Result<(), #root::state::ReducerError> {
+                #try_merge
+                ::core::result::Result::Ok(())
+            }
+
+            fn overwrite(&mut self, update: Self::Update) {
+                #overwrite
+            }
+
+            fn discard(&self, update: &mut Self::Update, fields: &#root::state::FieldSet) {
+                #discard
+            }
+
+            fn reset(&mut self, fields: &#root::state::FieldSet) {
+                #reset
+            }
+
+            fn prepare(&self, update: &mut Self::Update) {
+                #prepare
+            }
+
+            fn messages(
+                update: &Self::Update,
+                see: &mut dyn ::core::ops::FnMut(&#root::message::Message),
+            ) {
+                #messages
+            }
+
+            fn merge(self, update: Self::Update) -> Self {
+                #merge
+            }
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #root::node::IntoOutput<#state #ty_generics> for #update #ty_generics
+        #output_bounds
+        {
+            fn into_output(
+                self,
+            ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::node::NodeError>
+            {
+                ::core::result::Result::Ok(#root::node::Output::update(self))
+            }
+        }
+    }
+}
+
+/// Where the chat is, if the state holds exactly one.
+pub(super) fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let root = &model.root;
+    let Names {
+        state,
+        update,
+        impl_generics,
+        ty_generics,
+        state_bounds,
+        ..
+    } = names;
+    let mut chats = model
+        .fields
+        .iter()
+        .filter(|field| field.options.rule.is_messages());
+    let (Some(chat), None) = (chats.next(), chats.next()) else {
+        return TokenStream::new();
+    };
+    let Field { ident, ty, .. } = chat;
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #root::state::HasMessages for #state #ty_generics #state_bounds {
+            fn messages(&self) -> &[#root::message::Message] {
+                #root::__private::the_messages(&self.#ident)
+            }
+
+            fn update_from_messages(
+                messages: #root::__private::Vec<#root::message::Message>,
+            ) -> #update #ty_generics {
+                let mut update = <#update #ty_generics as ::core::default::Default>::default();
+                update.#ident = #root::__private::written_messages::<#ty>(messages);
+                update
+            }
+        }
+    }
+}

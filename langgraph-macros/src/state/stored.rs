@@ -1,0 +1,95 @@
+//! How an update is stored and sent.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse_quote;
+
+use super::expand::Names;
+use super::{Field, Model};
+
+/// An update as a map of the fields that are there.
+pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let root = &model.root;
+    let Names {
+        update,
+        impl_generics,
+        ty_generics,
+        ..
+    } = names;
+    let tracked: Vec<_> = model
+        .fields
+        .iter()
+        .filter(|field| !field.options.untracked)
+        .collect();
+    let serde = quote!(#root::__private::serde);
+    let counted = tracked.iter().map(|field| {
+        let ident = field.ident;
+        quote!(+ <::core::primitive::usize as ::core::convert::From<_>>::from(self.#ident.is_some()))
+    });
+    let entries = tracked.iter().map(|field| {
+        let Field { ident, name, .. } = field;
+        quote! {
+            if let ::core::option::Option::Some(value) = &self.#ident {
+                #serde::ser::SerializeMap::serialize_entry(&mut map, #name, value)?;
+            }
+        }
+    });
+    let reads = tracked.iter().map(|field| {
+        let Field { ident, name, .. } = field;
+        quote! {
+            #name => {
+                self.#ident = ::core::option::Option::Some(
+                    #serde::de::MapAccess::next_value(map)?,
+                );
+            }
+        }
+    });
+    let write_bounds = names.each(&tracked, &quote!(#serde::Serialize));
+    let read_bounds = names.each(&tracked, &quote!(#serde::Deserialize<'de>));
+    let mut with_lifetime = model.input.generics.clone();
+    with_lifetime.params.insert(0, parse_quote!('de));
+    let (read_generics, ..) = with_lifetime.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        #[allow(unused_mut)]
+        impl #impl_generics #serde::Serialize for #update #ty_generics #write_bounds {
+            fn serialize<__S: #serde::Serializer>(
+                &self,
+                serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                let count = 0_usize #(#counted)*;
+                let mut map = #serde::Serializer::serialize_map(
+                    serializer,
+                    ::core::option::Option::Some(count),
+                )?;
+                #(#entries)*
+                #serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        #[automatically_derived]
+        impl #read_generics #root::__private::ReadField<'de> for #update #ty_generics #read_bounds {
+            fn read<__A: #serde::de::MapAccess<'de>>(
+                &mut self,
+                name: &::core::primitive::str,
+                map: &mut __A,
+            ) -> ::core::result::Result<::core::primitive::bool, __A::Error> {
+                match name {
+                    #(#reads)*
+                    _ => return ::core::result::Result::Ok(false),
+                }
+                #[allow(unreachable_code)]
+                ::core::result::Result::Ok(true)
+            }
+        }
+
+        #[automatically_derived]
+        impl #read_generics #serde::Deserialize<'de> for #update #ty_generics #read_bounds {
+            fn deserialize<__D: #serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
+                #root::__private::read_fields(deserializer)
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The update type: one `Option` per field.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::expand::Names;
+use super::{Field, Model};
+
+/// `FooUpdate`, its setters, and what does not need the state.
+pub(super) fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let Names {
+        state,
+        update,
+        impl_generics,
+        ty_generics,
+        bounds,
+        ..
+    } = names;
+    let vis = &model.input.vis;
+    let generics = &model.input.generics;
+    let title = format!(
+        " An update of [`{state}`]: what a node returns.\n\n A field that is `None` stays as it is."
+    );
+    let declarations = model.fields.iter().map(|field| {
+        let Field { ident, ty, .. } = field;
+        let docs = docs(field);
+        quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#ty>)
+    });
+    let setters = model.fields.iter().map(|field| {
+        let Field {
+            ident, ty, name, ..
+        } = field;
+        let docs = setter_docs(field, name);
+        let allow = quote!(#[allow(clippy::all, clippy::pedantic)]);
+        let value = Ident::new("value", Span::mixed_site());
+        quote! {
+            #docs
+            #allow
+            #[must_use]
+            pub fn #ident(mut self, #value: #ty) -> Self {
+                self.#ident = ::core::option::Option::Some(#value);
+                self
+            }
+        }
+    });
+    let impls = impls(model, names);
+    quote! {
+        #[doc = #title]
+        #[derive(::core::clone::Clone)]
+        #[must_use = "an update changes nothing until a node returns it"]
+        #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
+        #vis struct #update #generics #bounds {
+            #(#declarations,)*
+        }
+
+        #[automatically_derived]
+        #[allow(dead_code, unreachable_pub, private_interfaces)]
+        impl #impl_generics #update #ty_generics #bounds {
+            #(#setters)*
+        }
+
+        #impls
+    }
+}
+
+/// What an update can do without its state.
+fn impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+    let Names {
+        state,
+        update,
+        impl_generics,
+        ty_generics,
+        bounds,
+        ..
+    } = names;
+    let all: Vec<_> = model.fields.iter().collect();
+    let nothing = model.fields.iter().map(|field| {
+        let ident = field.ident;
+        quote!(#ident: ::core::option::Option::None)
+    });
+    let everything = model.fields.iter().map(|field| {
+        let ident = field.ident;
+        quote!(#ident: ::core::option::Option::Some(state.#ident))
+    });
+    let shown = model.fields.iter().map(|field| {
+        let Field { ident, name, .. } = field;
+        quote! {
+            if let ::core::option::Option::Some(value) = &self.#ident {
+                shown.field(#name, value);
+            }
+        }
+    });
+    let same = model.fields.iter().map(|field| {
+        let ident = field.ident;
+        quote!(&& self.#ident == other.#ident)
+    });
+    let debug_bounds = names.each(&all, &quote!(::core::fmt::Debug));
+    let eq_bounds = names.each(&all, &quote!(::core::cmp::PartialEq));
+    let title_of_name = update.to_string();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics ::core::default::Default for #update #ty_generics #bounds {
+            fn default() -> Self {
+                Self { #(#nothing,)* }
+            }
+        }
+
+        #[automatically_derived]
+        #[allow(unused_variables)]
+        impl #impl_generics ::core::convert::From<#state #ty_generics> for #update #ty_generics
+        #bounds
+        {
+            fn from(state: #state #ty_generics) -> Self {
+                Self { #(#everything,)* }
+            }
+        }
+
+        #[automatically_derived]
+        #[allow(unused_mut)]
+        impl #impl_generics ::core::fmt::Debug for #update #ty_generics #debug_bounds {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut shown = f.debug_struct(#title_of_name);
+                #(#shown)*
+                shown.finish()
+            }
+        }
+
+        #[automatically_derived]
+        #[allow(unused_variables)]
+        impl #impl_generics ::core::cmp::PartialEq for #update #ty_generics #eq_bounds {
+            fn eq(&self, other: &Self) -> ::core::primitive::bool {
+                true #(#same)*
+            }
+        }
+    }
+}
+
+/// The field's own documentation.
+fn docs(field: &Field<'_>) -> TokenStream {
+    if field.docs.is_empty() {
+        let text = format!(
+            " What is written to `{}`: {}.",
+            field.name,
+            field.options.rule.describe()
+        );
+        return quote!(#[doc = #text]);
+    }
+    let docs = &field.docs;
+    quote!(#(#docs)*)
+}
+
+fn setter_docs(field: &Field<'_>, name: &str) -> TokenStream {
+    let first = format!(" Writes `{name}`; {}.", field.options.rule.describe());
+    let docs = &field.docs;
+    if docs.is_empty() {
+        return quote!(#[doc = #first]);
+    }
+    quote!(#[doc = #first] #[doc = ""] #(#docs)*)
+}
