@@ -72,7 +72,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
         return Err("what is the question? Say it after `--`, such as \"What is 37 * 21?\"".into());
     }
 
-    let chosen = model::choose();
+    let chosen = model::choose()?;
     println!("model: {}", chosen.name);
     let input = AgentStateUpdate::default().messages(vec![Message::user(question)]);
     let mut events = agent
