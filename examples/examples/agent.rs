@@ -2,7 +2,8 @@
 //! It thinks (asks the model), acts (calls the tools), and thinks again until it can answer.
 //! Run it with `cargo run --example agent -- "What is 37 * 21?"`; `--graph` prints the graph.
 
-use langgraph::agent::{ChatRequest, ToolNode, Tools};
+use langgraph::agent::{ChatRequest, ModelError, ToolNode, Tools};
+use langgraph::node::RetryPolicy;
 use langgraph::prelude::*;
 use langgraph_examples::{model, show, tools};
 use std::error::Error;
@@ -27,6 +28,13 @@ async fn think(state: &AgentState, cx: &Context) -> Result<AgentStateUpdate, Nod
         .tools(cx.resource::<Tools>()?.definitions());
     let response = cx.resource::<dyn ChatModel>()?.respond(request, cx).await?;
     Ok(AgentStateUpdate::default().messages(vec![response.message]))
+}
+
+/// Real models are busy at times; what a second attempt can not mend fails at once.
+fn patience() -> RetryPolicy {
+    RetryPolicy::attempts(4)
+        .retry_on(ModelError::is_worth_retrying)
+        .retry_after(ModelError::retry_after)
 }
 
 enum Step {
@@ -54,6 +62,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
     let agent = graph! {
         type State = AgentState;
 
+        let think = think.retry(patience());
         let act = ToolNode::new(tools::all());
 
         START => think => match next_step {
@@ -72,7 +81,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
         return Err("what is the question? Say it after `--`, such as \"What is 37 * 21?\"".into());
     }
 
-    let chosen = model::choose();
+    let chosen = model::choose()?;
     println!("model: {}", chosen.name);
     let input = AgentStateUpdate::default().messages(vec![Message::user(question)]);
     let mut events = agent

@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .nth(1)
         .unwrap_or_else(|| "What is 12 squared?".to_owned());
     let tools = tools::all();
-    let model = ModelNode::new(model::choose().model).tools(&tools);
+    let model = ModelNode::new(model::choose()?.model).tools(&tools);
     let agent = graph! {
         type State = ReactState;
 

@@ -7,9 +7,9 @@ use langgraph::prelude::*;
 use langgraph_examples::model;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), AgentError> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::env::args().nth(1).unwrap_or_else(|| "你好".to_owned());
-    let agent = SimpleAgent::new(model::choose().model).prompt("You are a friendly assistant.");
+    let agent = SimpleAgent::new(model::choose()?.model).prompt("You are a friendly assistant.");
     let state = agent.run(SimpleAgentState::user(text)).await?;
     for message in &state.messages {
         println!("{}: {}", message.role(), message.text());

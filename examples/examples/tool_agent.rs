@@ -7,11 +7,11 @@ use langgraph::prelude::*;
 use langgraph_examples::{model, show, tools};
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), AgentError> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "现在几点了？".to_owned());
-    let agent = ToolAgent::new(model::choose().model, tools::all())
+    let agent = ToolAgent::new(model::choose()?.model, tools::all())
         .prompt("Use the tools where they help.")
         .max_iterations(5);
     let state = agent.run(ToolAgentState::user(text)).await?;

@@ -1,12 +1,17 @@
 //! Which model the examples run on.
 
 use crate::offline_model::OfflineModel;
-use langgraph::agent::ChatModel;
+use langgraph::agent::{ChatModel, ModelError};
 use std::fmt;
 use std::sync::Arc;
 
 /// The environment variables that ask for a real model.
-const KEYS: &[&str] = &["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OLLAMA_HOST"];
+const ASKING: &[&str] = &[
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "OLLAMA_HOST",
+];
 
 /// A model, and what to tell the user about it.
 pub struct Chosen {
@@ -17,26 +22,52 @@ pub struct Chosen {
 }
 
 /// The model that the environment asks for; the rule-based one unless it does.
-pub fn choose() -> Chosen {
-    let key = KEYS
+///
+/// # Errors
+///
+/// When the environment asks for a model that can not be set up, for example at an address that is
+/// none.
+pub fn choose() -> Result<Chosen, ModelError> {
+    let asking = ASKING
         .iter()
-        .find(|key| std::env::var(key).is_ok_and(|value| !value.is_empty()));
-    offline(key.copied())
+        .find(|name| std::env::var(name).is_ok_and(|value| !value.trim().is_empty()));
+    match asking {
+        None => Ok(offline("")),
+        Some(variable) => asked(variable),
+    }
 }
 
-/// The rule-based model; `key` is the variable that asked for another one.
-fn offline(key: Option<&str>) -> Chosen {
-    let built_in = "the built-in rule-based model, which needs no key and no network";
-    let name = match key {
-        None => built_in.to_owned(),
-        Some(key) => format!(
-            "{built_in} ({key} is set, but this program was built without real models: \
-             run it with `--features models`)"
-        ),
+#[cfg(feature = "models")]
+fn asked(variable: &str) -> Result<Chosen, ModelError> {
+    let Some(model) = langgraph_genai::from_env()? else {
+        return Ok(offline(""));
     };
+    let name = match std::env::var("MODEL") {
+        Ok(name) if !name.trim().is_empty() => name,
+        _ => "the provider's usual one".to_owned(),
+    };
+    Ok(Chosen {
+        model,
+        name: format!("{name}, because {variable} is set"),
+    })
+}
+
+#[cfg(not(feature = "models"))]
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "with the feature `models` it can fail"
+)]
+fn asked(variable: &str) -> Result<Chosen, ModelError> {
+    Ok(offline(&format!(
+        " ({variable} is set, but this program was built without real models: \
+         run it with `--features models`)"
+    )))
+}
+
+fn offline(remark: &str) -> Chosen {
     Chosen {
         model: Arc::new(OfflineModel),
-        name,
+        name: format!("the built-in rule-based one, which needs no key and no network{remark}"),
     }
 }
 
