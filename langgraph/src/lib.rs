@@ -1,4 +1,125 @@
 //! Stateful agent graphs for Rust, declared in the type system.
+//!
+//! A program that thinks in steps (asks a model, calls tools, waits for a person, asks again) is a
+//! graph: nodes that do the work, edges that say what comes next, and a state that they share.
+//! This crate runs such graphs in supersteps, in parallel where the graph says so, and keeps,
+//! pauses, continues and streams them. The model is that of Python's
+//! [LangGraph](https://github.com/langchain-ai/langgraph); what that finds out at run time is here,
+//! as far as possible, a compile error.
+//!
+//! # Three ideas
+//!
+//! **State is a plain struct.** [`#[derive(State)]`](macro@State) makes its update type, with one
+//! `Option` per field. A node never changes the state: it returns an update, and each field says how
+//! updates are merged into it, by `#[reducer(append)]`, say. A field that says nothing is replaced,
+//! and then two nodes that run side by side cannot both write it.
+//!
+//! **A graph is nodes and edges.** A node is a function, made one by [`#[node]`](macro@node), or
+//! anything else that can be run: a closure, an [`Agent`], another graph. [`graph!`] wires them, and
+//! finds mistakes at compile time; [`StateGraph`] is the same for graphs that are only known at run
+//! time.
+//!
+//! **A run is supersteps.** The nodes whose turn it is run side by side on one snapshot of the
+//! state; then their updates are merged, in an order that does not depend on who finished first;
+//! then the edges say whose turn it is next. It ends when it is nobody's.
+//!
+//! # An example
+//!
+//! Three topics, a joke about each of them side by side, and another round until it is enough:
+//!
+//! ```
+//! use langgraph::prelude::*;
+//!
+//! #[derive(State, Clone, Debug, Default)]
+//! struct Jokes {
+//!     topics: Vec<String>,
+//!     #[reducer(append)]
+//!     jokes: Vec<String>,
+//!     rounds: u32,
+//! }
+//!
+//! #[node]
+//! async fn plan(state: &Jokes) -> JokesUpdate {
+//!     let round = state.rounds + 1;
+//!     let topics = ["cats", "dogs", "crabs"].map(|topic| format!("{topic}, take {round}"));
+//!     JokesUpdate::default().topics(topics.into()).rounds(round)
+//! }
+//!
+//! // A worker: its first argument is an item of its own.
+//! #[node]
+//! async fn write_joke(topic: String) -> JokesUpdate {
+//!     JokesUpdate::default().jokes(vec![format!("a joke about {topic}")])
+//! }
+//!
+//! #[node]
+//! async fn judge(_: &Jokes) {}
+//!
+//! fn topics(state: &Jokes) -> Vec<String> {
+//!     state.topics.clone()
+//! }
+//!
+//! enum Verdict {
+//!     Again,
+//!     Enough,
+//! }
+//!
+//! fn verdict(state: &Jokes) -> Verdict {
+//!     if state.rounds < 2 { Verdict::Again } else { Verdict::Enough }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let graph = graph! {
+//!     type State = Jokes;
+//!
+//!     let write_joke = worker(write_joke).retry(3);       // options are method calls
+//!
+//!     START => plan
+//!           => for topic in topics { write_joke(topic) }  // one task for each topic
+//!           => judge                                      // waits for all of them
+//!           => match verdict {
+//!               Verdict::Again => plan,                   // a loop is an edge back
+//!               Verdict::Enough => END,
+//!           };
+//! }
+//! .compile()?;
+//!
+//! let state = graph.invoke(()).await?;
+//! assert_eq!(state.jokes.len(), 6);
+//! assert_eq!(state.jokes[0], "a joke about cats, take 1");
+//! # langgraph::graph::draw::embed::check("src/lib.rs", "jokes", &graph.topology().draw())?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What the graph looks like (a test compares the picture with the graph; see
+//! [`graph::draw::embed`]):
+//!
+//! <!-- graph:jokes -->
+//! ```text
+//! ```
+//! <!-- /graph:jokes -->
+//!
+//! # Where to go next
+//!
+//! | to | see |
+//! |---|---|
+//! | write states and reducers | [`derive(State)`](macro@State), [`state`] |
+//! | write nodes, and decide where to go | [`#[node]`](macro@node), [`node`](mod@node), [`Command`], [`Next`] |
+//! | retry, bound, cache and watch nodes | [`node::NodeExt`], [`StateGraph::defaults`] |
+//! | wire a graph | [`graph!`], [`StateGraph`] |
+//! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
+//! | see what happens | [`stream`], [`run::EventStream`] |
+//! | keep threads, and wait for people | [`checkpoint`], [`Context::interrupt`] |
+//! | call models and tools | `agent`, `#[tool]` (feature `agent`) |
+//! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
+//! | ask agents elsewhere | [`remote`] |
+//! | draw graphs | [`graph::draw`] |
+//!
+//! # Features
+//!
+//! - `agent` (on by default): chat models, tools and the ready-made agents.
+//! - `tracing`: a middleware that puts every node into a `tracing` span.
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph`, in this crate too
 extern crate self as langgraph;
@@ -28,6 +149,9 @@ pub use run::Outcome;
 pub use state::State;
 
 /// What most programs need: `use langgraph::prelude::*;`.
+///
+/// The macros, the builder, what nodes take and return, messages, and what comes out of a run. It
+/// does not hold [`node::Send`](crate::node::Send), whose name is also that of a marker trait.
 pub mod prelude {
     #[cfg(feature = "agent")]
     pub use crate::agent::{ChatModel, ChatModelExt};
@@ -43,4 +167,23 @@ pub mod prelude {
     #[cfg(feature = "agent")]
     pub use langgraph_macros::tool;
     pub use langgraph_macros::{graph, node};
+}
+
+/// The pages outside of this crate, whose code is compiled and run with the other examples.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../docs/from-python.md")]
+    struct FromPython;
+
+    #[doc = include_str!("../../docs/how-graph-reads.md")]
+    struct HowGraphReads;
+
+    #[doc = include_str!("../../docs/errors.md")]
+    struct Errors;
+
+    #[doc = include_str!("../../docs/langgraph-rust-alignment.md")]
+    struct Alignment;
 }

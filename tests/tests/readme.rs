@@ -1,0 +1,108 @@
+//! What the README and the documentation show is what the code is.
+
+use std::path::{Path, PathBuf};
+
+use langgraph::graph::draw::embed::{self, EmbedError};
+
+/// The agent of the README, word for word.
+mod agent {
+    include!("readme/agent.rs");
+
+    #[test]
+    fn i3_the_readmes_agent_answers() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
+
+    #[test]
+    fn j13_the_readme_shows_the_picture_of_its_agent() -> Result<(), Box<dyn std::error::Error>> {
+        let agent = agent()?;
+        super::picture("README.md", "agent", &agent)?;
+        Ok(())
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+fn picture<S: langgraph::State>(
+    file: &str,
+    name: &str,
+    graph: &langgraph::CompiledStateGraph<S>,
+) -> Result<(), EmbedError> {
+    embed::check(root().join(file), name, &graph.topology().draw())
+}
+
+#[test]
+fn i3_the_readme_holds_the_agent_that_is_tested_here() {
+    assert!(
+        read("README.md").contains(include_str!("readme/agent.rs")),
+        "README.md does not hold tests/tests/readme/agent.rs word for word"
+    );
+}
+
+/// The variants of an enum in a file of ours: the lines of four blanks and a capital letter.
+fn variants(source: &str, name: &str) -> Vec<String> {
+    source
+        .lines()
+        .skip_while(|line| *line != format!("pub enum {name} {{"))
+        .take_while(|line| *line != "}")
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()))
+        .map(|line| {
+            let end = line.find(|c: char| !c.is_alphanumeric());
+            line[..end.unwrap_or(line.len())].to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn every_error_of_a_run_is_in_the_table() {
+    let table = read("docs/errors.md");
+    for (path, name) in [
+        ("langgraph/src/error.rs", "AgentError"),
+        ("langgraph/src/error.rs", "InvalidUpdate"),
+        ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
+        ("langgraph/src/remote/error.rs", "RemoteError"),
+        ("langgraph/src/agent/model/error.rs", "ModelErrorKind"),
+        ("langgraph/src/graph/problem.rs", "CompilationError"),
+        ("langgraph/src/graph/lint.rs", "Lint"),
+    ] {
+        let variants = variants(&read(path), name);
+        assert!(variants.len() > 3, "{path}: {name} has {variants:?}");
+        let missing: Vec<_> = variants
+            .iter()
+            .filter(|variant| !table.contains(&format!("| `{name}::{variant}`")))
+            .collect();
+        assert!(missing.is_empty(), "docs/errors.md lacks {name}::{missing:?}");
+    }
+}
+
+/// The relative links of a Markdown text.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', '#']).next())
+        .filter(|link| !link.is_empty() && !link.contains("://"))
+}
+
+#[test]
+fn links_between_the_pages_lead_somewhere() {
+    let mut pages: Vec<_> = ["README.md", "CONTRIBUTING.md"].map(|page| root().join(page)).into();
+    let docs = std::fs::read_dir(root().join("docs")).unwrap();
+    pages.extend(docs.map(|page| page.unwrap().path()));
+    let mut count = 0;
+    for page in pages.iter().filter(|page| page.extension().is_some_and(|end| end == "md")) {
+        let text = std::fs::read_to_string(page).unwrap();
+        for link in links(&text) {
+            count += 1;
+            let target = page.parent().unwrap().join(link);
+            assert!(target.exists(), "{} links to {link}", page.display());
+        }
+    }
+    assert!(count > 10, "found only {count} links");
+}
