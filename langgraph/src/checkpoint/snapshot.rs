@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::CheckpointId;
@@ -27,7 +27,10 @@ pub enum Source {
 }
 
 /// A thread at one of its checkpoints.
-#[derive(Clone)]
+///
+/// It serializes where its state and update do; `created_at` is then in milliseconds since 1970.
+#[derive(Clone, Serialize)]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct Snapshot<S: State> {
     /// The checkpoint.
@@ -43,6 +46,7 @@ pub struct Snapshot<S: State> {
     /// What made the checkpoint.
     pub source: Source,
     /// When it was made.
+    #[serde(serialize_with = "milliseconds")]
     pub created_at: SystemTime,
     /// What the tasks that are pending have asked.
     pub interrupts: Vec<Interrupt>,
@@ -53,7 +57,8 @@ pub struct Snapshot<S: State> {
 }
 
 /// A task of a [`Snapshot`].
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct TaskSnapshot<S: State> {
     /// The node.
@@ -66,6 +71,11 @@ pub struct TaskSnapshot<S: State> {
     pub error: Option<String>,
     /// What it asked.
     pub interrupts: Vec<Interrupt>,
+}
+
+fn milliseconds<Z: Serializer>(time: &SystemTime, serializer: Z) -> Result<Z::Ok, Z::Error> {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl<S: State + fmt::Debug> fmt::Debug for Snapshot<S> {

@@ -2,11 +2,16 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::command::Jump;
 use super::{Command, Next, NodeError};
 use crate::state::State;
 
 /// One write to the state.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub enum Write<S: State> {
     /// Fields to merge, each by its reducer.

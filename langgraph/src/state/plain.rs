@@ -2,6 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Field, FieldSet, ReducerError, State};
 use crate::node::{IntoOutput, NodeError, Output};
 
@@ -23,7 +25,8 @@ use crate::node::{IntoOutput, NodeError, Output};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Plain<T>(pub T);
 
 impl<T> Deref for Plain<T> {
@@ -41,7 +44,8 @@ impl<T> DerefMut for Plain<T> {
 }
 
 /// The update of a state that is one value: the new value, or nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct PlainUpdate<T>(pub Option<T>);
 
 impl<T> Default for PlainUpdate<T> {

@@ -56,6 +56,35 @@ pub(crate) enum Payload {
     Interrupt(Vec<Interrupt>),
 }
 
+impl Payload {
+    /// As [`EventKind::name`](super::EventKind::name).
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Values(_) => "values",
+            Self::Update { .. } => "update",
+            Self::Chunk { .. } => "message_chunk",
+            Self::Message { .. } => "message",
+            Self::Custom { .. } => "custom",
+            Self::TaskStarted { .. } => "task_started",
+            Self::TaskFinished { .. } => "task_finished",
+            Self::Checkpoint(_) => "checkpoint",
+            Self::Interrupt(_) => "interrupt",
+        }
+    }
+
+    pub(crate) const fn node(&self) -> Option<&NodeName> {
+        match self {
+            Self::Update { node, .. }
+            | Self::Chunk { node, .. }
+            | Self::Message { node, .. }
+            | Self::Custom { node, .. }
+            | Self::TaskStarted { node, .. }
+            | Self::TaskFinished { node, .. } => Some(node),
+            Self::Values(_) | Self::Checkpoint(_) | Self::Interrupt(_) => None,
+        }
+    }
+}
+
 pub(crate) struct RawEvent {
     pub(crate) namespace: Arc<[NodeName]>,
     pub(crate) step: usize,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::emitter::{Erased, Payload, RawEvent};
@@ -13,6 +15,39 @@ use crate::node::{Interrupt, Write};
 use crate::state::State;
 
 /// One thing that happened in a run.
+///
+/// # Wire form
+///
+/// An event serializes where its state and update do: an object of `seq`, `step`, `namespace`,
+/// `type` and `data`, where `type` is [`EventKind::name`] and `data` what the variant holds. A
+/// write is `{"update": {..}}`, `{"overwrite": {..}}` or `{"state": {..}}`.
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+///
+/// let mut events = graph.compile()?.run(21).stream(Mode::Updates);
+/// let Some(event) = events.next().await else { return Ok(()) };
+/// assert_eq!(
+///     serde_json::to_value(event?)?,
+///     json!({
+///         "seq": 0,
+///         "step": 1,
+///         "namespace": [],
+///         "type": "update",
+///         "data": {"node": "double", "writes": [{"state": 42}], "cached": false},
+///     })
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Serialize)]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct Event<S: State> {
     /// Counts the events of the stream from 0.
@@ -22,10 +57,14 @@ pub struct Event<S: State> {
     /// The nodes around that graph, outermost first; empty for the graph that was started.
     pub namespace: Arc<[NodeName]>,
     /// What happened.
+    #[serde(flatten)]
     pub kind: EventKind<S>,
 }
 
 /// What happened.
+#[derive(Serialize)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub enum EventKind<S: State> {
     /// The state after a superstep that wrote something, and when a run starts.
@@ -73,6 +112,8 @@ pub enum EventKind<S: State> {
 }
 
 /// A task starts.
+#[derive(Serialize)]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct TaskStarted<S: State> {
     /// The node.
@@ -84,6 +125,8 @@ pub struct TaskStarted<S: State> {
 }
 
 /// A task has finished.
+#[derive(Serialize)]
+#[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct TaskFinished<S: State> {
     /// The node.
@@ -106,6 +149,18 @@ impl InnerEvent {
             EventKind::Inner(_) => None,
             kind => Some(kind),
         }
+    }
+}
+
+/// What can be said of it without its type: `{"type": .., "node": ..}`.
+impl Serialize for InnerEvent {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.0.name())?;
+        if let Some(node) = self.0.node() {
+            map.serialize_entry("node", node)?;
+        }
+        map.end()
     }
 }
 
@@ -211,25 +266,32 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
     typed.unwrap_or(EventKind::Inner(InnerEvent(payload)))
 }
 
+impl<S: State> EventKind<S> {
+    /// The variant as it is called on the wire: `values`, `update`, `message_chunk`, `message`,
+    /// `custom`, `task_started`, `task_finished`, `checkpoint`, `interrupt` or `inner`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Values(_) => "values",
+            Self::Update { .. } => "update",
+            Self::MessageChunk { .. } => "message_chunk",
+            Self::Message { .. } => "message",
+            Self::Custom { .. } => "custom",
+            Self::TaskStarted(_) => "task_started",
+            Self::TaskFinished(_) => "task_finished",
+            Self::Checkpoint(_) => "checkpoint",
+            Self::Interrupt(_) => "interrupt",
+            Self::Inner(_) => "inner",
+        }
+    }
+}
+
 impl<S: State> fmt::Debug for Event<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match &self.kind {
-            EventKind::Values(_) => "Values",
-            EventKind::Update { .. } => "Update",
-            EventKind::MessageChunk { .. } => "MessageChunk",
-            EventKind::Message { .. } => "Message",
-            EventKind::Custom { .. } => "Custom",
-            EventKind::TaskStarted(_) => "TaskStarted",
-            EventKind::TaskFinished(_) => "TaskFinished",
-            EventKind::Checkpoint(_) => "Checkpoint",
-            EventKind::Interrupt(_) => "Interrupt",
-            EventKind::Inner(_) => "Inner",
-        };
         f.debug_struct("Event")
             .field("seq", &self.seq)
             .field("step", &self.step)
             .field("namespace", &self.namespace)
-            .field("kind", &name)
+            .field("kind", &self.kind)
             .field("node", &self.node())
             .finish()
     }
@@ -237,7 +299,7 @@ impl<S: State> fmt::Debug for Event<S> {
 
 impl<S: State> fmt::Debug for EventKind<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EventKind")
+        f.write_str(self.name())
     }
 }
 

@@ -377,6 +377,30 @@ async fn an_ephemeral_field_of_a_subgraph_outlives_only_its_last_superstep() {
 }
 
 #[tokio::test]
+async fn an_ephemeral_field_is_still_there_when_a_subgraph_goes_on() {
+    let mut inner = StateGraph::<Hinted>::new();
+    inner.add_node(
+        "ask",
+        |state: &Hinted, cx: &Context| -> Result<HintedUpdate, NodeError> {
+            let answer: String = cx.interrupt("who", "who?")?;
+            Ok(HintedUpdate::default().seen(vec![format!("{answer} {}", state.hint)]))
+        },
+    );
+    inner.add_sequence(&["ask"]);
+    let mut outer = StateGraph::<Hinted>::new();
+    outer
+        .add_node("inner", inner.compile().unwrap())
+        .add_sequence(&["inner"]);
+    let saver = Arc::new(langgraph::checkpoint::MemorySaver::new());
+    let outer = outer.compile().unwrap().checkpointer(saver);
+    let input = HintedUpdate::default().hint("psst".to_owned());
+    let outcome = outer.run(input).thread("t").await.unwrap();
+    assert_eq!(outcome.interrupts().len(), 1);
+    let state = outer.answer("t", "me").await.unwrap().into_state();
+    assert_eq!(state.seen, ["me psst"]);
+}
+
+#[tokio::test]
 async fn g3_a_mapped_subgraph_that_pauses_is_not_mapped_back() {
     let mut inner = StateGraph::<Trail>::new();
     inner.add_node(

@@ -12,12 +12,12 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use play::play;
 use schedule::{Schedule, block_on};
-use shape::{Shape, World, WorldUpdate, shapes};
+use shape::{World, WorldUpdate, shapes};
 
-fn check(
+fn check<T: std::fmt::Debug>(
     cases: u32,
-    shapes: impl Strategy<Value = Shape>,
-    test: impl Fn(Shape) -> Result<(), TestCaseError>,
+    shapes: impl Strategy<Value = T>,
+    test: impl Fn(T) -> Result<(), TestCaseError>,
 ) {
     let config = Config {
         cases,
@@ -32,8 +32,11 @@ fn check(
 #[test]
 fn j12_any_order_of_finishing_gives_the_same_state_events_and_checkpoints() {
     let (orders, branched) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    check(192, shapes(true), |shape| {
-        let graph = shape.build();
+    check(128, (shapes(true), any::<bool>()), |(shape, nested)| {
+        let graph = match shape.build() {
+            inner if nested => around(inner.compile().unwrap()),
+            graph => graph,
+        };
         let first = Schedule::new(0);
         let expected = block_on(play(&graph, &first, usize::MAX, 16));
         let variants = [
@@ -88,7 +91,7 @@ async fn end(graph: &StateGraph<World>) -> Result<World, String> {
 #[test]
 fn j9_a_graph_gives_the_same_alone_and_inside_another() {
     let finished = AtomicUsize::new(0);
-    check(192, shapes(false), |shape| {
+    check(128, shapes(false), |shape| {
         let graph = shape.build();
         let inner = graph.compile().unwrap();
         let alone = block_on(end(&graph));
@@ -121,7 +124,7 @@ fn j9_a_graph_gives_the_same_alone_and_inside_another() {
     });
     let finished = finished.into_inner();
     assert!(
-        finished > 96,
+        finished > 64,
         "only {finished} of the graphs came to an end"
     );
 }
