@@ -3,6 +3,7 @@
 mod cancel;
 mod commit;
 mod execute;
+mod io;
 mod load;
 mod machine;
 mod options;
@@ -18,6 +19,7 @@ mod threads;
 mod update;
 
 pub use cancel::CancelToken;
+pub use io::IoGraph;
 pub use options::Run;
 pub use outcome::Outcome;
 pub use stream::{EventStream, StreamOptions};

@@ -1,0 +1,125 @@
+//! Graphs whose input and output are smaller than their state.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::Run;
+use crate::AgentError;
+use crate::graph::CompiledStateGraph;
+use crate::node::Output;
+use crate::state::State;
+
+/// A graph with an input and an output type of its own: what else is in its state is private.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// #[derive(State, Clone, Debug, Default)]
+/// struct Work {
+///     question: String,
+///     notes: Vec<String>, // nobody outside sees these
+///     answer: String,
+/// }
+///
+/// struct Question(String);
+/// struct Answer(String);
+///
+/// impl From<Question> for WorkUpdate {
+///     fn from(question: Question) -> Self {
+///         WorkUpdate::default().question(question.0)
+///     }
+/// }
+///
+/// impl From<Work> for Answer {
+///     fn from(work: Work) -> Self {
+///         Answer(work.answer)
+///     }
+/// }
+///
+/// #[node]
+/// async fn think(work: &Work) -> WorkUpdate {
+///     let note = format!("they ask: {}", work.question);
+///     WorkUpdate::default().notes(vec![note]).answer("42".to_owned())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let graph = graph! { START => think => END }.compile()?.with_io::<Question, Answer>();
+/// let Answer(text) = graph.invoke(Question("why?".to_owned())).await?;
+/// assert_eq!(text, "42");
+/// # Ok(())
+/// # }
+/// ```
+pub struct IoGraph<S: State, I, O> {
+    graph: CompiledStateGraph<S>,
+    types: PhantomData<fn(I) -> O>,
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// The same graph with an input and an output type of its own.
+    pub fn with_io<I, O>(&self) -> IoGraph<S, I, O>
+    where
+        I: Into<S::Update>,
+        O: From<S>,
+    {
+        IoGraph {
+            graph: self.clone(),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<S, I, O> IoGraph<S, I, O>
+where
+    S: State,
+    I: Into<S::Update>,
+    O: From<S>,
+{
+    /// Runs the graph on `input` and returns its output.
+    ///
+    /// # Errors
+    ///
+    /// As [`CompiledStateGraph::invoke`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the nodes that run. Nothing goes on in the background.
+    pub async fn invoke(&self, input: I) -> Result<O, AgentError> {
+        Ok(self.run(input).await?.finished()?.into())
+    }
+
+    /// Runs the graph on `input` with options; the outcome holds the whole state, and
+    /// [`output`](Self::output) makes the output of it.
+    pub fn run(&self, input: I) -> Run<S> {
+        self.graph.run(Output::update(input.into()))
+    }
+
+    /// The output of a state.
+    pub fn output(&self, state: S) -> O {
+        state.into()
+    }
+
+    /// The graph with its whole state as input and output.
+    pub fn graph(&self) -> &CompiledStateGraph<S> {
+        &self.graph
+    }
+}
+
+impl<S: State, I, O> Clone for IoGraph<S, I, O> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<S: State, I, O> fmt::Debug for IoGraph<S, I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IoGraph")
+            .field("graph", &self.graph)
+            .finish_non_exhaustive()
+    }
+}
