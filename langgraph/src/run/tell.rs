@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::execute::{Done, Ended};
 use super::machine::{Machine, Task};
+use crate::message::Message;
 use crate::node::{Argument, Write};
 use crate::state::State;
 use crate::stream::{Emitter, Mode, Payload};
@@ -88,10 +89,7 @@ impl<S: State> Machine<S> {
             Ended::Finished(done) => {
                 if emitter.wants(Mode::Messages) {
                     for write in done.output.writes() {
-                        let mut messages = Vec::new();
-                        if let Some(update) = write.update() {
-                            S::messages(update, &mut |message| messages.push(message.clone()));
-                        }
+                        let messages = self.new_messages(write);
                         for message in messages {
                             if emitter.first_sight(&message) {
                                 let node = Arc::clone(&node);
@@ -146,4 +144,29 @@ impl<S: State> Machine<S> {
                 .await;
         }
     }
+
+    /// The messages that a write brings. A whole state brings those that were not there before.
+    fn new_messages(&self, write: &Write<S>) -> Vec<Message> {
+        match write {
+            Write::Update(update) | Write::Overwrite(update) => messages::<S>(update),
+            Write::State(state) => {
+                let before = messages::<S>(&S::clone(&self.state).into());
+                let is_new = |message: &Message| {
+                    !before.iter().any(|old| match (&old.id, &message.id) {
+                        (Some(old), Some(id)) => old == id,
+                        _ => old == message,
+                    })
+                };
+                let mut all = messages::<S>(&S::clone(state).into());
+                all.retain(is_new);
+                all
+            }
+        }
+    }
+}
+
+fn messages<S: State>(update: &S::Update) -> Vec<Message> {
+    let mut messages = Vec::new();
+    S::messages(update, &mut |message| messages.push(message.clone()));
+    messages
 }

@@ -8,5 +8,6 @@ mod joins;
 mod linear;
 mod parallel;
 mod routing;
+mod streams;
 mod subgraphs;
 mod trail;

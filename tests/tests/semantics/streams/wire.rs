@@ -1,0 +1,189 @@
+//! A stream of events in other hands: combinators, JSON, server-sent events.
+
+use futures_util::{StreamExt, TryStreamExt};
+use langgraph::prelude::*;
+use langgraph::run::StreamOptions;
+use langgraph::stream::{Modes, sse};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(State, Clone, Debug, Default, Serialize, Deserialize)]
+struct Page {
+    title: String,
+    #[reducer(append)]
+    lines: Vec<String>,
+}
+
+fn write(_: &Page, cx: &Context) -> PageUpdate {
+    PageUpdate::default().lines(vec![format!("{}\nand so on", cx.node())])
+}
+
+fn graph() -> CompiledStateGraph<Page> {
+    let inner = graph! { START => write => END };
+    let inner = inner.compile().unwrap();
+    let graph = graph! { START => write => inner => END };
+    graph.compile().unwrap()
+}
+
+#[tokio::test]
+async fn an_event_stream_is_a_stream() {
+    let events = graph().run(()).stream(Mode::Updates);
+    let nodes = events.map_ok(|event| event.node().map(str::to_owned));
+    let nodes: Vec<_> = nodes.try_collect().await.unwrap();
+    assert_eq!(nodes, [Some("write".to_owned()), Some("inner".to_owned())]);
+}
+
+#[tokio::test]
+async fn combinators_may_stop_it_half_way() {
+    let events = graph().run(()).stream(Mode::Values);
+    let first: Vec<_> = events
+        .take(1)
+        .map(|event| event.unwrap().seq)
+        .collect()
+        .await;
+    assert_eq!(first, [0]);
+}
+
+#[tokio::test]
+async fn every_event_is_json() {
+    let saver = std::sync::Arc::new(langgraph::checkpoint::MemorySaver::new());
+    let graph = graph().checkpointer(saver);
+    let options = StreamOptions::new(Modes::ALL).subgraphs();
+    let input = PageUpdate::default().title("T".to_owned());
+    let events = graph.run(input).thread("t").stream(options);
+    let events: Vec<Value> = events
+        .map_ok(|event| {
+            let value = serde_json::to_value(&event).unwrap();
+            assert_eq!(value["type"], event.kind.name());
+            value
+        })
+        .try_collect()
+        .await
+        .unwrap();
+    for (index, event) in events.iter().enumerate() {
+        assert_eq!(event["seq"], index);
+        let mut keys: Vec<_> = event.as_object().unwrap().keys().collect();
+        keys.sort_unstable();
+        assert_eq!(keys, ["data", "namespace", "seq", "step", "type"]);
+    }
+    let first = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
+    assert_eq!(first("values")["data"], json!({"title": "T", "lines": []}));
+    assert_eq!(
+        first("update")["data"],
+        json!({"node": "write", "writes": [{"update": {"lines": ["write\nand so on"]}}], "cached": false})
+    );
+    assert_eq!(
+        first("task_started")["data"],
+        json!({"node": "write", "input": {"title": "T", "lines": []}, "item": null})
+    );
+    let checkpoint = &first("checkpoint")["data"];
+    assert_eq!(checkpoint["step"], -1);
+    assert_eq!(checkpoint["source"], "input");
+    assert!(checkpoint["created_at"].is_u64());
+    let inside = |event: &&Value| event["namespace"] == json!(["inner"]);
+    let updates = |event: &&Value| event["type"] == "update";
+    let inner = events.iter().filter(inside).find(updates).unwrap();
+    assert_eq!(inner["step"], 1);
+}
+
+#[tokio::test]
+async fn an_event_of_another_state_says_what_it_is() {
+    let mut inner = StateGraph::<i64>::new();
+    inner
+        .add_node("double", |n: &i64| n * 2)
+        .add_sequence(&["double"]);
+    let node = inner.compile().unwrap().mapped(|_: &Page| 1_i64, |_| ());
+    let mut outer = StateGraph::<Page>::new();
+    outer.add_node("inner", node).add_sequence(&["inner"]);
+    let options = StreamOptions::new(Mode::Updates).subgraphs();
+    let mut events = outer.compile().unwrap().run(()).stream(options);
+    let event = events.next().await.unwrap().unwrap();
+    assert_eq!(
+        serde_json::to_value(&event).unwrap(),
+        json!({
+            "seq": 0,
+            "step": 1,
+            "namespace": ["inner"],
+            "type": "inner",
+            "data": {"type": "update", "node": "double"},
+        })
+    );
+}
+
+/// A server-sent event: its fields.
+fn fields(text: &str) -> Vec<(&str, &str)> {
+    let body = text
+        .strip_suffix("\n\n")
+        .expect("an event ends in an empty line");
+    body.lines()
+        .map(|line| line.split_once(": ").unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_run_is_the_body_of_an_event_stream_response() {
+    let texts: Vec<String> = sse(graph().run(()).stream(Mode::Updates)).collect().await;
+    let [first, second, end] = texts.as_slice() else {
+        panic!("{texts:?}");
+    };
+    for (index, text) in [first, second].into_iter().enumerate() {
+        let [("id", id), ("event", "update"), ("data", data)] = fields(text)[..] else {
+            panic!("{text}");
+        };
+        assert_eq!(id, index.to_string());
+        let data: Value = serde_json::from_str(data).unwrap();
+        assert_eq!(
+            data["data"]["writes"][0]["update"]["lines"][0],
+            "write\nand so on"
+        );
+    }
+    assert_eq!(
+        fields(end),
+        [("event", "end"), ("data", "{\"status\":\"done\"}")]
+    );
+}
+
+#[tokio::test]
+async fn an_event_stream_response_ends_in_the_error_or_the_pause() {
+    let mut graph = StateGraph::<Page>::new();
+    graph.add_node("bad", |_: &Page| {
+        Err::<(), _>(NodeError::msg("first\nsecond"))
+    });
+    graph.add_sequence(&["bad"]);
+    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(Mode::Values))
+        .collect()
+        .await;
+    let [text] = texts.as_slice() else {
+        panic!("{texts:?}");
+    };
+    let [("event", "error"), ("data", data)] = fields(text)[..] else {
+        panic!("{text}");
+    };
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data, json!({"message": "node `bad` failed: first\nsecond"}));
+
+    let mut graph = StateGraph::<Page>::new();
+    graph.add_node(
+        "ask",
+        |_: &Page, cx: &Context| -> Result<PageUpdate, NodeError> {
+            Ok(PageUpdate::default().title(cx.interrupt("title", "which?")?))
+        },
+    );
+    graph.add_sequence(&["ask"]);
+    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(Modes::NONE))
+        .collect()
+        .await;
+    let [asked, end] = texts.as_slice() else {
+        panic!("{texts:?}");
+    };
+    assert!(asked.contains("\nevent: interrupt\n"), "{asked}");
+    let [("event", "end"), ("data", data)] = fields(end)[..] else {
+        panic!("{end}");
+    };
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(
+        (&data["status"], &data["next"]),
+        (&json!("interrupted"), &json!(["ask"]))
+    );
+    assert_eq!(data["interrupts"][0]["payload"], "which?");
+}
