@@ -72,7 +72,7 @@
 //! let graph = graph! {
 //!     type State = Jokes;
 //!
-//!     let write_joke = worker(write_joke).retry(3);       // options are method calls
+//!     let judge = judge.retry(3);                         // options are method calls
 //!
 //!     START => plan
 //!           => for topic in topics { write_joke(topic) }  // one task for each topic
@@ -97,6 +97,34 @@
 //!
 //! <!-- graph:jokes -->
 //! ```text
+//!       ╭───────────╮
+//!       │ __start__ │
+//!       ╰─────┬─────╯
+//!             ▼
+//!         ┌───────┐
+//!         │ plan  │
+//!         └──────┬┘
+//!          ▲     │
+//!         ┌┘     └─┐
+//!         ┊     for each
+//!         ┊        └────────┐
+//!         ┊                 ▼
+//!         ┊         ┌───────────────┐
+//!   Verdict::Again  │  write_joke   │
+//!         ┊         │ worker = True │
+//!         ┊         └┬──────────────┘
+//!         ┊          ▼
+//! ┌───────┴───────────┐
+//! │      judge        │
+//! │ max_attempts = 3  │
+//! └───────┬───────────┘
+//!         ┊
+//!  Verdict::Enough
+//!         ┊
+//!         ▼
+//!    ╭─────────╮
+//!    │ __end__ │
+//!    ╰─────────╯
 //! ```
 //! <!-- /graph:jokes -->
 //!

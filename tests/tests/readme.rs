@@ -1,5 +1,7 @@
 //! What the README and the documentation show is what the code is.
 
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
 use std::path::{Path, PathBuf};
 
 use langgraph::graph::draw::embed::{self, EmbedError};
