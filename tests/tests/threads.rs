@@ -428,3 +428,18 @@ async fn e5_a_run_from_an_older_checkpoint_is_a_fork_and_the_history_stays() {
     assert_eq!(after[2].source, Source::Fork);
     assert_eq!(after[2].parent, Some(before_b.id));
 }
+
+#[tokio::test]
+async fn several_half_filled_joins_survive_a_pause() {
+    let mut graph = StateGraph::<Vec2>::new();
+    for name in ["a", "b", "c", "d", "x", "y"] {
+        graph.add_node(name, note(name));
+    }
+    graph.add_edge(START, "a").add_edge(START, "c");
+    graph.add_edge("a", "b").add_edge("c", "d");
+    graph.add_edge(["a", "b"], "x").add_edge(["c", "d"], "y");
+    let graph = graph.compile().unwrap().checkpointer(Arc::new(MemorySaver::new()));
+    graph.run(()).thread("t").interrupt_before(["b", "d"]).await.unwrap();
+    let state = graph.proceed("t").await.unwrap().into_state();
+    assert_eq!(state.log, ["a", "c", "b", "d", "x", "y"]);
+}

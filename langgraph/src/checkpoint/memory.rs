@@ -103,16 +103,15 @@ impl Checkpointer for MemorySaver {
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         let result = {
             let mut logs = self.logs();
-            match logs.get_mut(key) {
-                Some(log) => log.put(key, batch),
-                None => {
-                    let mut log = Log::default();
-                    let result = log.put(key, batch);
-                    if result.is_ok() {
-                        logs.insert(key.clone(), log);
-                    }
-                    result
+            if let Some(log) = logs.get_mut(key) {
+                log.put(key, batch)
+            } else {
+                let mut log = Log::default();
+                let result = log.put(key, batch);
+                if result.is_ok() {
+                    logs.insert(key.clone(), log);
                 }
+                result
             }
         };
         Box::pin(std::future::ready(result))

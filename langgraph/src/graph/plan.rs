@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
+use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
 use crate::node::{Around, Context, NodeCache, Resources, RouterRun, Step, Target};
 use crate::state::{FieldSet, State};
 
@@ -145,72 +145,11 @@ impl<S: State> Plan<S> {
             by_name: &by_name,
         };
 
-        let mut outgoing: Vec<Builder<S>> = (0..=names.len()).map(|_| Builder::default()).collect();
-        let start = names.len();
-        let slot = |name: &NodeName| {
-            if &**name == START {
-                Some(start)
-            } else {
-                index.of(name)
-            }
-        };
-        for edge in &topology.edges {
-            if let (Some(from), Some(to)) = (slot(&edge.from), index.of(&edge.to)) {
-                if let Some(out) = outgoing.get_mut(from) {
-                    if !out.edges.contains(&to) {
-                        out.edges.push(to);
-                    }
-                }
-            }
-        }
-        let mut joins = Vec::new();
-        let mut topology_joins = Vec::new();
-        for join in &topology.joins {
-            // A join onto END releases nothing.
-            let Some(target) = index.of(&join.target) else {
-                continue;
-            };
-            let mut sources: Vec<usize> = join
-                .sources
-                .iter()
-                .filter_map(|name| index.of(name))
-                .collect();
-            sources.sort_unstable();
-            sources.dedup();
-            let nodes = sources.iter().filter_map(|index| names.get(*index));
-            topology_joins.push((nodes.cloned().collect(), Arc::clone(&join.target)));
-            for (source, from) in sources.iter().enumerate() {
-                if let Some(out) = outgoing.get_mut(*from) {
-                    out.joins.push(Arrival {
-                        join: joins.len(),
-                        source,
-                    });
-                }
-            }
-            let names = sources
-                .iter()
-                .filter_map(|source| names.get(*source).cloned());
-            topology_joins.push((names.collect(), Arc::clone(&join.target)));
-            joins.push(PlanJoin {
-                target,
-                sources: sources.len(),
-            });
-        }
-        for (branch, router) in topology.branches.iter().zip(&graph.routers) {
-            let arms = branch.arms.iter().flatten();
-            let arms = arms.map(|arm| {
-                arm.targets
-                    .iter()
-                    .filter_map(|name| index.of(name))
-                    .collect()
-            });
-            if let Some(out) = slot(&branch.source).and_then(|from| outgoing.get_mut(from)) {
-                out.routers.push(PlanRouter {
-                    router: Arc::clone(router),
-                    arms: arms.collect(),
-                });
-            }
-        }
+        let Wiring {
+            mut outgoing,
+            joins,
+            join_names,
+        } = Wiring::new(graph, &index);
         let defers = |node: usize| graph.nodes.get(node).is_some_and(|node| node.info.defer);
         let start = outgoing.pop().unwrap_or_default().build(defers);
         let nodes = graph
@@ -253,7 +192,7 @@ impl<S: State> Plan<S> {
             nodes,
             start,
             joins: joins.into(),
-            topology_joins: topology_joins.into(),
+            topology_joins: join_names.into(),
             aliases,
             resources: graph.resources.clone(),
             cache,
@@ -311,6 +250,86 @@ impl<S: State> Plan<S> {
                 Stops::At(names.iter().map(find).collect::<Result<_, _>>()?)
             }
         })
+    }
+}
+
+/// What follows each node, by index; START comes behind the last one.
+struct Wiring<S: State> {
+    outgoing: Vec<Builder<S>>,
+    joins: Vec<PlanJoin>,
+    /// The sources, in the order of their places, and the target of each join.
+    join_names: Vec<(Vec<NodeName>, NodeName)>,
+}
+
+impl<S: State> Wiring<S> {
+    fn new(graph: &StateGraph<S>, index: &Index<'_>) -> Self {
+        let size = index.names.len() + 1;
+        let mut wiring = Self {
+            outgoing: (0..size).map(|_| Builder::default()).collect(),
+            joins: Vec::new(),
+            join_names: Vec::new(),
+        };
+        for edge in &graph.topology.edges {
+            if let (Some(out), Some(to)) = (wiring.behind(&edge.from, index), index.of(&edge.to))
+                && !out.edges.contains(&to)
+            {
+                out.edges.push(to);
+            }
+        }
+        for join in &graph.topology.joins {
+            wiring.join(join, index);
+        }
+        for (branch, router) in graph.topology.branches.iter().zip(&graph.routers) {
+            let nodes = |arm: &Arm| {
+                arm.targets
+                    .iter()
+                    .filter_map(|name| index.of(name))
+                    .collect()
+            };
+            let arms = branch.arms.iter().flatten().map(nodes).collect();
+            if let Some(out) = wiring.behind(&branch.source, index) {
+                let router = Arc::clone(router);
+                out.routers.push(PlanRouter { router, arms });
+            }
+        }
+        wiring
+    }
+
+    /// What follows the node of that name, or START.
+    fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut Builder<S>> {
+        let slot = if name == START {
+            index.names.len()
+        } else {
+            index.of(name)?
+        };
+        self.outgoing.get_mut(slot)
+    }
+
+    fn join(&mut self, join: &Join, index: &Index<'_>) {
+        // A join onto END releases nothing.
+        let Some(target) = index.of(&join.target) else {
+            return;
+        };
+        let found = join.sources.iter().filter_map(|name| index.of(name));
+        let mut sources: Vec<usize> = found.collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let join_index = self.joins.len();
+        for (source, from) in sources.iter().enumerate() {
+            if let Some(out) = self.outgoing.get_mut(*from) {
+                out.joins.push(Arrival {
+                    join: join_index,
+                    source,
+                });
+            }
+        }
+        let names = sources.iter().filter_map(|node| index.names.get(*node));
+        self.join_names
+            .push((names.cloned().collect(), Arc::clone(&join.target)));
+        self.joins.push(PlanJoin {
+            target,
+            sources: sources.len(),
+        });
     }
 }
 

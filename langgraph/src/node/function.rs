@@ -102,8 +102,8 @@ pub trait Agent: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::State, AgentError>> + Send;
 }
 
-impl<A: Agent> Agent for Box<A> {
-    type State = A::State;
+impl<T: Agent> Agent for Box<T> {
+    type State = T::State;
 
     fn name(&self) -> &str {
         (**self).name()
@@ -114,8 +114,8 @@ impl<A: Agent> Agent for Box<A> {
     }
 }
 
-impl<A: Agent> Agent for Arc<A> {
-    type State = A::State;
+impl<T: Agent> Agent for Arc<T> {
+    type State = T::State;
 
     fn name(&self) -> &str {
         (**self).name()

@@ -121,7 +121,7 @@ impl<S: State> Commit<'_, S> {
                     .map_err(|source| InvalidUpdate::Reducer {
                         node: self.plan.name(node),
                         source,
-                    })?
+                    })?;
             }
             Write::Overwrite(update) => state.overwrite(update),
             Write::State(whole) => *state = *whole,

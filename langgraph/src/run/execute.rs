@@ -128,17 +128,18 @@ async fn run_with_routers<S: State>(
 ) -> Ended<S> {
     let mut ended = run_task(plan, state, cx, task).await;
     let routers = &plan.outgoing(task.node).routers;
-    if let Ended::Finished(done) = &mut ended {
-        if !routers.is_empty() && follows_edges(&done.output.jump) {
-            let view = match preview(state, &done.output.writes) {
-                Ok(view) => view,
-                Err(error) => return Ended::Failed(error),
-            };
-            for router in routers {
-                match catch(|| router.router.ask(&view, cx)).await {
-                    Ok(routes) => done.routes.push(routes),
-                    Err(error) => return Ended::Failed(router_error(plan, task.node, error)),
-                }
+    if let Ended::Finished(done) = &mut ended
+        && !routers.is_empty()
+        && follows_edges(&done.output.jump)
+    {
+        let view = match preview(state, &done.output.writes) {
+            Ok(view) => view,
+            Err(error) => return Ended::Failed(error),
+        };
+        for router in routers {
+            match catch(|| router.router.ask(&view, cx)).await {
+                Ok(routes) => done.routes.push(routes),
+                Err(error) => return Ended::Failed(router_error(plan, task.node, error)),
             }
         }
     }

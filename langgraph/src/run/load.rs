@@ -104,23 +104,23 @@ fn replay<S: State>(
     for stored in chain {
         if let Some(snapshot) = &stored.checkpoint.snapshot {
             state = Arc::new(snapshot.get::<S>().ok_or_else(|| wrong_type(key))?.clone());
-        } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before) {
-            if base.with_tasks {
-                let writes = finished(plan, &task_states(key, before)?);
-                let mut commit = Commit {
-                    plan,
-                    state: &mut state,
-                    changes: changes.as_deref_mut(),
-                    observed: false,
-                };
-                if before.checkpoint.step < 0 && !key.namespace.is_empty() {
-                    // A graph inside another starts with what is ephemeral there.
-                    for (node, writes) in writes {
-                        commit.entry(node, writes)?;
-                    }
-                } else {
-                    commit.all(writes)?;
+        } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before)
+            && base.with_tasks
+        {
+            let writes = finished(plan, &task_states(key, before)?);
+            let mut commit = Commit {
+                plan,
+                state: &mut state,
+                changes: changes.as_deref_mut(),
+                observed: false,
+            };
+            if before.checkpoint.step < 0 && !key.namespace.is_empty() {
+                // A graph inside another starts with what is ephemeral there.
+                for (node, writes) in writes {
+                    commit.entry(node, writes)?;
                 }
+            } else {
+                commit.all(writes)?;
             }
         }
         for entry in &stored.entries {

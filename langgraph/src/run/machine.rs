@@ -177,10 +177,8 @@ impl<S: State> Machine<S> {
         let mut cx = self.context(0);
         let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
         loop {
-            if quiet {
-                if let Some(end) = self.stride(&plan, &mut cx).await? {
-                    return Ok(end);
-                }
+            if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
+                return Ok(end);
             }
             self.release_deferred();
             if self.frontier.is_empty() {
@@ -263,26 +261,25 @@ impl<S: State> Machine<S> {
         let Some(mut task) = self.frontier.pop() else {
             return Ok(None);
         };
-        let ended = match task.prior.take() {
-            Some(ended) => *ended,
-            None => {
-                cx.reuse(self.shown_step(), self.taken, task.node);
-                cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-                if !task.answers.is_empty() {
-                    cx.answer(task.answers.clone());
-                }
-                if self.scope.emitter.is_some() {
-                    self.tell_started(&task).await;
-                }
-                let ended = run_task(plan, &self.state, cx, &task).await;
-                if self.recorder.is_some() {
-                    self.keep_ended(&ended).await?;
-                }
-                if self.scope.emitter.is_some() {
-                    self.tell_ended(&task, 0, &ended).await;
-                }
-                ended
+        let ended = if let Some(ended) = task.prior.take() {
+            *ended
+        } else {
+            cx.reuse(self.shown_step(), self.taken, task.node);
+            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
+            if !task.answers.is_empty() {
+                cx.answer(task.answers.clone());
             }
+            if self.scope.emitter.is_some() {
+                self.tell_started(&task).await;
+            }
+            let ended = run_task(plan, &self.state, cx, &task).await;
+            if self.recorder.is_some() {
+                self.keep_ended(&ended).await?;
+            }
+            if self.scope.emitter.is_some() {
+                self.tell_ended(&task, 0, &ended).await;
+            }
+            ended
         };
         self.finish_one(plan, task, ended, cx).await
     }
@@ -421,12 +418,11 @@ impl<S: State> Machine<S> {
         questions: Questions,
     ) -> Vec<Interrupt> {
         let namespace = &self.scope.namespace;
-        let base = match self.recorder.as_ref().and_then(Recorder::current) {
-            Some(checkpoint) => checkpoint.to_string(),
-            None => {
-                let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-                format!("{}@{}", path.join("/"), self.step)
-            }
+        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+            checkpoint.to_string()
+        } else {
+            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
+            format!("{}@{}", path.join("/"), self.step)
         };
         super::load::interrupts(
             &base,

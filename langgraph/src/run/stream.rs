@@ -152,13 +152,13 @@ impl<S: State> Stream for EventStream<S> {
         if let Ok(raw) = this.events.try_recv() {
             return Poll::Ready(Some(Ok(this.event(raw))));
         }
-        if let Some(driver) = &mut this.driver {
-            if let Poll::Ready(result) = driver.as_mut().poll(cx) {
-                this.driver = None;
-                match result {
-                    Ok(outcome) => this.outcome = Some(outcome),
-                    Err(error) => this.failed = Some(error),
-                }
+        if let Some(driver) = &mut this.driver
+            && let Poll::Ready(result) = driver.as_mut().poll(cx)
+        {
+            this.driver = None;
+            match result {
+                Ok(outcome) => this.outcome = Some(outcome),
+                Err(error) => this.failed = Some(error),
             }
         }
         match this.events.poll_recv(cx) {

@@ -29,12 +29,12 @@ impl<S: State> Machine<S> {
     }
 
     pub(super) async fn tell_checkpoint(&self) {
-        if let Some(emitter) = self.emitter(Mode::Checkpoints) {
-            if let Some(snapshot) = self.snapshot() {
-                emitter
-                    .send(self.shown_step(), Payload::Checkpoint(Arc::new(snapshot)))
-                    .await;
-            }
+        if let Some(emitter) = self.emitter(Mode::Checkpoints)
+            && let Some(snapshot) = self.snapshot()
+        {
+            emitter
+                .send(self.shown_step(), Payload::Checkpoint(Arc::new(snapshot)))
+                .await;
         }
     }
 
