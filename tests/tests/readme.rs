@@ -78,7 +78,10 @@ fn every_error_of_a_run_is_in_the_table() {
             .iter()
             .filter(|variant| !table.contains(&format!("| `{name}::{variant}`")))
             .collect();
-        assert!(missing.is_empty(), "docs/errors.md lacks {name}::{missing:?}");
+        assert!(
+            missing.is_empty(),
+            "docs/errors.md lacks {name}::{missing:?}"
+        );
     }
 }
 
@@ -92,11 +95,16 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn links_between_the_pages_lead_somewhere() {
-    let mut pages: Vec<_> = ["README.md", "CONTRIBUTING.md"].map(|page| root().join(page)).into();
+    let mut pages: Vec<_> = ["README.md", "CONTRIBUTING.md"]
+        .map(|page| root().join(page))
+        .into();
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
     pages.extend(docs.map(|page| page.unwrap().path()));
     let mut count = 0;
-    for page in pages.iter().filter(|page| page.extension().is_some_and(|end| end == "md")) {
+    for page in pages
+        .iter()
+        .filter(|page| page.extension().is_some_and(|end| end == "md"))
+    {
         let text = std::fs::read_to_string(page).unwrap();
         for link in links(&text) {
             count += 1;

@@ -278,9 +278,7 @@ async fn write<S: State>(
     supersteps: Vec<Vec<StateUpdate<S>>>,
 ) -> Result<(), AgentError> {
     if supersteps.is_empty() || supersteps.iter().any(Vec::is_empty) {
-        return Err(refused(
-            "an update of a thread needs at least one update per superstep",
-        ));
+        return Err(CheckpointError::EmptyUpdate.into());
     }
     let several = supersteps.len() > 1 || supersteps.iter().any(|updates| updates.len() > 1);
     let last = match &loaded {
