@@ -79,6 +79,9 @@ pub enum CheckpointError {
     /// A record holds a value of another type.
     #[error("thread `{0}` was written by a graph over another state type")]
     WrongType(String),
+    /// An update from outside says nothing.
+    #[error("an update of a thread needs at least one superstep, and each superstep an update")]
+    EmptyUpdate,
     /// An update from outside does not fit the thread.
     #[error("{0}")]
     InvalidUpdate(String),

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use super::machine::{Machine, Task};
 use super::panic::{Panicked, catch};
-use super::route::router_error;
+use super::route::{ask, check_jump};
 use crate::AgentError;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Questions, Write, Writes};
@@ -77,7 +77,13 @@ pub(super) async fn run_task<S: State>(
         },
     };
     let result = catch(|| node.step.call(call)).await;
-    judge(state, cx, result)
+    match judge(state, cx, result) {
+        Ended::Finished(done) => match check_jump(plan, task.node, &done.output.jump) {
+            Ok(()) => Ended::Finished(done),
+            Err(error) => Ended::Failed(error),
+        },
+        ended => ended,
+    }
 }
 
 /// What a task's answer means, with the questions it has asked.
@@ -127,23 +133,18 @@ async fn run_with_routers<S: State>(
     task: &Task<S>,
 ) -> Ended<S> {
     let mut ended = run_task(plan, state, cx, task).await;
-    let routers = &plan.outgoing(task.node).routers;
-    if let Ended::Finished(done) = &mut ended
-        && !routers.is_empty()
-        && follows_edges(&done.output.jump)
-    {
-        let view = match preview(state, &done.output.writes) {
-            Ok(view) => view,
+    if let Ended::Finished(done) = &mut ended {
+        match look(plan, task.node, state, &done.output, cx).await {
+            Ok(routes) => done.routes = routes,
             Err(error) => return Ended::Failed(error),
-        };
-        for router in routers {
-            match catch(|| router.router.ask(&view, cx)).await {
-                Ok(routes) => done.routes.push(routes),
-                Err(error) => return Ended::Failed(router_error(plan, task.node, error)),
-            }
         }
     }
     ended
+}
+
+/// True when the routers of a node that answered so are asked.
+pub(super) fn asks<S: State>(plan: &Plan<S>, node: usize, jump: &Jump<S>) -> bool {
+    !plan.outgoing(node).routers.is_empty() && follows_edges(jump)
 }
 
 pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
@@ -154,7 +155,22 @@ pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
     }
 }
 
-pub(super) fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
+/// Asks the routers of a node, whose own writes they see.
+pub(super) async fn look<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    state: &S,
+    output: &Output<S>,
+    cx: &Context,
+) -> Result<Vec<Routes<S>>, NodeError> {
+    if !asks(plan, node, &output.jump) {
+        return Ok(Vec::new());
+    }
+    let view = preview(state, &output.writes)?;
+    ask(plan, node, &view, cx).await
+}
+
+fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
     let mut view = state.clone();
     for write in writes.as_slice() {
         match write {
@@ -178,6 +194,7 @@ impl<S: State> Machine<S> {
             .iter_mut()
             .map(|task| task.prior.take().map(|ended| *ended))
             .collect();
+        self.take_up(tasks, &mut ended).await?;
         let mut waiting: Vec<(usize, Task<S>)> = Vec::new();
         for (index, (task, ended)) in tasks.iter().zip(&ended).enumerate() {
             if ended.is_none() {
@@ -239,6 +256,37 @@ impl<S: State> Machine<S> {
             .into_iter()
             .map(|ended| ended.unwrap_or_else(lost))
             .collect())
+    }
+
+    /// START has no code: what it has taken up goes its way.
+    async fn take_up(
+        &mut self,
+        tasks: &[Task<S>],
+        ended: &mut [Option<Ended<S>>],
+    ) -> Result<(), AgentError> {
+        let plan = Arc::clone(&self.plan);
+        for (index, (task, slot)) in tasks.iter().zip(ended).enumerate() {
+            let Some(Ended::Finished(done)) = slot else {
+                continue;
+            };
+            if !self.is_start(task) {
+                continue;
+            }
+            let cx = self.context(task.node);
+            let asked = match check_jump(&plan, task.node, &done.output.jump) {
+                Ok(()) => look(&plan, task.node, &self.state, &done.output, &cx).await,
+                Err(error) => Err(error),
+            };
+            match asked {
+                Ok(routes) => done.routes = routes,
+                Err(error) => {
+                    let failed = Ended::Failed(error);
+                    self.record_ended(index, &failed).await?;
+                    *slot = Some(failed);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn task(

@@ -49,6 +49,8 @@ pub(super) struct TaskState<S: State> {
     pub(super) answers: Vec<Answer>,
     /// What it asked last, answered or not.
     pub(super) asked: Option<Questions>,
+    /// START's routers failed; the input that it has taken up is kept all the same.
+    pub(super) lost_way: Option<String>,
 }
 
 pub(super) enum Outcome<S: State> {
@@ -185,6 +187,7 @@ fn task_states<S: State>(
             outcome: None,
             answers: Vec::new(),
             asked: None,
+            lost_way: None,
         });
     }
     for record in &stored.tasks {
@@ -194,10 +197,14 @@ fn task_states<S: State>(
         match &record.outcome {
             Some(TaskOutcome::Finished(done)) => {
                 state.outcome = Some(Outcome::Finished(typed::<Done<S>>(key, done)?.clone()));
+                state.lost_way = None;
             }
             Some(TaskOutcome::Asked(questions)) => {
                 state.asked = Some(questions.0.clone());
                 state.outcome = Some(Outcome::Asked(questions.0.clone()));
+            }
+            Some(TaskOutcome::Failed(text)) if &*state.node == START => {
+                state.lost_way = Some(text.clone());
             }
             Some(TaskOutcome::Failed(text)) => state.outcome = Some(Outcome::Failed(text.clone())),
             None => {}
@@ -223,6 +230,7 @@ impl<S: State> TaskState<S> {
         if &*self.node != START {
             self.outcome = None;
         }
+        self.lost_way = None;
         self.answers.clear();
         self.asked = None;
     }
@@ -245,7 +253,7 @@ impl<S: State> TaskState<S> {
     }
 
     fn is_finished(&self) -> bool {
-        matches!(self.outcome, Some(Outcome::Finished(_)))
+        self.lost_way.is_none() && matches!(self.outcome, Some(Outcome::Finished(_)))
     }
 
     fn questions(
@@ -322,7 +330,8 @@ impl<S: State> Loaded<S> {
     pub(super) fn live(mut self, plan: &Plan<S>) -> Snapshot<S> {
         let mut state = Arc::clone(&self.state);
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
-        let writes = finished(plan, tasks.iter().copied());
+        let known = tasks.iter().filter(|task| task.is_finished());
+        let writes = finished(plan, known.copied());
         if writes.len() < tasks.len() {
             let mut commit = Commit {
                 plan,
@@ -371,6 +380,7 @@ impl<S: State> Loaded<S> {
             let interrupts = task.questions(&base, index, &[], all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
             let (result, error) = match task.outcome {
+                _ if task.lost_way.is_some() => (None, task.lost_way),
                 Some(Outcome::Finished(done)) => (Some(done.output.writes.into_vec()), None),
                 Some(Outcome::Failed(error)) => (None, Some(error)),
                 _ => (None, None),
@@ -431,8 +441,14 @@ impl<S: State> Loaded<S> {
                 };
             }
         }
-        for task in self.tasks {
+        for (index, task) in self.tasks.into_iter().enumerate() {
             let waits = task.waits();
+            // START goes its way again; until that fails again it is finished.
+            if let (Some(_), Some(Outcome::Finished(done))) = (&task.lost_way, &task.outcome) {
+                if let Some(recorder) = &mut machine.recorder {
+                    recorder.keep(index, &Ended::Finished(done.clone()));
+                }
+            }
             let prior = match task.outcome {
                 Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),
                 Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked(questions)),

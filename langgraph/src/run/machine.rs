@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
-use super::execute::{Ended, follows_edges, run_task};
+use super::execute::{Ended, asks, run_task};
 use super::record::Recorder;
+use super::route::{ask, check_jump};
 use crate::AgentError;
 use crate::error::{Failure, InvalidUpdate};
 use crate::graph::plan::{Plan, Stops};
@@ -143,13 +144,22 @@ impl<S: State> Machine<S> {
             }
             other => other.into(),
         })?;
-        if plan.start.routers.is_empty() || !follows_edges(&input.jump) {
-            self.follow(&plan, start, input.jump, Vec::new())?;
-        } else {
-            let cx = self.context(start);
-            let routes = self.ask_routers(&plan, start, &cx).await?;
-            self.follow(&plan, start, input.jump, routes)?;
+        let cx = self.context(start);
+        let mut asked = check_jump(&plan, start, &input.jump).map(|()| Vec::new());
+        if asked.is_ok() && asks(&plan, start, &input.jump) {
+            asked = ask(&plan, start, &self.state, &cx).await;
         }
+        let routes = match asked {
+            Ok(routes) => routes,
+            Err(error) => {
+                let (task, failed) = (Task::by_edge(start), Ended::Failed(error));
+                return self
+                    .finish_one(&plan, task, failed, &cx, false)
+                    .await
+                    .map(drop);
+            }
+        };
+        self.follow(&plan, start, input.jump, routes)?;
         self.settle();
         if self.watched() {
             self.conclude(wrote).await?;
@@ -166,7 +176,7 @@ impl<S: State> Machine<S> {
         usize::try_from(self.step).unwrap_or(0)
     }
 
-    fn is_start(&self, task: &Task<S>) -> bool {
+    pub(super) fn is_start(&self, task: &Task<S>) -> bool {
         task.node >= self.plan.nodes.len()
     }
 
@@ -177,8 +187,10 @@ impl<S: State> Machine<S> {
         let mut cx = self.context(0);
         let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
         loop {
-            if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
-                return Ok(end);
+            if quiet {
+                if let Some(end) = self.stride(&plan, &mut cx).await? {
+                    return Ok(end);
+                }
             }
             self.release_deferred();
             if self.frontier.is_empty() {
@@ -261,37 +273,51 @@ impl<S: State> Machine<S> {
         let Some(mut task) = self.frontier.pop() else {
             return Ok(None);
         };
-        let ended = if let Some(ended) = task.prior.take() {
-            *ended
-        } else {
-            cx.reuse(self.shown_step(), self.taken, task.node);
-            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-            if !task.answers.is_empty() {
-                cx.answer(task.answers.clone());
+        let prior = task.prior.take();
+        let known = prior.is_some();
+        let ended = match prior {
+            Some(ended) => *ended,
+            None => {
+                cx.reuse(self.shown_step(), self.taken, task.node);
+                cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
+                if !task.answers.is_empty() {
+                    cx.answer(task.answers.clone());
+                }
+                if self.scope.emitter.is_some() {
+                    self.tell_started(&task).await;
+                }
+                run_task(plan, &self.state, cx, &task).await
             }
-            if self.scope.emitter.is_some() {
-                self.tell_started(&task).await;
-            }
-            let ended = run_task(plan, &self.state, cx, &task).await;
-            if self.recorder.is_some() {
-                self.keep_ended(&ended).await?;
-            }
-            if self.scope.emitter.is_some() {
-                self.tell_ended(&task, 0, &ended).await;
-            }
-            ended
         };
-        self.finish_one(plan, task, ended, cx).await
+        self.finish_one(plan, task, ended, cx, known).await
     }
 
-    /// Ends a superstep of one task.
+    /// Keeps and tells how the only task of a superstep ended.
+    async fn note(&mut self, task: &Task<S>, ended: &Ended<S>) -> Result<(), AgentError> {
+        if self.recorder.is_some() {
+            self.keep_ended(ended).await?;
+        }
+        if self.scope.emitter.is_some() {
+            self.tell_ended(task, 0, ended).await;
+        }
+        Ok(())
+    }
+
+    /// Ends a superstep of one task; what has become of it is `known` when it was kept before.
     pub(super) async fn finish_one(
         &mut self,
         plan: &Plan<S>,
         task: Task<S>,
         ended: Ended<S>,
         cx: &Context,
+        known: bool,
     ) -> Result<Option<End>, AgentError> {
+        let notes = !known && self.watched();
+        let looks = matches!(&ended, Ended::Finished(done)
+            if done.routes.is_empty() && asks(plan, task.node, &done.output.jump));
+        if notes && !looks {
+            self.note(&task, &ended).await?;
+        }
         let done = match ended {
             Ended::Finished(done) => done,
             Ended::Asked(questions) => {
@@ -301,16 +327,23 @@ impl<S: State> Machine<S> {
             }
             Ended::Failed(error) => return Err(self.failure(task.node, error)),
         };
+        // Its routers are a part of it: only when they have answered is it finished.
+        let finished = (notes && looks).then(|| Ended::Finished(done.clone()));
         // Its writes are merged in place, then its routers look.
         let wrote = self.commit().one(task.node, done.output.writes)?;
-        let asks = done.routes.is_empty()
-            && !plan.outgoing(task.node).routers.is_empty()
-            && follows_edges(&done.output.jump);
-        let routes = if asks {
-            self.ask_routers(plan, task.node, cx).await?
-        } else {
-            done.routes
-        };
+        let mut routes = done.routes;
+        if looks {
+            match ask(plan, task.node, &self.state, cx).await {
+                Ok(asked) => routes = asked,
+                Err(error) => {
+                    let failed = Ended::Failed(error);
+                    return Box::pin(self.finish_one(plan, task, failed, cx, false)).await;
+                }
+            }
+        }
+        if let Some(finished) = finished {
+            self.note(&task, &finished).await?;
+        }
         match done.output.jump {
             Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
             jump => self.follow(plan, task.node, jump, routes)?,
@@ -418,11 +451,12 @@ impl<S: State> Machine<S> {
         questions: Questions,
     ) -> Vec<Interrupt> {
         let namespace = &self.scope.namespace;
-        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
-            checkpoint.to_string()
-        } else {
-            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-            format!("{}@{}", path.join("/"), self.step)
+        let base = match self.recorder.as_ref().and_then(Recorder::current) {
+            Some(checkpoint) => checkpoint.to_string(),
+            None => {
+                let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
+                format!("{}@{}", path.join("/"), self.step)
+            }
         };
         super::load::interrupts(
             &base,

@@ -9,8 +9,26 @@ use crate::graph::{END, START, UnknownKey};
 use crate::node::{Context, Jump, NodeError, Send, Target};
 use crate::state::State;
 
+/// Asks the routers of a task that looks at `view`. What they answer leads somewhere.
+pub(super) async fn ask<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    view: &S,
+    cx: &Context,
+) -> Result<Vec<Routes<S>>, NodeError> {
+    let routers = &plan.outgoing(node).routers;
+    let mut answers = Vec::with_capacity(routers.len());
+    for router in routers {
+        let asked = catch(|| router.router.ask(view, cx)).await;
+        let routes = asked.map_err(|error| router_error(plan, node, error))?;
+        check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
+        answers.push(routes);
+    }
+    Ok(answers)
+}
+
 /// The error of a router, as its node's: a key that is not in the path map is one of routing.
-pub(super) fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> NodeError {
+fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> NodeError {
     match error.downcast_ref::<UnknownKey>() {
         Some(unknown) => NodeError::from_agent(AgentError::Routing {
             node: plan.node_name(node),
@@ -21,27 +39,73 @@ pub(super) fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeErr
     }
 }
 
-impl<S: State> Machine<S> {
-    /// Asks the routers of the only task of a superstep: they look at the state behind the commit,
-    /// which is the snapshot and this task's writes.
-    pub(super) async fn ask_routers(
-        &self,
-        plan: &Plan<S>,
-        node: usize,
-        cx: &Context,
-    ) -> Result<Vec<Routes<S>>, AgentError> {
-        let routers = &plan.outgoing(node).routers;
-        let mut routes = Vec::with_capacity(routers.len());
-        for router in routers {
-            let asked = catch(|| router.router.ask(&self.state, cx)).await;
-            routes.push(asked.map_err(|error| {
-                let error = router_error(plan, node, error);
-                self.failure(node, error)
-            })?);
+/// Fails when a task jumps where there is no way: the error is the task's own.
+pub(super) fn check_jump<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    jump: &Jump<S>,
+) -> Result<(), NodeError> {
+    if let Jump::To(to) = jump {
+        for target in &to.targets {
+            way(plan, node, target, declared(plan, node)).map_err(NodeError::from_agent)?;
         }
-        Ok(routes)
     }
+    Ok(())
+}
 
+fn check_routes<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    routes: &Routes<S>,
+) -> Result<(), AgentError> {
+    match routes {
+        Routes::Arm(_) => Ok(()),
+        Routes::Targets(targets) => targets
+            .iter()
+            .try_for_each(|target| way(plan, node, target, None).map(drop)),
+        Routes::Several(several) => several
+            .iter()
+            .try_for_each(|routes| check_routes(plan, node, routes)),
+    }
+}
+
+/// The nodes that `node` says it may go to, if it says so.
+fn declared<S: State>(plan: &Plan<S>, node: usize) -> Option<&[usize]> {
+    plan.nodes.get(node)?.destinations.as_deref()
+}
+
+/// The node that a target names, if `from` may go there; none for [`END`].
+fn way<S: State>(
+    plan: &Plan<S>,
+    from: usize,
+    target: &Target<S>,
+    declared: Option<&[usize]>,
+) -> Result<Option<usize>, AgentError> {
+    let (Target::Node(name) | Target::Send(Send { node: name, .. })) = target;
+    let problem = match (plan.index_of(name), target) {
+        (Some(node), _) if declared.is_none_or(|declared| declared.contains(&node)) => {
+            return Ok(Some(node));
+        }
+        (Some(_), _) => format!(
+            "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
+        ),
+        (None, Target::Node(_)) if &**name == END => return Ok(None),
+        (None, _) if &**name == END => "a send needs a node; `END` runs nothing".to_owned(),
+        (None, _) if &**name == START => "`START` is no target: a run starts there once".to_owned(),
+        (None, _) => {
+            let names = plan.names.iter();
+            let known: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+            format!("there is no node `{name}` (nodes: {})", known.join(", "))
+        }
+    };
+    Err(AgentError::Routing {
+        node: plan.node_name(from),
+        target: name.to_string(),
+        problem,
+    })
+}
+
+impl<S: State> Machine<S> {
     /// Follows a task's answer: its edges and what its routers said, or where it jumps.
     pub(super) fn follow(
         &mut self,
@@ -53,10 +117,8 @@ impl<S: State> Machine<S> {
         let follows_edges = follows_edges(&jump);
         // What the node says itself comes first, so its sends run before those of its routers.
         if let Jump::To(to) = jump {
-            let source = plan.nodes.get(node);
-            let declared = source.and_then(|node| node.destinations.as_deref());
             for target in to.targets {
-                self.take_target(node, target, declared)?;
+                self.take_target(node, target, declared(plan, node))?;
             }
         }
         if follows_edges {
@@ -106,59 +168,14 @@ impl<S: State> Machine<S> {
         target: Target<S>,
         declared: Option<&[usize]>,
     ) -> Result<(), AgentError> {
-        match target {
-            Target::Node(name) if &*name == END => Ok(()),
-            Target::Node(name) => {
-                let next = self.find(from, &name, declared)?;
-                self.reach(next);
-                Ok(())
-            }
-            Target::Send(Send { node: name, .. }) if &*name == END => Err(self.no_such_way(
-                from,
-                &name,
-                "a send needs a node; `END` runs nothing".to_owned(),
-            )),
-            Target::Send(Send {
-                node: name,
-                argument,
-            }) => {
-                let node = self.find(from, &name, declared)?;
+        match (way(&self.plan, from, &target, declared)?, target) {
+            (None, _) => {}
+            (Some(node), Target::Node(_)) => self.reach(node),
+            (Some(node), Target::Send(Send { argument, .. })) => {
                 self.sends.push(Task::sent(node, argument));
-                Ok(())
             }
         }
-    }
-
-    /// The node of that name, if `from` may go there.
-    fn find(
-        &self,
-        from: usize,
-        name: &str,
-        declared: Option<&[usize]>,
-    ) -> Result<usize, AgentError> {
-        let problem = match self.plan.index_of(name) {
-            Some(node) if declared.is_none_or(|declared| declared.contains(&node)) => {
-                return Ok(node);
-            }
-            Some(_) => format!(
-                "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
-            ),
-            None if name == START => "`START` is no target: a run starts there once".to_owned(),
-            None => {
-                let names = self.plan.names.iter();
-                let known: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-                format!("there is no node `{name}` (nodes: {})", known.join(", "))
-            }
-        };
-        Err(self.no_such_way(from, name, problem))
-    }
-
-    fn no_such_way(&self, from: usize, target: &str, problem: String) -> AgentError {
-        AgentError::Routing {
-            node: self.plan.node_name(from),
-            target: target.to_owned(),
-            problem,
-        }
+        Ok(())
     }
 
     /// Puts a node on the next frontier, once.

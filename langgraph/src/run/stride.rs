@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use super::execute::{follows_edges, judge, prepare};
+use super::execute::{asks, judge, prepare};
 use super::machine::{End, Machine, TURN, Task};
 use super::panic::catch;
+use super::route::ask;
 use crate::AgentError;
 use crate::error::InvalidUpdate;
 use crate::graph::plan::Plan;
@@ -49,7 +50,7 @@ impl<S: State> Machine<S> {
                 result => {
                     let ended = judge(&*self.state, cx, result);
                     let task = self.frontier.pop().unwrap_or(Task::by_edge(index));
-                    match self.finish_one(plan, task, ended, cx).await? {
+                    match self.finish_one(plan, task, ended, cx, false).await? {
                         None => continue,
                         end => return Ok(end),
                     }
@@ -82,10 +83,12 @@ impl<S: State> Machine<S> {
                 continue;
             }
             self.frontier.clear();
-            let routes = if node.out.routers.is_empty() || !follows_edges(&jump) {
-                Vec::new()
+            let routes = if asks(plan, index, &jump) {
+                ask(plan, index, &*self.state, cx)
+                    .await
+                    .map_err(|error| self.failure(index, error))?
             } else {
-                self.ask_routers(plan, index, cx).await?
+                Vec::new()
             };
             match jump {
                 Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),

@@ -81,6 +81,9 @@ impl<S: State> Machine<S> {
         let Some(emitter) = &self.scope.emitter else {
             return;
         };
+        if self.is_start(task) {
+            return;
+        }
         let node = self.plan.name(task.node);
         let mut writes: Arc<Vec<Write<S>>> = Arc::default();
         let mut interrupts = Vec::new();

@@ -6,11 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::commit::Changes;
-use super::execute::{Ended, follows_edges, preview};
+use super::execute::{Ended, look};
 use super::load::Loaded;
 use super::machine::{Machine, Task};
 use super::options::{Options, enter, machine};
-use super::panic::catch;
 use super::record::Origin;
 use super::threads::Log;
 use crate::AgentError;
@@ -278,9 +277,7 @@ async fn write<S: State>(
     supersteps: Vec<Vec<StateUpdate<S>>>,
 ) -> Result<(), AgentError> {
     if supersteps.is_empty() || supersteps.iter().any(Vec::is_empty) {
-        return Err(refused(
-            "an update of a thread needs at least one update per superstep",
-        ));
+        return Err(CheckpointError::EmptyUpdate.into());
     }
     let several = supersteps.len() > 1 || supersteps.iter().any(|updates| updates.len() > 1);
     let last = match &loaded {
@@ -342,17 +339,9 @@ async fn superstep<S: State>(
     let mut writes = Vec::with_capacity(updates.len());
     let mut directions = Vec::with_capacity(updates.len());
     for (node, output) in updates {
-        let mut routes = Vec::new();
-        let routers = &plan.outgoing(node).routers;
-        if !routers.is_empty() && follows_edges(&output.jump) {
-            let view = preview(&*machine.state, &output.writes)
-                .map_err(|error| machine.failure(node, error))?;
-            let cx = machine.context(node);
-            for router in routers {
-                let asked = catch(|| router.router.ask(&view, &cx)).await;
-                routes.push(asked.map_err(|error| machine.failure(node, error))?);
-            }
-        }
+        let cx = machine.context(node);
+        let asked = look(&plan, node, &machine.state, &output, &cx).await;
+        let routes = asked.map_err(|error| machine.failure(node, error))?;
         writes.push((node, output.writes));
         directions.push((node, output.jump, routes));
     }

@@ -16,7 +16,7 @@ use super::schema::Schema;
 use super::snapshot;
 use super::state::{Dynamic, DynamicUpdate};
 use super::world::World;
-use super::{kind, messages, writes};
+use super::{kind, messages, update, writes};
 
 /// The step limit of a run that does not say otherwise.
 const LIMIT: i64 = 25;
@@ -158,8 +158,16 @@ impl Session {
                 let history = self.graph.history(thread).await?;
                 Ok(json!({ "history": snapshot::history(&history) }))
             }
-            Do::UpdateState {} | Do::BulkUpdate {} => {
-                Err(Trouble::Unable("no updates from outside yet".to_owned()))
+            Do::UpdateState(update) => {
+                let change = update::one(&self.graph, &self.schema, thread, update)?;
+                update::make(change, at).await?;
+                Ok(json!({ "ok": true }))
+            }
+            Do::BulkUpdate { supersteps } => {
+                for change in update::several(&self.graph, &self.schema, thread, supersteps)? {
+                    update::make(change, at).await?;
+                }
+                Ok(json!({ "ok": true }))
             }
         }
     }
@@ -313,7 +321,7 @@ fn output(outcome: &Outcome<Dynamic>) -> Value {
 }
 
 /// The values of expressions that see nothing.
-fn literal(map: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+pub(super) fn literal(map: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let scope = Scope::of(&Value::Null, "__start__");
     let entries = map
         .iter()

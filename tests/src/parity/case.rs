@@ -310,8 +310,18 @@ pub(super) enum Do {
         subgraphs: bool,
     },
     GetHistory {},
-    UpdateState {},
-    BulkUpdate {},
+    UpdateState(UpdateSpec),
+    BulkUpdate {
+        supersteps: Vec<Vec<UpdateSpec>>,
+    },
+}
+
+/// An update from outside.
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub(super) struct UpdateSpec {
+    pub values: Option<Map<String, Value>>,
+    pub as_node: Option<String>,
 }
 
 /// A Command as an input.

@@ -22,6 +22,7 @@ pub(super) fn error(error: &AgentError) -> Value {
             CheckpointError::UnknownThread(_) => "empty_input",
             CheckpointError::AmbiguousResume { .. } => "ambiguous_resume",
             CheckpointError::NothingToResume { .. } => "nothing_to_resume",
+            CheckpointError::EmptyUpdate => "empty_update",
             CheckpointError::InvalidUpdate(_) => "invalid_update",
             _ => return other(error),
         },

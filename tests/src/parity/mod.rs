@@ -19,6 +19,7 @@ mod schema;
 mod snapshot;
 mod state;
 mod suite;
+mod update;
 mod window;
 mod world;
 mod writes;
@@ -28,10 +29,7 @@ pub use suite::{Mode, Report, Verdict, run};
 
 /// What does not exist yet: a name for it, and which cases need it. They are skipped.
 const MISSING: &[(&str, Needs)] = &[
-    ("bulk_update", |case| case.has("bulk_update")),
     ("durability", |case| case.has("durability")),
-    ("fork", |case| case.has("fork")),
-    ("update_state", |case| case.has("update_state")),
     ("subgraph_checkpointer", |case| {
         case.has("subgraph_checkpointer")
     }),

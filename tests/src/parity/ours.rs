@@ -44,6 +44,10 @@ const DECISIONS: &[(&str, &str)] = &[
         "a retried subgraph node goes on inside where it failed",
     ),
     (
+        "command-update-stays",
+        "`update_state` writes on top of what its checkpoint shows, an update of a command included",
+    ),
+    (
         "resume-null",
         "null is an answer, and so is an empty object",
     ),
