@@ -171,7 +171,7 @@ pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[cfg(feature = "agent")]
 pub use langgraph_macros::tool;
 #[doc(inline)]
-pub use langgraph_macros::{State, graph, node};
+pub use langgraph_macros::{graph, node};
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
 pub use state::State;

@@ -112,7 +112,7 @@ fn future(
                 #at_state::node::NodeFuture<#lifetime, #state, #answer, #marker>);
             let root = root.at(output_span(node));
             let made = quote_spanned!(output_span(node)=>
-                #root::__private::node_future::<#state, #answer, #marker, _>);
+                #root::__private::node_future::<#state, #answer, #marker>);
             (future, made)
         }
         _ => {

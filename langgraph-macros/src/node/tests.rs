@@ -271,7 +271,6 @@ fn a_function_with_state_and_context() {
                     S<T>,
                     Result<U, E>,
                     __plan_node,
-                    _,
                 >(plan::<T>(state, cx))
             }
         "##]],
@@ -347,7 +346,6 @@ fn a_function_that_declares_its_writes() {
                     S,
                     Result<(<S as ::langgraph::state::State>::Update, Next), E>,
                     __planner_node,
-                    _,
                 >(async move {
                     match planner(state).await {
                         ::core::result::Result::Ok(values) => {
@@ -401,6 +399,7 @@ fn a_method() {
         "impl<T: Tr> Foo<T> { async fn run(&self, state: S, cx: &Context) -> U { body } }",
         expect![[r#"
             impl<T: Tr> Foo<T> {
+                #[allow(clippy::unused_async)]
                 async fn run(&self, state: S, cx: &Context) -> U {
                     body
                 }

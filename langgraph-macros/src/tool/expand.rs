@@ -136,7 +136,11 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
         .collect();
     let cx = tool.context.map(|_| quote!(cx));
     let at_output = root.at(tool.output_span());
-    let into_run = quote_spanned!(tool.output_span()=> #at_output::agent::ToolFuture::into_run);
+    let mut called = function.clone();
+    called.set_span(tool.output_span());
+    let run = quote_spanned! {tool.output_span()=>
+        #at_output::agent::ToolFuture::into_run(#called(#(#names,)* #cx))
+    };
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
@@ -185,7 +189,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
                     cx: &'a #root::agent::ToolContext<'a>,
                 ) -> #root::agent::ToolRun<'a> {
                     let #arguments { #(#names,)* } = arguments;
-                    #into_run(#function(#(#names,)* #cx))
+                    #run
                 }
             }
         };

@@ -159,12 +159,9 @@ impl<T> Mentions<T> {
 pub fn answers<S: State, O: IntoOutput<S>>() {}
 
 /// The future of a `#[node]` function over `&S`.
-pub fn node_future<'a, S, O, M, F>(body: F) -> NodeFuture<'a, S, O, M>
-where
-    S: State,
-    O: IntoOutput<S>,
-    F: Future<Output = O> + std::marker::Send + 'a,
-{
+pub fn node_future<'a, S: State, O: IntoOutput<S>, M>(
+    body: impl Future<Output = O> + std::marker::Send + 'a,
+) -> NodeFuture<'a, S, O, M> {
     NodeFuture::new(body)
 }
 

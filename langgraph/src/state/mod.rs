@@ -12,6 +12,9 @@ mod plain;
 mod reducer;
 mod standard;
 
+#[doc(inline)]
+pub use langgraph_macros::State;
+
 pub use field::{Field, FieldSet};
 pub use has_messages::HasMessages;
 pub use plain::{Plain, PlainUpdate};
