@@ -117,10 +117,25 @@ fn from_transport(error: reqwest::Error) -> ModelError {
         _ if error.is_connect() => "the provider cannot be reached",
         _ => "the connection to the provider broke",
     };
-    of_kind(kind, format!("{what}: {error}")).with_source(error)
+    of_kind(kind, format!("{what}: {}", causes(&error)))
+}
+
+/// What lies under an error; what is on top says only that something does.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut causes = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        causes.push(error.to_string());
+        cause = error.source();
+    }
+    if causes.is_empty() {
+        return error.to_string();
+    }
+    causes.join(": ")
 }
 
 fn from_status(status: u16, body: &str, header: impl Fn(&str) -> Option<String>) -> ModelError {
+    let wait = retry_after(header);
     let kind = match status {
         401 | 403 => ModelErrorKind::Auth,
         408 | 504 => ModelErrorKind::Timeout,
@@ -129,18 +144,22 @@ fn from_status(status: u16, body: &str, header: impl Fn(&str) -> Option<String>)
         429 if body.contains("insufficient_quota") => ModelErrorKind::Provider {
             status: Some(status),
         },
-        429 => ModelErrorKind::RateLimited {
-            retry_after: retry_after(header),
-        },
+        429 => ModelErrorKind::RateLimited { retry_after: wait },
         400..500 => kind_of_text(body).unwrap_or(ModelErrorKind::InvalidRequest),
         _ => ModelErrorKind::Provider {
             status: Some(status),
         },
     };
-    of_kind(
+    let said = said(body);
+    let error = of_kind(
         kind,
-        format!("the provider answered with status {status}: {}", said(body)),
-    )
+        format!("the provider answered with status {status}: {said}"),
+    );
+    match wait {
+        // Not only with limits: a provider that is overloaded says so too.
+        Some(wait) => error.with_retry_after(wait),
+        None => error,
+    }
 }
 
 /// What providers write when a chat is too long.

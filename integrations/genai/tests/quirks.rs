@@ -210,6 +210,7 @@ async fn statuses_become_kinds_and_nothing_is_tried_twice() {
         let (_, streamed) = collect(&model).await;
         for error in [whole, streamed.unwrap()] {
             assert_eq!(error.kind(), &expected, "{error}");
+            assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
             let message = body["error"]["message"].as_str().unwrap();
             assert!(error.to_string().ends_with(message), "{error}");
             assert!(!format!("{error:?}").contains("\"hi\""), "{error:?}");

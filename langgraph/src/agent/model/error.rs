@@ -24,6 +24,7 @@ use crate::node::RetryPolicy;
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
+    retry_after: Option<Duration>,
     source: Option<Box<dyn Error + Send + Sync + 'static>>,
 }
 
@@ -63,6 +64,7 @@ impl ModelError {
         Self {
             kind,
             message: message.into(),
+            retry_after: None,
             source: None,
         }
     }
@@ -71,6 +73,13 @@ impl ModelError {
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
+        self
+    }
+
+    /// Says how long the provider asks to wait; for a rate limit, its kind says so.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
         self
     }
 
@@ -97,8 +106,10 @@ impl ModelError {
     /// How long the provider asks to wait before the next attempt.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind {
-            ModelErrorKind::RateLimited { retry_after } => retry_after,
-            _ => None,
+            ModelErrorKind::RateLimited {
+                retry_after: Some(wait),
+            } => Some(wait),
+            _ => self.retry_after,
         }
     }
 
