@@ -179,7 +179,7 @@ pub use state::State;
 /// What most programs need: `use langgraph::prelude::*;`.
 ///
 /// The macros, the builder, what nodes take and return, messages, and what comes out of a run. It
-/// does not hold [`node::Send`](crate::node::Send), whose name is also that of a marker trait.
+/// does not hold [`node::Send`], whose name is also that of a marker trait.
 pub mod prelude {
     #[cfg(feature = "agent")]
     pub use crate::agent::{ChatModel, ChatModelExt};
