@@ -172,6 +172,6 @@ impl fmt::Debug for ReactAgent {
             .field("name", &self.name)
             .field("model", &self.model)
             .field("tools", &self.tools)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -98,6 +98,6 @@ impl<S: State> fmt::Debug for TaskSnapshot<S> {
             .field("finished", &self.result.is_some())
             .field("error", &self.error)
             .field("interrupts", &self.interrupts)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -310,6 +310,7 @@ impl<S: State> Jump<S> {
     }
 
     /// This direction and then `other`; an explicit one beats "along the edges".
+    #[allow(clippy::match_same_arms)] // the order of the arms is the rule
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Parent(parent), _) | (_, Self::Parent(parent)) => Self::Parent(parent),

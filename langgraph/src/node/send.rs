@@ -75,6 +75,7 @@ impl<S: State> Send<S> {
     ///
     /// A worker is a [`Worker`] handle, a `#[node]` function that takes an item, or a name; with
     /// a name the type of the item is checked when the task starts.
+    #[allow(clippy::needless_pass_by_value)] // names, functions and `&Worker` alike
     pub fn to<T: Item, K>(worker: impl WorkerRef<T, K>, item: T) -> Self {
         Self {
             node: worker.worker_name(),

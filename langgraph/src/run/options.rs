@@ -179,7 +179,7 @@ impl<S: State> Run<S> {
 
     /// Runs the graph as a stream of events.
     pub fn stream(self, options: impl Into<StreamOptions>) -> EventStream<S> {
-        EventStream::new(options.into(), move |emitter| self.drive(Some(emitter)))
+        EventStream::new(&options.into(), move |emitter| self.drive(Some(emitter)))
     }
 
     async fn drive(self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {

@@ -94,7 +94,7 @@ pub struct EventStream<S: State> {
 }
 
 impl<S: State> EventStream<S> {
-    pub(crate) fn new<F>(options: StreamOptions, start: impl FnOnce(Emitter) -> F) -> Self
+    pub(crate) fn new<F>(options: &StreamOptions, start: impl FnOnce(Emitter) -> F) -> Self
     where
         F: Future<Output = Result<Outcome<S>, AgentError>> + Send + 'static,
     {

@@ -141,7 +141,7 @@ pub(super) async fn proceed<S: State>(
     if elsewhere {
         return fork(machine, &log, loaded, given, command).await;
     }
-    let answers = assign(&thread, loaded.open(&[]), given)?;
+    let answers = assign(&thread, &loaded.open(&[]), given)?;
     go_on(machine, &log, loaded, answers, command).await
 }
 
@@ -153,7 +153,7 @@ async fn fork<S: State>(
     given: Vec<Given>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
-    let answers = assign(&log.key.thread, loaded.asked(&[]), given)?;
+    let answers = assign(&log.key.thread, &loaded.asked(&[]), given)?;
     let id = loaded.stored.checkpoint.id;
     let origin = Origin {
         parent: Some(id),
@@ -234,7 +234,7 @@ pub(super) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> Strin
 /// Finds the question that each answer is for.
 fn assign(
     thread: &str,
-    open: Vec<(usize, Interrupt)>,
+    open: &[(usize, Interrupt)],
     given: Vec<Given>,
 ) -> Result<Vec<(usize, Answer)>, CheckpointError> {
     let list = |questions: &[&(usize, Interrupt)]| {

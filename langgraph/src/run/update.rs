@@ -203,7 +203,7 @@ impl<S: State> ThreadUpdate<S> {
             }
             Change::Input(input) => add_input(&mut machine, &log, loaded, input).await?,
             Change::Clear => {
-                let parent = stand(&mut machine, &log, loaded, Vec::new())?;
+                let parent = stand(&mut machine, &log, loaded, &[])?;
                 machine.step += 1;
                 machine.record(behind(parent, Source::Update), None).await?;
             }
@@ -251,7 +251,7 @@ fn stand<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
-    keep: Vec<usize>,
+    keep: &[usize],
 ) -> Result<Option<CheckpointId>, AgentError> {
     let mut recorder = log.recorder();
     let Some(mut loaded) = loaded else {
@@ -284,7 +284,7 @@ async fn write<S: State>(
         None => vec![NodeName::from(START)],
         Some(loaded) => last_by_edge(log, &loaded.stored).await?,
     };
-    let mut parent = stand(machine, log, loaded, Vec::new())?;
+    let mut parent = stand(machine, log, loaded, &[])?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
         for update in updates {
@@ -379,7 +379,7 @@ async fn add_input<S: State>(
     enter(&plan, &mut input);
     let fresh = loaded.is_none();
     let unfinished = loaded.as_ref().map_or_else(Vec::new, Loaded::unfinished);
-    let parent = stand(machine, log, loaded, unfinished)?;
+    let parent = stand(machine, log, loaded, &unfinished)?;
     if !fresh {
         machine.step += 1;
     }
