@@ -438,8 +438,16 @@ async fn several_half_filled_joins_survive_a_pause() {
     graph.add_edge(START, "a").add_edge(START, "c");
     graph.add_edge("a", "b").add_edge("c", "d");
     graph.add_edge(["a", "b"], "x").add_edge(["c", "d"], "y");
-    let graph = graph.compile().unwrap().checkpointer(Arc::new(MemorySaver::new()));
-    graph.run(()).thread("t").interrupt_before(["b", "d"]).await.unwrap();
+    let graph = graph
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    graph
+        .run(())
+        .thread("t")
+        .interrupt_before(["b", "d"])
+        .await
+        .unwrap();
     let state = graph.proceed("t").await.unwrap().into_state();
     assert_eq!(state.log, ["a", "c", "b", "d", "x", "y"]);
 }

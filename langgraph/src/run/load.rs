@@ -444,10 +444,10 @@ impl<S: State> Loaded<S> {
         for (index, task) in self.tasks.into_iter().enumerate() {
             let waits = task.waits();
             // START goes its way again; until that fails again it is finished.
-            if let (Some(_), Some(Outcome::Finished(done))) = (&task.lost_way, &task.outcome) {
-                if let Some(recorder) = &mut machine.recorder {
-                    recorder.keep(index, &Ended::Finished(done.clone()));
-                }
+            if let (Some(_), Some(Outcome::Finished(done))) = (&task.lost_way, &task.outcome)
+                && let Some(recorder) = &mut machine.recorder
+            {
+                recorder.keep(index, &Ended::Finished(done.clone()));
             }
             let prior = match task.outcome {
                 Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),

@@ -187,10 +187,8 @@ impl<S: State> Machine<S> {
         let mut cx = self.context(0);
         let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
         loop {
-            if quiet {
-                if let Some(end) = self.stride(&plan, &mut cx).await? {
-                    return Ok(end);
-                }
+            if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
+                return Ok(end);
             }
             self.release_deferred();
             if self.frontier.is_empty() {
@@ -275,19 +273,18 @@ impl<S: State> Machine<S> {
         };
         let prior = task.prior.take();
         let known = prior.is_some();
-        let ended = match prior {
-            Some(ended) => *ended,
-            None => {
-                cx.reuse(self.shown_step(), self.taken, task.node);
-                cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-                if !task.answers.is_empty() {
-                    cx.answer(task.answers.clone());
-                }
-                if self.scope.emitter.is_some() {
-                    self.tell_started(&task).await;
-                }
-                run_task(plan, &self.state, cx, &task).await
+        let ended = if let Some(ended) = prior {
+            *ended
+        } else {
+            cx.reuse(self.shown_step(), self.taken, task.node);
+            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
+            if !task.answers.is_empty() {
+                cx.answer(task.answers.clone());
             }
+            if self.scope.emitter.is_some() {
+                self.tell_started(&task).await;
+            }
+            run_task(plan, &self.state, cx, &task).await
         };
         self.finish_one(plan, task, ended, cx, known).await
     }
@@ -451,12 +448,11 @@ impl<S: State> Machine<S> {
         questions: Questions,
     ) -> Vec<Interrupt> {
         let namespace = &self.scope.namespace;
-        let base = match self.recorder.as_ref().and_then(Recorder::current) {
-            Some(checkpoint) => checkpoint.to_string(),
-            None => {
-                let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-                format!("{}@{}", path.join("/"), self.step)
-            }
+        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+            checkpoint.to_string()
+        } else {
+            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
+            format!("{}@{}", path.join("/"), self.step)
         };
         super::load::interrupts(
             &base,
