@@ -6,7 +6,6 @@ mod function;
 mod graph;
 mod node;
 mod paths;
-mod similar;
 mod state;
 mod tool;
 

@@ -5,9 +5,9 @@
 
 use proc_macro2::Span;
 
-use super::flow::{Analysis, START};
 use super::model::{Edge, Model, Slip};
 use crate::diag::{Errors, Range};
+use langgraph_wiring::flow::{Analysis, START};
 
 mod reach;
 mod twice;

@@ -9,10 +9,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprPath, Type};
 
 use super::ast::{Let, name_span};
-use super::flow::{END, START};
 use super::model::{Model, Node, Place};
 use crate::diag::Errors;
 use crate::paths::Root;
+use langgraph_wiring::flow::{END, START};
 
 mod switch;
 

@@ -1,10 +1,8 @@
 //! `graph!`: parse, model, check, expand.
 
-mod algo;
 mod ast;
 mod check;
 mod expand;
-mod flow;
 mod label;
 mod model;
 mod parse;

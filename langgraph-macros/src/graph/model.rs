@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprPath, Pat, token};
 
 use super::ast::Form;
-use super::flow::{self, END, Flow, NODES, START};
+use langgraph_wiring::flow::{self, END, Flow, NODES, START};
 
 mod build;
 

@@ -4,7 +4,6 @@ mod agree;
 mod expansion;
 mod messages;
 mod prefixes;
-mod shared;
 
 use proc_macro2::TokenStream;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::flow::{self, Analysis, Flow, Stuck};
 use super::topology::{Branch, END, NodeName, START, Topology};
+use langgraph_wiring::flow::{self, Analysis, Flow, Stuck};
 
 /// Something in a graph that can run but is hardly what was meant.
 ///

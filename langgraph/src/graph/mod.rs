@@ -1,15 +1,12 @@
 //! Graphs: their shape, their builder, what is wrong with them, and their compiled form.
 
-mod algo;
 mod around;
 mod builder;
 mod compiled;
 pub mod draw;
-mod flow;
 mod lint;
 pub(crate) mod plan;
 mod problem;
-mod similar;
 #[cfg(test)]
 pub(crate) mod testing;
 mod topology;

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lint::{self, Lint};
-use super::similar::did_you_mean;
 use super::topology::{Breakpoints, END, NodeKind, NodeName, START, Topology};
+use langgraph_wiring::similar::did_you_mean;
 
 /// One reason why a graph cannot be compiled.
 ///

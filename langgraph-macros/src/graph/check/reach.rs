@@ -5,8 +5,8 @@ use proc_macro2::Span;
 use super::underline;
 use crate::diag::{Errors, Range};
 use crate::graph::ast::name_span;
-use crate::graph::flow::{Analysis, Stuck};
 use crate::graph::model::Model;
+use langgraph_wiring::flow::{Analysis, Stuck};
 
 /// A graph without nodes.
 pub(super) fn empty_graph(model: &Model, errors: &mut Errors) {

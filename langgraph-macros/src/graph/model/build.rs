@@ -6,8 +6,8 @@ use syn::ExprPath;
 
 use super::{Arm, Edge, Goto, Join, Map, Model, Node, Place, Slip, Switch, node_name};
 use crate::graph::ast::{self, Stage, name_span};
-use crate::graph::flow::{END, NODES, START};
 use crate::graph::label::label;
+use langgraph_wiring::flow::{END, NODES, START};
 
 /// Where a chain comes from.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use langgraph::graph::{
 use proptest::prelude::*;
 
 use super::read;
-use crate::graph::flow::{END, START};
 use crate::graph::model::{Model, Place};
+use langgraph_wiring::flow::{END, START};
 
 /// The graph that the expansion builds, as data.
 fn topology(model: &Model) -> Topology {

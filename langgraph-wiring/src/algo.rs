@@ -1,30 +1,29 @@
 //! Algorithms over graphs of plain numbers: reachability, components, dominators.
 //!
 //! All of them are linear, or nearly so, and none of them can fail: a vertex that does not exist
-//! has no lines. The runtime crate and the macro crate hold the same text, so that `graph!` and
-//! the builder cannot disagree about a graph.
+//! has no lines.
 
 /// One value per vertex.
 #[derive(Clone, Debug)]
-pub(crate) struct Table<T>(Vec<T>);
+pub struct Table<T>(Vec<T>);
 
 impl<T: Copy + Default> Table<T> {
-    pub(crate) fn new(size: usize, value: T) -> Self {
+    pub fn new(size: usize, value: T) -> Self {
         Self(vec![value; size])
     }
 
-    pub(crate) fn get(&self, vertex: usize) -> T {
+    pub fn get(&self, vertex: usize) -> T {
         self.0.get(vertex).copied().unwrap_or_default()
     }
 
-    pub(crate) fn set(&mut self, vertex: usize, value: T) {
+    pub fn set(&mut self, vertex: usize, value: T) {
         if let Some(slot) = self.0.get_mut(vertex) {
             *slot = value;
         }
     }
 
     /// Stores `value` and tells whether it is new.
-    pub(crate) fn replace(&mut self, vertex: usize, value: T) -> bool
+    pub fn replace(&mut self, vertex: usize, value: T) -> bool
     where
         T: PartialEq,
     {
@@ -36,14 +35,14 @@ impl<T: Copy + Default> Table<T> {
 
 /// Lines between vertices, packed by their start.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines {
+pub struct Lines {
     starts: Vec<usize>,
     ends: Vec<usize>,
 }
 
 impl Lines {
     /// Lines over the vertices `0..size`; the order of the lines of one vertex is kept.
-    pub(crate) fn new(size: usize, lines: &[(usize, usize)]) -> Self {
+    pub fn new(size: usize, lines: &[(usize, usize)]) -> Self {
         let mut starts = vec![0; size + 1];
         for (from, _) in lines {
             if let Some(count) = starts.get_mut(from + 1) {
@@ -67,19 +66,19 @@ impl Lines {
     }
 
     /// Where the lines of a vertex lead.
-    pub(crate) fn from(&self, vertex: usize) -> &[usize] {
+    pub fn from(&self, vertex: usize) -> &[usize] {
         let start = self.starts.get(vertex).copied().unwrap_or_default();
         let end = self.starts.get(vertex + 1).copied().unwrap_or_default();
         self.ends.get(start..end).unwrap_or_default()
     }
 
     /// How many vertices there are.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
     /// The same lines, walked the other way.
-    pub(crate) fn reversed(&self) -> Self {
+    pub fn reversed(&self) -> Self {
         let mut lines = Vec::with_capacity(self.ends.len());
         for from in 0..self.size() {
             lines.extend(self.from(from).iter().map(|to| (*to, from)));
@@ -89,7 +88,7 @@ impl Lines {
 }
 
 /// The vertices that can be reached from `roots`, themselves included.
-pub(crate) fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Table<bool> {
+pub fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Table<bool> {
     let mut seen = Table::new(lines.size(), false);
     let mut open: Vec<usize> = Vec::new();
     for root in roots {
@@ -109,14 +108,14 @@ pub(crate) fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Ta
 
 /// The strongly connected components (Tarjan), each a set of vertices that reach each other.
 #[derive(Clone, Debug)]
-pub(crate) struct Components {
+pub struct Components {
     of: Table<usize>,
     members: Vec<Vec<usize>>,
 }
 
 impl Components {
     /// The components of all vertices; those that others lead to come first.
-    pub(crate) fn new(lines: &Lines) -> Self {
+    pub fn new(lines: &Lines) -> Self {
         const UNSEEN: usize = usize::MAX;
         let size = lines.size();
         let mut order = Table::new(size, UNSEEN);
@@ -173,17 +172,17 @@ impl Components {
     }
 
     /// The number of the component a vertex is in.
-    pub(crate) fn of(&self, vertex: usize) -> usize {
+    pub fn of(&self, vertex: usize) -> usize {
         self.of.get(vertex)
     }
 
     /// Every component, its members in ascending order.
-    pub(crate) fn all(&self) -> &[Vec<usize>] {
+    pub fn all(&self) -> &[Vec<usize>] {
         &self.members
     }
 
     /// True for the members of a cycle, a line from a vertex to itself included.
-    pub(crate) fn is_cycle(lines: &Lines, component: &[usize]) -> bool {
+    pub fn is_cycle(lines: &Lines, component: &[usize]) -> bool {
         match component {
             [only] => lines.from(*only).contains(only),
             members => members.len() > 1,
@@ -192,7 +191,7 @@ impl Components {
 }
 
 /// A shortest cycle through `start` that stays inside its component.
-pub(crate) fn cycle_through(lines: &Lines, components: &Components, start: usize) -> Vec<usize> {
+pub fn cycle_through(lines: &Lines, components: &Components, start: usize) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let mut parent = Table::new(lines.size(), NONE);
     let mut open = std::collections::VecDeque::from([start]);
@@ -222,14 +221,14 @@ pub(crate) fn cycle_through(lines: &Lines, components: &Components, start: usize
 ///
 /// A vertex dominates another when every way from the root to the other leads through it.
 #[derive(Clone, Debug)]
-pub(crate) struct Dominators {
+pub struct Dominators {
     above: Table<Option<usize>>,
     depth: Table<usize>,
     place: Table<usize>,
 }
 
 impl Dominators {
-    pub(crate) fn new(lines: &Lines, root: usize) -> Self {
+    pub fn new(lines: &Lines, root: usize) -> Self {
         let size = lines.size();
         let order = postorder(lines, root);
         let mut number = Table::new(size, 0);
@@ -281,13 +280,13 @@ impl Dominators {
     }
 
     /// Where a vertex comes when the tree is walked from the root, children in ascending order.
-    pub(crate) fn place(&self, vertex: usize) -> usize {
+    pub fn place(&self, vertex: usize) -> usize {
         self.place.get(vertex)
     }
 
     /// The two vertices at which the ways from the root to `left` and to `right` part, or `None`
     /// when one of them is on the way to the other.
-    pub(crate) fn parting(&self, left: usize, right: usize) -> Option<(usize, usize)> {
+    pub fn parting(&self, left: usize, right: usize) -> Option<(usize, usize)> {
         let up = |vertex: usize| self.above.get(vertex);
         let (mut left, mut right) = (left, right);
         while self.depth.get(left) > self.depth.get(right) {

@@ -1,53 +1,53 @@
 //! What can be said about a graph from its lines alone: one function per rule.
 //!
-//! The runtime crate and the macro crate hold the same text; each turns its own graph into a
-//! [`Flow`] and puts the findings into words.
+//! The builder and the macro each turn their own graph into a [`Flow`] and put the findings into
+//! words.
 
-use super::algo::{Components, Dominators, Lines, Table, cycle_through, reach};
+use crate::algo::{Components, Dominators, Lines, Table, cycle_through, reach};
 
 /// The vertex every run starts from.
-pub(crate) const START: usize = 0;
+pub const START: usize = 0;
 /// The vertex that ends a branch.
-pub(crate) const END: usize = 1;
+pub const END: usize = 1;
 /// The vertex of the first node.
-pub(crate) const NODES: usize = 2;
+pub const NODES: usize = 2;
 
 /// A graph as numbers: [`START`], [`END`], then the nodes from [`NODES`] on.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Flow {
+pub struct Flow {
     /// How many nodes there are.
-    pub(crate) nodes: usize,
+    pub nodes: usize,
     /// Unconditional lines.
-    pub(crate) edges: Vec<(usize, usize)>,
+    pub edges: Vec<(usize, usize)>,
     /// Lines that wait for all of their sources.
-    pub(crate) joins: Vec<(Vec<usize>, usize)>,
+    pub joins: Vec<(Vec<usize>, usize)>,
     /// Decisions of routers; `None` when the router may name any node.
-    pub(crate) branches: Vec<(usize, Option<Vec<Arm>>)>,
+    pub branches: Vec<(usize, Option<Vec<Arm>>)>,
     /// Decisions of the nodes themselves; `None` when the node may name any node.
-    pub(crate) gotos: Vec<(usize, Option<Vec<usize>>)>,
+    pub gotos: Vec<(usize, Option<Vec<usize>>)>,
 }
 
 /// One answer of a router.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Arm {
+pub struct Arm {
     /// Where it leads; nowhere ends the branch.
-    pub(crate) targets: Vec<usize>,
+    pub targets: Vec<usize>,
     /// True when the target runs once per item.
-    pub(crate) map: bool,
+    pub map: bool,
 }
 
 /// Nodes that no way from START leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Unreachable {
+pub struct Unreachable {
     /// The first of them: nothing leads to it but itself and its own followers.
-    pub(crate) node: usize,
+    pub node: usize,
     /// Those that only it leads to.
-    pub(crate) followers: Vec<usize>,
+    pub followers: Vec<usize>,
 }
 
 /// Why a join can never fire.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Stuck {
+pub enum Stuck {
     /// It waits for a node that only runs after its own target.
     Downstream {
         /// The place of the join among the joins.
@@ -68,7 +68,7 @@ pub(crate) enum Stuck {
 
 /// A [`Flow`] with what all rules need.
 #[derive(Debug)]
-pub(crate) struct Analysis<'a> {
+pub struct Analysis<'a> {
     flow: &'a Flow,
     /// Every line that may be followed; a vertex behind the nodes stands for "anywhere".
     lines: Lines,
@@ -77,7 +77,7 @@ pub(crate) struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    pub(crate) fn new(flow: &'a Flow) -> Self {
+    pub fn new(flow: &'a Flow) -> Self {
         let lines = lines_of(flow, true);
         Self {
             flow,
@@ -92,7 +92,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Nodes that no way from START leads to, those that others are behind first.
-    pub(crate) fn unreachable_nodes(&self) -> Vec<Unreachable> {
+    pub fn unreachable_nodes(&self) -> Vec<Unreachable> {
         // What leads to an unreachable node is unreachable too. The findings are the components
         // that nothing leads to; the rest follows from them.
         let mut led_to = Table::new(self.components.all().len(), false);
@@ -127,14 +127,14 @@ impl<'a> Analysis<'a> {
     }
 
     /// Nodes that nothing follows, not even END.
-    pub(crate) fn dead_ends(&self) -> Vec<usize> {
+    pub fn dead_ends(&self) -> Vec<usize> {
         self.nodes()
             .filter(|node| self.reached.get(*node) && self.lines.from(*node).is_empty())
             .collect()
     }
 
     /// Cycles that a run can never leave, each as a way around.
-    pub(crate) fn cycles_without_exit(&self) -> Vec<Vec<usize>> {
+    pub fn cycles_without_exit(&self) -> Vec<Vec<usize>> {
         let mut told = Table::new(self.lines.size(), false);
         let mut found = Vec::new();
         // A cycle that no line leaves.
@@ -211,7 +211,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Joins that can never fire.
-    pub(crate) fn stuck_joins(&self) -> Vec<Stuck> {
+    pub fn stuck_joins(&self) -> Vec<Stuck> {
         let mut found = self.joins_on_their_own_downstream();
         let told = |found: &[Stuck], at: usize| {
             found

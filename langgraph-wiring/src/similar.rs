@@ -1,9 +1,7 @@
 //! "Did you mean": the name that was probably meant.
-//!
-//! The runtime crate and the macro crate hold the same text.
 
 /// The candidate that `name` was probably meant to be.
-pub(crate) fn did_you_mean<'a>(
+pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
