@@ -231,7 +231,7 @@ async fn run<S: State>(
     emitter: Option<Emitter>,
 ) -> Result<Outcome<S>, AgentError> {
     if options.limit == 0 {
-        return Err(AgentError::InvalidInput(
+        return Err(AgentError::InvalidOption(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
     }
@@ -268,9 +268,9 @@ async fn run<S: State>(
                 state: machine.into_state(),
             })
         }
-        End::Parent(parent) => Err(AgentError::InvalidInput(format!(
-            "a node answered with `Command::parent` ({parent:?}), and there is no graph around this one"
-        ))),
+        End::Parent(parent) => Err(AgentError::NoParent {
+            command: format!("{parent:?}"),
+        }),
     }
 }
 
@@ -281,7 +281,7 @@ pub(super) fn machine<S: State>(
     emitter: Option<Emitter>,
 ) -> Result<Machine<S>, AgentError> {
     let unknown =
-        |name| AgentError::InvalidInput(format!("breakpoint at `{name}`: there is no such node"));
+        |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
         .before
         .as_ref()
