@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::MemorySaver;
+use langgraph::checkpoint::{Durability, MemorySaver};
 use langgraph::node::{RetryPolicy, Send};
 use langgraph::prelude::*;
 
@@ -376,4 +376,35 @@ async fn an_input_beside_a_question_asks_the_routers_of_start() {
     assert_eq!(done.interrupts().len(), 1);
     let done = graph.resume("t", "name", "Ada").await.unwrap();
     assert_eq!(done.state().log, ["more", "Ada", "side"]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_stored_at_its_end_has_one_checkpoint() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("a", writer("a"))
+        .add_node("ask", ask)
+        .add_node("b", writer("b"))
+        .add_sequence(&["a", "ask", "b"]);
+    let graph = kept(&graph);
+    let steps = async || -> Vec<i64> {
+        let history = graph.history("t").await.unwrap();
+        history.iter().map(|snapshot| snapshot.step).collect()
+    };
+
+    let run = graph.run(wrote("in")).thread("t");
+    let paused = run.durability(Durability::Exit).await.unwrap();
+    assert_eq!(paused.interrupts().len(), 1);
+    assert_eq!(steps().await, [1]);
+    let run = graph.resume("t", "name", "Ada").durability(Durability::Exit);
+    assert_eq!(run.await.unwrap().state().log, ["in", "a", "Ada", "b"]);
+    assert_eq!(steps().await, [3, 1]);
+    assert_eq!(log_of(&graph).await, ["in", "a", "Ada", "b"]);
+
+    // Which node ran last is known without the checkpoints before.
+    let head = graph.history("t").await.unwrap()[1].id;
+    graph.update_state("t", wrote("x")).at(head).await.unwrap();
+    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    assert_eq!(*snapshot.next[0], *"ask");
+    assert_eq!(snapshot.values.log, ["in", "a", "x"]);
 }
