@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::graph::NodeName;
+use crate::graph::{NodeName, START};
 use crate::node::{Interrupt, NodeError};
 use crate::state::ReducerError;
 
@@ -80,9 +80,20 @@ pub enum AgentError {
         /// Why.
         source: Failure,
     },
-    /// The input or the options of the run are wrong.
+    /// What the caller gave the run is wrong.
     #[error("{0}")]
     InvalidInput(String),
+    /// An option of the run makes no sense.
+    #[error("{0}")]
+    InvalidOption(String),
+    /// A node's command is for the graph around, and there is none.
+    #[error(
+        "a node answered with `Command::parent` (`{command}`), which reaches the graph around only from a graph that is a node; there is none here"
+    )]
+    NoParent {
+        /// The type of the command, which names the state it is for.
+        command: String,
+    },
     /// The caller cancelled the run.
     #[error("the run was cancelled")]
     Cancelled,
@@ -180,9 +191,9 @@ pub enum InvalidUpdate {
         others: Vec<NodeName>,
     },
     /// A reducer refused an update.
-    #[error("update of node `{node}`: {source}")]
+    #[error("{}: {source}", update_of(node))]
     Reducer {
-        /// The node whose update it was.
+        /// The node whose update it was; [`START`](crate::START) for the input.
         node: NodeName,
         /// Why it was refused.
         source: ReducerError,
@@ -229,6 +240,14 @@ impl fmt::Display for Pause {
             .map(|i| format!("`{}` of node `{}`", i.key, i.node))
             .collect();
         write!(f, "an answer to {}", questions.join(", "))
+    }
+}
+
+fn update_of(node: &NodeName) -> String {
+    if &**node == START {
+        "input".to_owned()
+    } else {
+        format!("update of node `{node}`")
     }
 }
 

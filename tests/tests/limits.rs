@@ -154,7 +154,7 @@ async fn b16_an_endless_loop_ends_with_an_error_that_carries_the_limit() {
 #[tokio::test]
 async fn b16_a_limit_of_nothing_is_refused() {
     let error = chain(1).run(0).limit(0).await.unwrap_err();
-    assert!(matches!(error, AgentError::InvalidInput(_)), "{error}");
+    assert!(matches!(error, AgentError::InvalidOption(_)), "{error}");
 }
 
 #[tokio::test]

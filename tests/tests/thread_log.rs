@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::MemorySaver;
+use langgraph::checkpoint::{Durability, MemorySaver};
 use langgraph::node::{RetryPolicy, Send};
 use langgraph::prelude::*;
 
@@ -219,4 +219,192 @@ async fn a_retry_policy_sees_the_error_of_a_node_inside_a_subgraph() {
     let state = graph.compile().unwrap().invoke(()).await.unwrap();
     assert_eq!(state.log, ["done"]);
     assert_eq!(attempts.load(Ordering::Relaxed), 3);
+}
+
+/// A router that finds its way only when it is asked again.
+fn lost_once(target: &'static str) -> impl Fn(&Diary) -> Result<&'static str, NodeError> + Clone {
+    let asked = Arc::new(AtomicUsize::new(0));
+    move |_: &Diary| match asked.fetch_add(1, Ordering::SeqCst) {
+        0 => Err(NodeError::msg("no way")),
+        _ => Ok(target),
+    }
+}
+
+/// The tasks of the thread: which node, whether it failed, whether it has finished.
+async fn tasks_of(graph: &CompiledStateGraph<Diary>) -> Vec<(String, bool, bool)> {
+    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let tasks = snapshot.tasks.iter();
+    tasks
+        .map(|task| {
+            (
+                task.node.to_string(),
+                task.error.is_some(),
+                task.result.is_some(),
+            )
+        })
+        .collect()
+}
+
+fn task(node: &str, failed: bool, finished: bool) -> (String, bool, bool) {
+    (node.to_owned(), failed, finished)
+}
+
+#[tokio::test]
+async fn a_routers_failure_is_its_nodes_when_it_runs_alone() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("a", writer("a"))
+        .add_node("b", writer("b"))
+        .add_edge(START, "a")
+        .add_router("a", lost_once("b"))
+        .add_edge("b", END);
+    let graph = kept(&graph);
+
+    let error = graph.run(()).thread("t").await.unwrap_err();
+    assert_eq!(error.to_string(), "node `a` failed: no way");
+    assert_eq!(tasks_of(&graph).await, [task("a", true, false)]);
+    let done = graph.proceed("t").await.unwrap();
+    assert_eq!(done.state().log, ["a", "b"]);
+    assert_eq!(log_of(&graph).await, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn an_unknown_target_fails_its_task_and_keeps_the_siblings() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = {
+        let runs = Arc::clone(&runs);
+        move |_: &Diary| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            wrote("steady")
+        }
+    };
+    let tries = AtomicUsize::new(0);
+    let stray = move |_: &Diary| match tries.fetch_add(1, Ordering::SeqCst) {
+        0 => Command::goto("nowhere").and_update(wrote("stray")),
+        _ => Command::goto("after").and_update(wrote("stray")),
+    };
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("stray", stray)
+        .add_node("steady", counted)
+        .add_node("after", writer("after"))
+        .add_edge(START, "stray")
+        .add_edge(START, "steady")
+        .add_edge("after", END);
+    let graph = kept(&graph);
+
+    let error = graph.run(()).thread("t").await.unwrap_err();
+    assert!(
+        matches!(&error, AgentError::Routing { node, target, .. } if &**node == "stray" && target == "nowhere"),
+        "{error}"
+    );
+    let expected = [task("stray", true, false), task("steady", false, true)];
+    assert_eq!(tasks_of(&graph).await, expected);
+    assert_eq!(log_of(&graph).await, ["steady"]);
+    let done = graph.proceed("t").await.unwrap();
+    assert_eq!(done.state().log, ["stray", "steady", "after"]);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn an_unknown_target_is_the_same_error_alone_and_beside_others() {
+    let lost = |_: &Diary| "nowhere";
+    for siblings in [0, 1] {
+        for on_a_thread in [false, true] {
+            let mut graph = StateGraph::<Diary>::new();
+            graph
+                .add_node("a", writer("a"))
+                .add_edge(START, "a")
+                .add_router("a", lost);
+            if siblings > 0 {
+                graph.add_node("b", writer("b")).add_edge(START, "b");
+            }
+            let compiled = graph.compile().unwrap();
+            let error = if on_a_thread {
+                kept(&graph).run(()).thread("t").await.unwrap_err()
+            } else {
+                compiled.invoke(()).await.unwrap_err()
+            };
+            assert!(
+                matches!(&error, AgentError::Routing { node, .. } if &**node == "a"),
+                "{error:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_input_is_kept_when_the_routers_of_start_fail() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("a", writer("a"))
+        .add_router(START, lost_once("a"))
+        .add_edge("a", END);
+    let graph = kept(&graph);
+
+    graph.run(wrote("in")).thread("t").await.unwrap_err();
+    assert_eq!(tasks_of(&graph).await, [task(START, true, false)]);
+    assert!(log_of(&graph).await.is_empty());
+    let done = graph.proceed("t").await.unwrap();
+    assert_eq!(done.state().log, ["in", "a"]);
+    let history = graph.history("t").await.unwrap();
+    let input = history.last().unwrap();
+    assert_eq!(&*input.tasks[0].node, START);
+    assert!(input.tasks[0].error.is_none());
+    assert!(input.tasks[0].result.is_some());
+}
+
+#[tokio::test]
+async fn an_input_beside_a_question_asks_the_routers_of_start() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("ask", ask)
+        .add_node("side", writer("side"))
+        .add_router(
+            START,
+            |diary: &Diary| {
+                if diary.log.is_empty() { "ask" } else { "side" }
+            },
+        )
+        .add_edge("ask", END)
+        .add_edge("side", END);
+    let graph = kept(&graph);
+
+    graph.run(()).thread("t").await.unwrap();
+    graph.add_input("t", wrote("more")).await.unwrap();
+    let done = graph.proceed("t").await.unwrap();
+    assert_eq!(done.interrupts().len(), 1);
+    let done = graph.resume("t", "name", "Ada").await.unwrap();
+    assert_eq!(done.state().log, ["more", "Ada", "side"]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_stored_at_its_end_has_one_checkpoint() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("a", writer("a"))
+        .add_node("ask", ask)
+        .add_node("b", writer("b"))
+        .add_sequence(&["a", "ask", "b"]);
+    let graph = kept(&graph);
+    let steps = async || -> Vec<i64> {
+        let history = graph.history("t").await.unwrap();
+        history.iter().map(|snapshot| snapshot.step).collect()
+    };
+
+    let run = graph.run(wrote("in")).thread("t");
+    let paused = run.durability(Durability::Exit).await.unwrap();
+    assert_eq!(paused.interrupts().len(), 1);
+    assert_eq!(steps().await, [1]);
+    let run = graph.resume("t", "name", "Ada").durability(Durability::Exit);
+    assert_eq!(run.await.unwrap().state().log, ["in", "a", "Ada", "b"]);
+    assert_eq!(steps().await, [3, 1]);
+    assert_eq!(log_of(&graph).await, ["in", "a", "Ada", "b"]);
+
+    // Which node ran last is known without the checkpoints before.
+    let head = graph.history("t").await.unwrap()[1].id;
+    graph.update_state("t", wrote("x")).at(head).await.unwrap();
+    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    assert_eq!(*snapshot.next[0], *"ask");
+    assert_eq!(snapshot.values.log, ["in", "a", "x"]);
 }

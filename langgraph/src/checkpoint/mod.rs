@@ -5,6 +5,7 @@
 //! checkpoint costs what changed, whatever the size of the state.
 
 mod error;
+mod held;
 mod id;
 mod memory;
 mod record;
@@ -12,11 +13,12 @@ mod saver;
 mod snapshot;
 
 pub use error::CheckpointError;
+pub(crate) use held::Held;
 pub use id::CheckpointId;
 pub use memory::MemorySaver;
 pub use record::{
     AskedQuestions, Base, Batch, CheckpointRecord, EntryRecord, JoinRecord, Payload, Stored,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-pub use saver::{Checkpointer, ListOptions, SaverFuture};
+pub use saver::{Checkpointer, Durability, ListOptions, SaverFuture};
 pub use snapshot::{Snapshot, Source, TaskSnapshot};

@@ -85,6 +85,8 @@ pub struct CheckpointRecord {
     pub snapshot: Option<Payload>,
     /// How many records the log holds since a snapshot, up to this one.
     pub since_snapshot: usize,
+    /// The nodes that ran last by an edge, where the checkpoints before are not stored.
+    pub ran: Vec<NodeName>,
     /// What the caller noted about the run.
     pub metadata: BTreeMap<String, Value>,
 }

@@ -8,6 +8,18 @@ use super::{Batch, CheckpointError, CheckpointId, Stored, ThreadKey};
 /// What a saver's methods return.
 pub type SaverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CheckpointError>> + Send + 'a>>;
 
+/// When a run is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Whatever has happened, before anything else happens.
+    #[default]
+    Sync,
+    /// One checkpoint with the whole state when the run ends: done, paused or failed. What a run did
+    /// that is cancelled, times out or is dropped is lost.
+    Exit,
+}
+
 /// Which checkpoints of a log are wanted.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

@@ -12,7 +12,8 @@ use super::{
     StreamContent, StreamId,
 };
 use crate::AgentError;
-use crate::graph::CompiledStateGraph;
+use crate::error::InvalidUpdate;
+use crate::graph::{CompiledStateGraph, START};
 use crate::node::{IntoOutput, NodeError, Output};
 use crate::run::{Outcome, Run, StreamOptions};
 use crate::state::State;
@@ -185,6 +186,9 @@ fn code(error: &AgentError) -> ErrorCode {
         AgentError::Cancelled => ErrorCode::Cancelled,
         AgentError::TimedOut(_) => ErrorCode::TimedOut,
         AgentError::InvalidInput(_) => ErrorCode::BadRequest,
+        AgentError::InvalidUpdate(InvalidUpdate::Reducer { node, .. }) if &**node == START => {
+            ErrorCode::BadRequest
+        }
         _ => ErrorCode::Failed,
     }
 }

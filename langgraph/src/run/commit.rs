@@ -119,7 +119,7 @@ impl<S: State> Commit<'_, S> {
                 state
                     .try_merge(update)
                     .map_err(|source| InvalidUpdate::Reducer {
-                        node: self.plan.name(node),
+                        node: self.plan.node_name(node),
                         source,
                     })?;
             }
@@ -159,7 +159,7 @@ impl<S: State> Commit<'_, S> {
 
     /// The first conflict, in the order of fields and tasks; else the fields that are overwritten.
     fn check(&self, footprints: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
-        let name = |footprint: &Footprint| self.plan.name(footprint.node);
+        let name = |footprint: &Footprint| self.plan.node_name(footprint.node);
         if let Some(whole) = footprints.iter().find(|footprint| footprint.whole) {
             let others: Vec<NodeName> = footprints
                 .iter()

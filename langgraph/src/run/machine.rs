@@ -8,7 +8,7 @@ use super::execute::{Ended, asks, run_task};
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
-use crate::error::{Failure, InvalidUpdate};
+use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
 use crate::node::{
@@ -138,12 +138,7 @@ impl<S: State> Machine<S> {
         } else {
             commit.one(start, input.writes)
         };
-        let wrote = merged.map_err(|error| match error {
-            InvalidUpdate::Reducer { source, .. } => {
-                AgentError::InvalidInput(format!("input: {source}"))
-            }
-            other => other.into(),
-        })?;
+        let wrote = merged?;
         let cx = self.context(start);
         let mut asked = check_jump(&plan, start, &input.jump).map(|()| Vec::new());
         if asked.is_ok() && asks(&plan, start, &input.jump) {
@@ -262,7 +257,7 @@ impl<S: State> Machine<S> {
     pub(super) fn next(&self) -> Vec<NodeName> {
         self.frontier
             .iter()
-            .map(|task| self.plan.name(task.node))
+            .map(|task| self.plan.node_name(task.node))
             .collect()
     }
 

@@ -3,6 +3,7 @@
 mod cancel;
 mod commit;
 mod execute;
+mod exit;
 mod io;
 mod load;
 mod machine;

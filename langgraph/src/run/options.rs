@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::machine::{End, Machine};
-use super::{CancelToken, EventStream, Outcome, StreamOptions, threads};
+use super::{CancelToken, EventStream, Outcome, StreamOptions, exit, threads};
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, CheckpointId, ThreadKey};
+use crate::checkpoint::{CheckpointError, CheckpointId, Durability, Held, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
@@ -56,6 +56,7 @@ pub(super) struct Given {
 pub(crate) struct Options {
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
+    pub(crate) durability: Durability,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -72,6 +73,7 @@ impl Default for Options {
         Self {
             thread: None,
             at: None,
+            durability: Durability::default(),
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
@@ -109,6 +111,12 @@ impl<S: State> Run<S> {
     /// after it is kept.
     pub fn at(mut self, checkpoint: CheckpointId) -> Self {
         self.options.at = Some(checkpoint);
+        self
+    }
+
+    /// When the run is stored; step by step unless set.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.options.durability = durability;
         self
     }
 
@@ -231,12 +239,54 @@ async fn run<S: State>(
     emitter: Option<Emitter>,
 ) -> Result<Outcome<S>, AgentError> {
     if options.limit == 0 {
-        return Err(AgentError::InvalidInput(
+        return Err(AgentError::InvalidOption(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
     }
     let mut machine = machine(&graph.plan, &options, emitter)?;
     let log = log(&graph, &options)?;
+    let ended = match (log, options.durability) {
+        (Some(log), Durability::Exit) => {
+            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
+            let log = threads::Log {
+                saver: Arc::<Held>::clone(&held),
+                // The end has a snapshot; those on the way are of no use.
+                whole: true,
+                ..log
+            };
+            let at = options.at;
+            let ended = to_its_end(&graph, &mut machine, Some(log.clone()), begin, command, at);
+            let ended = ended.await;
+            // The error of the run comes first.
+            let saved = exit::save(&machine, &held, &log).await;
+            ended.and_then(|end| saved.map(|()| end))
+        }
+        (log, _) => to_its_end(&graph, &mut machine, log, begin, command, options.at).await,
+    };
+    match ended? {
+        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Paused(interrupts) => {
+            let next = machine.next();
+            Ok(Outcome::Interrupted {
+                interrupts,
+                next,
+                state: machine.into_state(),
+            })
+        }
+        End::Parent(parent) => Err(AgentError::NoParent {
+            command: format!("{parent:?}"),
+        }),
+    }
+}
+
+async fn to_its_end<S: State>(
+    graph: &CompiledStateGraph<S>,
+    machine: &mut Machine<S>,
+    log: Option<threads::Log>,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    at: Option<CheckpointId>,
+) -> Result<End, AgentError> {
     match begin {
         Begin::Input(input) => {
             let mut input =
@@ -247,7 +297,7 @@ async fn run<S: State>(
                 input.jump = input.jump.and(command.jump);
             }
             enter(&graph.plan, &mut input);
-            threads::start(&mut machine, log, options.at, input).await?;
+            threads::start(machine, log, at, input).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);
@@ -255,23 +305,10 @@ async fn run<S: State>(
                 enter(&graph.plan, command);
             }
             let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
-            threads::proceed(&mut machine, log, options.at, given?, command).await?;
+            threads::proceed(machine, log, at, given?, command).await?;
         }
     }
-    match machine.run().await? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
-        End::Paused(interrupts) => {
-            let next = machine.next();
-            Ok(Outcome::Interrupted {
-                interrupts,
-                next,
-                state: machine.into_state(),
-            })
-        }
-        End::Parent(parent) => Err(AgentError::InvalidInput(format!(
-            "a node answered with `Command::parent` ({parent:?}), and there is no graph around this one"
-        ))),
-    }
+    machine.run().await
 }
 
 /// A machine at rest, with the options of the run.
@@ -281,7 +318,7 @@ pub(super) fn machine<S: State>(
     emitter: Option<Emitter>,
 ) -> Result<Machine<S>, AgentError> {
     let unknown =
-        |name| AgentError::InvalidInput(format!("breakpoint at `{name}`: there is no such node"));
+        |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
         .before
         .as_ref()

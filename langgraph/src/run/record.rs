@@ -289,6 +289,7 @@ impl<S: State> Machine<S> {
                 recorder.since_snapshot + 1
             },
             snapshot,
+            ran: Vec::new(),
             metadata: BTreeMap::new(),
         };
         if let Some(recorder) = &mut self.recorder {

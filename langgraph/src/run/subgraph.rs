@@ -294,10 +294,9 @@ impl Context {
                 self.pass_on(interrupts);
                 Err(NodeError::msg("the graph inside waits"))
             }
-            End::Parent(parent) => Err(NodeError::from_agent(AgentError::InvalidInput(format!(
-                "`Command::parent` ({parent:?}) in a graph that was called with `cx.run`; a command reaches \
-                 the graph around only from a graph that is a node"
-            )))),
+            End::Parent(parent) => Err(NodeError::from_agent(AgentError::NoParent {
+                command: format!("{parent:?}"),
+            })),
         }
     }
 }

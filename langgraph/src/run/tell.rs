@@ -47,6 +47,9 @@ impl<S: State> Machine<S> {
     }
 
     pub(super) async fn tell_started(&self, task: &Task<S>) {
+        if self.is_start(task) {
+            return;
+        }
         if let Some(emitter) = self.emitter(Mode::Tasks) {
             let (input, item) = match &task.argument {
                 None => (Arc::new(S::clone(&self.state)), None),
@@ -67,6 +70,9 @@ impl<S: State> Machine<S> {
 
     /// What a task wrote that does not run again.
     pub(super) async fn tell_kept(&self, task: &Task<S>, done: &Done<S>) {
+        if self.is_start(task) {
+            return;
+        }
         if let Some(emitter) = self.emitter(Mode::Updates) {
             let kept = Payload::Update {
                 node: self.plan.name(task.node),

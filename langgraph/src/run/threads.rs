@@ -23,6 +23,7 @@ use crate::node::{Answer, Interrupt, Jump, Output, Writes};
 use crate::state::State;
 
 /// The log of a thread, before it is read.
+#[derive(Clone)]
 pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,

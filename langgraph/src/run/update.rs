@@ -436,7 +436,10 @@ pub(super) async fn copy<S: State>(
 
 /// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
 /// from outside do not.
-async fn last_by_edge(log: &Log, from: &Stored) -> Result<Vec<NodeName>, AgentError> {
+pub(super) async fn last_by_edge(log: &Log, from: &Stored) -> Result<Vec<NodeName>, AgentError> {
+    if !from.checkpoint.ran.is_empty() {
+        return Ok(from.checkpoint.ran.clone());
+    }
     let mut base = from.checkpoint.base;
     while let Some(Base { id, with_tasks }) = base {
         let chain = log.saver.load(&log.key, Some(id)).await?;
@@ -452,6 +455,9 @@ async fn last_by_edge(log: &Log, from: &Stored) -> Result<Vec<NodeName>, AgentEr
             if !nodes.is_empty() {
                 return Ok(nodes);
             }
+        }
+        if !before.checkpoint.ran.is_empty() {
+            return Ok(before.checkpoint.ran.clone());
         }
         base = before.checkpoint.base;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointId, MemorySaver};
+use langgraph::checkpoint::{CheckpointId, Durability, MemorySaver};
 use langgraph::run::{Run, StreamOptions};
 use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
 use serde_json::{Map, Value, json};
@@ -268,9 +268,11 @@ impl Session {
         if let Some(at) = at {
             run = run.at(at);
         }
-        if let Some(durability) = &config.durability {
-            return Err(Trouble::Unable(format!("no durability `{durability}` yet")));
-        }
+        run = match config.durability.as_deref() {
+            None | Some("sync") => run.durability(Durability::Sync),
+            Some("exit") => run.durability(Durability::Exit),
+            Some(other) => return Err(Trouble::Unable(format!("no durability `{other}`"))),
+        };
         if let Some(stops) = &config.interrupt_before {
             run = run.interrupt_before(breakpoints(stops)?);
         }

@@ -16,7 +16,9 @@ pub(super) fn error(error: &AgentError) -> Value {
         AgentError::InvalidUpdate(InvalidUpdate::Reducer { .. }) => "reducer_error",
         AgentError::InvalidUpdate(_) => "invalid_update",
         AgentError::Routing { .. } => "invalid_route",
-        AgentError::InvalidInput(text) => input(text),
+        AgentError::InvalidInput(_) => "invalid_input",
+        AgentError::InvalidOption(_) => "invalid_config",
+        AgentError::NoParent { .. } => "parent_command_at_root",
         AgentError::Checkpoint(problem) => match problem {
             CheckpointError::NoCheckpointer(_) => "no_checkpointer",
             CheckpointError::UnknownThread(_) => "empty_input",
@@ -41,19 +43,6 @@ fn node(failure: Option<&NodeError>, error: &AgentError) -> Value {
     match failure.downcast_ref::<Failed>() {
         Some(failed) => json!({ "kind": "node_error", "message": failed.message }),
         None => other(error),
-    }
-}
-
-/// What is wrong with an input is told in words.
-fn input(text: &str) -> &'static str {
-    if text.starts_with("input: ") {
-        "reducer_error"
-    } else if text.contains("Command::parent") {
-        "parent_command_at_root"
-    } else if text.contains("step limit") {
-        "invalid_config"
-    } else {
-        "invalid_input"
     }
 }
 

@@ -188,7 +188,7 @@ async fn b16_the_limit_is_exact() {
     let error = three.run(()).limit(2).await.unwrap_err();
     assert!(matches!(&error, AgentError::StepLimit { limit: 2, next } if &*next[0] == "c"));
     let error = three.run(()).limit(0).await.unwrap_err();
-    assert!(matches!(error, AgentError::InvalidInput(_)));
+    assert!(matches!(error, AgentError::InvalidOption(_)));
 }
 
 #[tokio::test]

@@ -1,0 +1,217 @@
+//! Records that are held back until the end of a run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{
+    Batch, CheckpointError, CheckpointId, Checkpointer, EntryRecord, ListOptions, SaverFuture,
+    Stored, TaskRecord, ThreadKey,
+};
+
+/// Stands before a saver and passes on only what matters when the run has ended.
+pub(crate) struct Held {
+    saver: Arc<dyn Checkpointer>,
+    logs: Mutex<HashMap<ThreadKey, HeldLog>>,
+}
+
+/// What is held back of one log.
+#[derive(Default)]
+struct HeldLog {
+    /// The head of the log that is stored.
+    head: Option<CheckpointId>,
+    /// New checkpoints, oldest first.
+    order: Vec<CheckpointId>,
+    records: HashMap<CheckpointId, Stored>,
+    /// What was added to checkpoints that are stored already.
+    tasks: Vec<TaskRecord>,
+    entries: Vec<EntryRecord>,
+}
+
+impl HeldLog {
+    fn put(&mut self, batch: Batch) {
+        for checkpoint in batch.checkpoints {
+            self.order.push(checkpoint.id);
+            let stored = Stored {
+                tasks: Vec::new(),
+                entries: Vec::new(),
+                checkpoint,
+            };
+            self.records.insert(stored.checkpoint.id, stored);
+        }
+        for task in batch.tasks {
+            match self.records.get_mut(&task.checkpoint) {
+                Some(stored) => stored.tasks.push(task),
+                None => self.tasks.push(task),
+            }
+        }
+        for entry in batch.entries {
+            match self.records.get_mut(&entry.checkpoint) {
+                Some(stored) => stored.entries.push(entry),
+                None => self.entries.push(entry),
+            }
+        }
+    }
+
+    /// The new records behind a checkpoint, newest first, and the stored one before them.
+    fn chain(&self, id: Option<CheckpointId>) -> (Vec<Stored>, Option<CheckpointId>) {
+        let mut chain = Vec::new();
+        let mut wanted = id.or_else(|| self.order.last().copied()).or(self.head);
+        while let Some(stored) = wanted.and_then(|id| self.records.get(&id)) {
+            chain.push(stored.clone());
+            wanted = stored.checkpoint.base.map(|base| base.id);
+        }
+        (chain, wanted)
+    }
+
+    /// Adds to stored records what came later.
+    fn complete(&self, chain: &mut [Stored]) {
+        for stored in chain {
+            let id = stored.checkpoint.id;
+            let tasks = self.tasks.iter().filter(|task| task.checkpoint == id);
+            stored.tasks.extend(tasks.cloned());
+            let entries = self.entries.iter().filter(|entry| entry.checkpoint == id);
+            stored.entries.extend(entries.cloned());
+        }
+    }
+
+    /// All of it, as it was put.
+    fn into_batch(mut self) -> Batch {
+        let mut batch = Batch {
+            head: self.head,
+            checkpoints: Vec::new(),
+            tasks: self.tasks,
+            entries: self.entries,
+        };
+        for stored in self.order.iter().filter_map(|id| self.records.remove(id)) {
+            batch.checkpoints.push(stored.checkpoint);
+            batch.tasks.extend(stored.tasks);
+            batch.entries.extend(stored.entries);
+        }
+        batch
+    }
+}
+
+impl Held {
+    pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
+        Self {
+            saver,
+            logs: Mutex::default(),
+        }
+    }
+
+    fn logs(&self) -> MutexGuard<'_, HashMap<ThreadKey, HeldLog>> {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True when a checkpoint is not stored.
+    pub(crate) fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
+        self.logs()
+            .get(key)
+            .is_some_and(|log| log.records.contains_key(&id))
+    }
+
+    /// The nearest checkpoint before `id` that is stored.
+    pub(crate) fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
+        let logs = self.logs();
+        let mut before = Some(id);
+        while let Some(held) = before.and_then(|id| logs.get(key)?.records.get(&id)) {
+            before = held.checkpoint.parent;
+        }
+        before
+    }
+
+    /// Stores the last checkpoint of the root's log: `folded`, or what was added to one that is
+    /// stored; and the logs of the graphs inside its tasks.
+    pub(crate) async fn release(
+        &self,
+        root: &ThreadKey,
+        last: CheckpointId,
+        folded: Option<Stored>,
+    ) -> Result<(), CheckpointError> {
+        let mut logs = std::mem::take(&mut *self.logs());
+        let kept = logs.remove(root);
+        let inside = format!(":{last}:");
+        for (key, log) in logs {
+            let place = key.namespace.get(root.namespace.len());
+            if place.is_some_and(|place| place.contains(&inside)) {
+                self.saver.put(&key, log.into_batch()).await?;
+            }
+        }
+        let Some(mut kept) = kept else { return Ok(()) };
+        let mut batch = Batch {
+            head: kept.head,
+            ..Batch::default()
+        };
+        if let Some(stored) = folded {
+            batch.checkpoints.push(stored.checkpoint);
+            batch.tasks = stored.tasks;
+            batch.entries = stored.entries;
+        } else {
+            kept.tasks.retain(|task| task.checkpoint == last);
+            kept.entries.retain(|entry| entry.checkpoint == last);
+            batch.tasks = kept.tasks;
+            batch.entries = kept.entries;
+        }
+        self.saver.put(root, batch).await
+    }
+}
+
+impl Checkpointer for Held {
+    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
+        let head = batch.head;
+        let mut logs = self.logs();
+        let log = logs.entry(key.clone()).or_insert_with(|| HeldLog {
+            head,
+            ..HeldLog::default()
+        });
+        log.put(batch);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn load<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> SaverFuture<'a, Vec<Stored>> {
+        Box::pin(async move {
+            let held = self.logs().get(key).map(|log| log.chain(id));
+            let Some((mut newer, before)) = held else {
+                return self.saver.load(key, id).await;
+            };
+            let mut chain = match before {
+                Some(id) => self.saver.load(key, Some(id)).await?,
+                None => Vec::new(),
+            };
+            if let Some(log) = self.logs().get(key) {
+                log.complete(&mut chain);
+            }
+            newer.reverse();
+            chain.append(&mut newer);
+            Ok(chain)
+        })
+    }
+
+    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<CheckpointId>> {
+        let held = self
+            .logs()
+            .get(key)
+            .and_then(|log| log.order.last().copied());
+        match held {
+            Some(head) => Box::pin(std::future::ready(Ok(Some(head)))),
+            None => self.saver.head(key),
+        }
+    }
+
+    fn list<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        options: ListOptions,
+    ) -> SaverFuture<'a, Vec<CheckpointId>> {
+        self.saver.list(key, options)
+    }
+
+    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+        self.logs().retain(|key, _| key.thread != thread);
+        self.saver.delete_thread(thread)
+    }
+}

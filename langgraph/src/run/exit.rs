@@ -1,0 +1,54 @@
+//! Runs that are stored when they end.
+
+use std::sync::Arc;
+
+use super::load::{Read, load};
+use super::machine::Machine;
+use super::record::Recorder;
+use super::threads::Log;
+use super::update::last_by_edge;
+use crate::AgentError;
+use crate::checkpoint::{Held, Payload};
+use crate::node::Write;
+use crate::state::State;
+
+/// Stores where a run has ended: one checkpoint, with a snapshot of its state.
+pub(super) async fn save<S: State>(
+    machine: &Machine<S>,
+    held: &Held,
+    log: &Log,
+) -> Result<(), AgentError> {
+    let Some(last) = machine.recorder.as_ref().and_then(Recorder::current) else {
+        return Ok(());
+    };
+    if !held.holds(&log.key, last) {
+        return Ok(held.release(&log.key, last, None).await?);
+    }
+    let plan = &machine.plan;
+    let loaded = load(&Read {
+        plan,
+        initial: &Arc::new(plan.initial.clone()),
+        saver: held,
+        key: &log.key,
+        at: Some(last),
+        changes: false,
+    })
+    .await?;
+    let Some(loaded) = loaded else { return Ok(()) };
+    let mut stored = loaded.stored;
+    let ran = last_by_edge(log, &stored).await?;
+    let mut state = Arc::unwrap_or_clone(loaded.state);
+    state.reset(&plan.fields.untracked);
+    // The snapshot has what was written to the checkpoint from outside.
+    for entry in &mut stored.entries {
+        entry.writes = Payload::of(Vec::<Write<S>>::new());
+    }
+    stored.entries.retain(|entry| !entry.tasks.is_empty());
+    let checkpoint = &mut stored.checkpoint;
+    checkpoint.parent = held.stored_before(&log.key, last);
+    checkpoint.base = None;
+    checkpoint.snapshot = Some(Payload::of(state));
+    checkpoint.since_snapshot = 0;
+    checkpoint.ran = ran;
+    Ok(held.release(&log.key, last, Some(stored)).await?)
+}
