@@ -190,6 +190,14 @@ pub enum InvalidUpdate {
         /// The other nodes that wrote.
         others: Vec<NodeName>,
     },
+    /// A reducer panicked.
+    #[error("update of node `{node}`: a reducer panicked: {message}")]
+    Panicked {
+        /// The node whose update it was.
+        node: NodeName,
+        /// What it panicked with.
+        message: String,
+    },
     /// A reducer refused an update.
     #[error("{}: {source}", update_of(node))]
     Reducer {

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::panic::caught;
 use crate::error::InvalidUpdate;
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
@@ -115,14 +116,7 @@ impl<S: State> Commit<'_, S> {
         // Unique behind the barrier; a reader of the event stream may still hold the last state.
         let state = Arc::make_mut(self.state);
         match write {
-            Write::Update(update) => {
-                state
-                    .try_merge(update)
-                    .map_err(|source| InvalidUpdate::Reducer {
-                        node: self.plan.node_name(node),
-                        source,
-                    })?;
-            }
+            Write::Update(update) => merge(self.plan, node, state, update)?,
             Write::Overwrite(update) => state.overwrite(update),
             Write::State(whole) => *state = *whole,
         }
@@ -215,6 +209,28 @@ impl<S: State> Commit<'_, S> {
             });
         }
         Ok(overwritten)
+    }
+}
+
+/// Merges the update of a node. A reducer that panics ends the run, not the program, and leaves a
+/// thread that can be read.
+#[inline]
+pub(super) fn merge<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    state: &mut S,
+    update: S::Update,
+) -> Result<(), InvalidUpdate> {
+    match caught(|| state.try_merge(update)) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(source)) => Err(InvalidUpdate::Reducer {
+            node: plan.node_name(node),
+            source,
+        }),
+        Err(panicked) => Err(InvalidUpdate::Panicked {
+            node: plan.node_name(node),
+            message: panicked.into_message(),
+        }),
     }
 }
 

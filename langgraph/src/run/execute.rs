@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
+use super::commit::merge;
 use super::machine::{Machine, Task};
 use super::panic::{Panicked, catch};
 use super::route::{ask, check_jump};
 use crate::AgentError;
+use crate::error::InvalidUpdate;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Argument, Call, Context, Jump, NodeError, Output, Questions, Write, Writes};
 use crate::state::State;
@@ -166,15 +168,22 @@ pub(super) async fn look<S: State>(
     if !asks(plan, node, &output.jump) {
         return Ok(Vec::new());
     }
-    let view = preview(state, &output.writes)?;
+    let view = preview(plan, node, state, &output.writes)
+        .map_err(|error| NodeError::from_agent(error.into()))?;
     ask(plan, node, &view, cx).await
 }
 
-fn preview<S: State>(state: &S, writes: &Writes<S>) -> Result<S, NodeError> {
+/// The state as the routers of one of several tasks see it.
+fn preview<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    state: &S,
+    writes: &Writes<S>,
+) -> Result<S, InvalidUpdate> {
     let mut view = state.clone();
     for write in writes.as_slice() {
         match write {
-            Write::Update(update) => view.try_merge(update.clone())?,
+            Write::Update(update) => merge(plan, node, &mut view, update.clone())?,
             Write::Overwrite(update) => view.overwrite(update.clone()),
             Write::State(state) => view.clone_from(state),
         }

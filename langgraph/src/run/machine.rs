@@ -189,6 +189,7 @@ impl<S: State> Machine<S> {
             if self.frontier.is_empty() {
                 return Ok(End::Done);
             }
+            self.check_cancelled()?;
             let stops = |stops: &Stops, machine: &Self| {
                 machine
                     .frontier
@@ -245,6 +246,14 @@ impl<S: State> Machine<S> {
         if now.saturating_duration_since(self.last_turn) >= TURN_TIME {
             tokio::task::yield_now().await;
             self.last_turn = Instant::now();
+        }
+    }
+
+    /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+    pub(super) fn check_cancelled(&self) -> Result<(), AgentError> {
+        match &self.scope.shared.cancel {
+            Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
+            _ => Ok(()),
         }
     }
 

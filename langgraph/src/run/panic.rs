@@ -25,7 +25,19 @@ impl Panicked {
     }
 }
 
+/// Runs `work`; a panic in it is an error.
+///
+/// What the panicking code changed is not used again: the run ends.
+#[inline]
+pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panicked::new(&*payload))
+}
+
 impl Panicked {
+    pub(super) fn into_message(self) -> String {
+        self.0
+    }
+
     /// The runtime lost the task without a word, as when it shuts down.
     pub(super) fn lost() -> Self {
         Self("the async runtime dropped the task".to_owned())

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
+use super::commit::merge;
 use super::execute::{asks, judge, prepare};
 use super::machine::{End, Machine, TURN, Task};
 use super::panic::catch;
 use super::route::ask;
 use crate::AgentError;
-use crate::error::InvalidUpdate;
 use crate::graph::plan::Plan;
 use crate::node::{Call, Context, Jump, Output, Write, Writes};
 use crate::state::State;
@@ -31,6 +31,7 @@ impl<S: State> Machine<S> {
             if self.taken >= self.scope.limit {
                 return Ok(None);
             }
+            self.check_cancelled()?;
             self.taken += 1;
             self.step += 1;
             if let Some(pulse) = &self.scope.pulse {
@@ -62,12 +63,7 @@ impl<S: State> Machine<S> {
                 Writes::One(Write::Update(mut update)) if direct => {
                     let state = Arc::make_mut(&mut self.state);
                     state.prepare(&mut update);
-                    state
-                        .try_merge(update)
-                        .map_err(|source| InvalidUpdate::Reducer {
-                            node: plan.name(index),
-                            source,
-                        })?;
+                    merge(plan, index, state, update)?;
                 }
                 Writes::None if direct => {}
                 _ => {

@@ -4,9 +4,11 @@
 mod building;
 mod deferred;
 mod determinism;
+mod dropping;
 mod joins;
 mod linear;
 mod parallel;
+mod poison;
 mod routing;
 mod streams;
 mod subgraphs;
