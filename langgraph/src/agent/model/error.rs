@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::node::RetryPolicy;
+use crate::node::{NodeError, RetryPolicy};
 
 /// Why a model did not answer.
 ///
@@ -125,8 +125,14 @@ impl ModelError {
     /// [`is_retryable`](Self::is_retryable), and not before the provider wants to be asked again.
     pub fn retries(attempts: u32) -> RetryPolicy {
         RetryPolicy::attempts(attempts)
-            .retry_on_error(Self::is_retryable)
+            .retry_on(Self::is_worth_retrying)
             .retry_after(Self::retry_after)
+    }
+
+    /// True when a node failed because of a model, and may succeed when it is tried again; the
+    /// predicate of [`retries`](Self::retries).
+    pub fn is_worth_retrying(error: &NodeError) -> bool {
+        error.downcast_ref::<Self>().is_some_and(Self::is_retryable)
     }
 }
 
