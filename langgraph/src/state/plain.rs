@@ -17,7 +17,7 @@ use crate::node::{IntoOutput, NodeError, Output};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut graph = StateGraph::<Plain<(u32, u32)>>::new();
-/// graph.add_node("swap", |state: &Plain<(u32, u32)>| Plain((state.1, state.0)));
+/// graph.add_node("swap", |state: &Plain<(u32, u32)>| Plain((state.0.1, state.0.0)));
 /// graph.add_sequence(&["swap"]);
 ///
 /// let state = graph.compile()?.invoke(Plain((1, 2))).await?;
