@@ -223,7 +223,7 @@ async fn a_command_to_a_parent_of_the_wrong_type_or_to_none_is_an_error() {
     wire(&mut inner, "^>out");
     let inner = compiled(&inner);
     let error = inner.invoke(()).await.unwrap_err();
-    assert!(error.to_string().contains("no graph around"), "{error}");
+    assert!(error.to_string().contains("`Command::parent`"), "{error}");
     let mut outer = visiting(&["x"]);
     outer.add_node("inner", inner).add_edge(START, "inner");
     let error = compiled(&outer).invoke(()).await.unwrap_err();
