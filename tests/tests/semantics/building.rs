@@ -97,7 +97,7 @@ fn a3_a_name_that_is_taken_is_reported() {
         "{}",
         refused(&graph)
     );
-    // The second is reported too when the two nodes differ in kind.
+    // A worker is a node too.
     graph = wired(&["a"], "^>a");
     let _ = graph.add_worker("a", |_: u8, _: &Trail| async {});
     assert!(

@@ -263,9 +263,10 @@ async fn b17_cancelling_stops_between_nodes_that_never_wait() {
     for graph in [inner.clone(), inside(inner)] {
         for streamed in [false, true] {
             let run = graph.run(()).resource(Probe::new()).cancel(token.clone());
-            let result = match streamed {
-                false => run.await,
-                true => run.stream(Mode::Updates).finish().await,
+            let result = if streamed {
+                run.stream(Mode::Updates).finish().await
+            } else {
+                run.await
             };
             assert!(matches!(result, Err(AgentError::Cancelled)), "{result:?}");
         }

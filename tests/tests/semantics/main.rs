@@ -1,6 +1,15 @@
 //! What a graph does, superstep by superstep: building, execution, streams, dropping, and that
 //! whoever finishes first changes nothing.
 
+// Helpers of tests are tests; and the shapes of nodes and routers are the runtime's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps
+)]
+
 mod building;
 mod deferred;
 mod determinism;

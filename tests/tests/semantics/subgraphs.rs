@@ -288,10 +288,7 @@ async fn a_subgraph_is_retried_as_a_whole() {
 #[tokio::test]
 async fn resources_pass_through_and_the_runs_win() {
     let say = |_: &Trail, cx: &Context| {
-        let told = cx
-            .resource::<String>()
-            .map(Clone::clone)
-            .unwrap_or_default();
+        let told = cx.resource::<String>().cloned().unwrap_or_default();
         TrailUpdate::default().visits(vec![format!("{}:{told}", cx.node())])
     };
     let mut inner = StateGraph::<Trail>::new();

@@ -127,9 +127,8 @@ struct Grouped {
 impl Grouped {
     fn add(&mut self, event: &Event<World>) {
         if event.namespace.is_empty() {
-            if self.step.is_some_and(|step| event.step < step) {
-                panic!("superstep {} after {:?}", event.step, self.step);
-            }
+            let goes_on = self.step.is_none_or(|step| step <= event.step);
+            assert!(goes_on, "superstep {} after {:?}", event.step, self.step);
             if self.step != Some(event.step) {
                 self.close();
                 self.step = Some(event.step);

@@ -187,12 +187,12 @@ impl Serialize for Costly {
 
 #[tokio::test]
 async fn f2_a_value_that_nobody_reads_is_not_even_serialized() {
-    let count = Arc::new(AtomicUsize::new(0));
     async fn emit(_: &Trail, cx: &Context) -> Result<TrailUpdate, NodeError> {
         let count = cx.resource_arc::<AtomicUsize>()?;
         cx.emit(Costly(count)).await?;
         Ok(TrailUpdate::default().round(usize::from(cx.wants(Mode::Custom))))
     }
+    let count = Arc::new(AtomicUsize::new(0));
     let mut graph = StateGraph::<Trail>::new();
     graph.add_node("emit", emit).add_sequence(&["emit"]);
     let graph = graph.compile().unwrap();

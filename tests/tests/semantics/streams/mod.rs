@@ -28,7 +28,7 @@ async fn read(mut stream: EventStream<Trail>) -> Vec<String> {
 
 /// An event on a line: its namespace, its superstep, what it is.
 fn line(event: &Event<Trail>) -> String {
-    let path: String = event
+    let path: Vec<String> = event
         .namespace
         .iter()
         .map(|name| format!("{name}/"))
@@ -80,5 +80,5 @@ fn line(event: &Event<Trail>) -> String {
         EventKind::Inner(_) => "inner".to_owned(),
         _ => "new".to_owned(),
     };
-    format!("{path}{} {text}", event.step)
+    format!("{}{} {text}", path.concat(), event.step)
 }

@@ -120,7 +120,7 @@ async fn f6_tokens_of_subgraphs_are_shown_when_they_are_wanted() {
     while let Some(event) = stream.next().await {
         match event.unwrap().kind {
             EventKind::Message { node, message } => {
-                texts.push(format!("{node}: {}", message.text()))
+                texts.push(format!("{node}: {}", message.text()));
             }
             other => panic!("{other:?}"),
         }
