@@ -104,7 +104,8 @@ fn arguments_are_what_a_model_can_give() {
             &[message],
         );
     }
-    let many: String = (0..13).map(|n| format!("a{n}: u8,")).collect();
+    let many: Vec<_> = (0..13).map(|n| format!("a{n}: u8")).collect();
+    let many = many.join(",");
     says(
         "",
         &format!("/// Docs.\nfn f({many}) {{}}"),
