@@ -33,7 +33,7 @@ async fn think(state: &AgentState, cx: &Context) -> Result<AgentStateUpdate, Nod
 /// Real models are busy at times; what a second attempt can not mend fails at once.
 fn patience() -> RetryPolicy {
     RetryPolicy::attempts(4)
-        .retry_on(ModelError::is_worth_retrying)
+        .retry_on_error(ModelError::is_retryable)
         .retry_after(ModelError::retry_after)
 }
 

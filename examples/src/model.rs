@@ -37,6 +37,35 @@ pub fn choose() -> Result<Chosen, ModelError> {
     }
 }
 
+/// The model called `name` when the environment variable `key` holds its key; the rule-based one
+/// otherwise.
+///
+/// # Errors
+///
+/// When the model can not be set up.
+pub fn named(name: &str, key: &str) -> Result<Chosen, ModelError> {
+    match std::env::var(key) {
+        Ok(secret) if !secret.trim().is_empty() => keyed(name, key, secret),
+        _ => Ok(offline("")),
+    }
+}
+
+#[cfg(feature = "models")]
+fn keyed(name: &str, key: &str, secret: String) -> Result<Chosen, ModelError> {
+    let model = langgraph_genai::Model::named(name)
+        .api_key(secret)
+        .build()?;
+    Ok(Chosen {
+        model: Arc::new(model),
+        name: format!("{name}, because {key} is set"),
+    })
+}
+
+#[cfg(not(feature = "models"))]
+fn keyed(_: &str, key: &str, _: String) -> Result<Chosen, ModelError> {
+    asked(key)
+}
+
 #[cfg(feature = "models")]
 fn asked(variable: &str) -> Result<Chosen, ModelError> {
     let Some(model) = langgraph_genai::from_env()? else {

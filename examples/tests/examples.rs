@@ -36,6 +36,17 @@ fn g16_react_linear_thinks_acts_and_observes() {
 }
 
 #[test]
+fn g16_react_zhipu_thinks_again_until_it_knows() {
+    assert_eq!(
+        printed("react_zhipu", &["What is the product of 6 and 7, squared?"]),
+        "calls calculate(expression: \"(6 * 7) ^ 2\")\n\
+         calculate -> 1764\n\
+         answers\n\
+         (6 * 7) ^ 2 = 1764.\n"
+    );
+}
+
+#[test]
 fn g4_simple_agent_replies_once() {
     let printed = printed("simple_agent", &["你好"]);
     assert!(

@@ -28,6 +28,7 @@ pub(crate) fn command(name: &str) -> Command {
         "OLLAMA_HOST",
         "OPENAI_BASE_URL",
         "MODEL",
+        "ZHIPU_API_KEY",
     ] {
         command.env_remove(key);
     }
