@@ -3,7 +3,6 @@
 //! Run it with `cargo run --example agent -- "What is 37 * 21?"`; `--graph` prints the graph.
 
 use langgraph::agent::{ChatRequest, ModelError, ToolNode, Tools};
-use langgraph::node::RetryPolicy;
 use langgraph::prelude::*;
 use langgraph_examples::{model, show, tools};
 use std::error::Error;
@@ -28,13 +27,6 @@ async fn think(state: &AgentState, cx: &Context) -> Result<AgentStateUpdate, Nod
         .tools(cx.resource::<Tools>()?.definitions());
     let response = cx.resource::<dyn ChatModel>()?.respond(request, cx).await?;
     Ok(AgentStateUpdate::default().messages(vec![response.message]))
-}
-
-/// Real models are busy at times; what a second attempt can not mend fails at once.
-fn patience() -> RetryPolicy {
-    RetryPolicy::attempts(4)
-        .retry_on_error(ModelError::is_retryable)
-        .retry_after(ModelError::retry_after)
 }
 
 enum Step {
@@ -62,7 +54,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
     let agent = graph! {
         type State = AgentState;
 
-        let think = think.retry(patience());
+        let think = think.retry(ModelError::retries(4));
         let act = ToolNode::new(tools::all());
 
         START => think => match next_step {

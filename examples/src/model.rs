@@ -96,7 +96,7 @@ fn asked(variable: &str) -> Result<Chosen, ModelError> {
 fn offline(remark: &str) -> Chosen {
     Chosen {
         model: Arc::new(OfflineModel),
-        name: format!("the built-in rule-based one, which needs no key and no network{remark}"),
+        name: format!("the built-in rule-based model, which needs no key and no network{remark}"),
     }
 }
 

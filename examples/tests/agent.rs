@@ -71,7 +71,7 @@ fn the_first_command_shows_its_steps_and_answers() {
         .unwrap();
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
-        "model: the built-in rule-based one, which needs no key and no network\n\
+        "model: the built-in rule-based model, which needs no key and no network\n\
          step 1, think: calls calculate(expression: \"37 * 21\")\n\
          step 1, think: calls find_files(extension: \"rs\", folder: \".\")\n\
          step 2, act: calculate -> 777\n\
