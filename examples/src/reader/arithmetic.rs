@@ -155,6 +155,11 @@ fn follow_up(
     end: usize,
 ) -> Option<(Piece, usize)> {
     let kind = |at: usize| tokens.get(at).map(|token| &token.kind);
+    if matches!(kind(end), Some(Kind::Comma))
+        && let Some(read) = grammar.applied(value.clone(), end + 1)
+    {
+        return Some(read);
+    }
     let mut at = end;
     at += usize::from(matches!(kind(at), Some(Kind::Comma | Kind::Stop)));
     at += usize::from(word_at(tokens, at, &["and"]));
@@ -267,6 +272,8 @@ mod tests {
             ("multiply 6 by 7 and then add 8", "6 * 7 + 8"),
             ("add 3 and 4, then multiply the result by 2", "(3 + 4) * 2"),
             ("Add 3 and 4. Then square it.", "(3 + 4) ^ 2"),
+            ("the sum of 3 and 5, times 2", "(3 + 5) * 2"),
+            ("the product of 6 and 7, squared", "(6 * 7) ^ 2"),
             ("the difference between 10 and 4", "10 - 4"),
             ("the product of 6 and 7", "6 * 7"),
             ("the quotient of 84 and 2", "84 / 2"),

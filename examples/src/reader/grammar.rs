@@ -76,6 +76,22 @@ impl<'a> Grammar<'a> {
         Some((left, next))
     }
 
+    /// What a spoken operator makes of all that was said before: `…, squared`, `…, times 2`.
+    pub(super) fn applied(&self, whole: Piece, at: usize) -> Read {
+        if let Some((exponent, next)) = self.exponent(at) {
+            return Some((whole.with('^', Piece::number(exponent)), next));
+        }
+        self.tokens.get(at)?.word()?;
+        let (operator, reversed, after) = self.operator(at)?;
+        let (operand, next) = self.product(after, Place::default())?;
+        let value = if reversed {
+            operand.with(operator, whole)
+        } else {
+            whole.with(operator, operand)
+        };
+        Some((value, next))
+    }
+
     fn product(&self, at: usize, place: Place) -> Read {
         let (mut left, mut next) = self.signed(at, place)?;
         loop {
