@@ -129,9 +129,8 @@ pub(crate) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'
 #[cfg(test)]
 pub(crate) fn messages_in(expansion: &TokenStream) -> Vec<String> {
     let mut messages = Vec::new();
-    let mut trees = expansion.clone().into_iter().peekable();
     let mut previous = String::new();
-    while let Some(tree) = trees.next() {
+    for tree in expansion.clone() {
         if let TokenTree::Group(group) = &tree
             && previous == "compile_error!"
             && let Ok(text) = syn::parse2::<syn::LitStr>(group.stream())

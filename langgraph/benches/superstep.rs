@@ -2,6 +2,14 @@
 //!
 //! Both run the same nodes: a boxed future per call, an update merged into a state of two fields.
 
+// A benchmark may stop when it cannot go on.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_wrap,
+    missing_docs
+)]
+
 use std::future::Future;
 use std::hint::black_box;
 use std::pin::Pin;

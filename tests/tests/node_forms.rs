@@ -1,5 +1,11 @@
 //! Every form of node runs in a graph through the one `add_node`.
 
+#![allow(
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    reason = "the shapes of nodes are the runtime's"
+)]
+
 use std::sync::Arc;
 
 use langgraph::node::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};

@@ -396,7 +396,9 @@ async fn a_run_that_is_stored_at_its_end_has_one_checkpoint() {
     let paused = run.durability(Durability::Exit).await.unwrap();
     assert_eq!(paused.interrupts().len(), 1);
     assert_eq!(steps().await, [1]);
-    let run = graph.resume("t", "name", "Ada").durability(Durability::Exit);
+    let run = graph
+        .resume("t", "name", "Ada")
+        .durability(Durability::Exit);
     assert_eq!(run.await.unwrap().state().log, ["in", "a", "Ada", "b"]);
     assert_eq!(steps().await, [3, 1]);
     assert_eq!(log_of(&graph).await, ["in", "a", "Ada", "b"]);

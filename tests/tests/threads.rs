@@ -1,5 +1,8 @@
 //! Threads in memory: what is kept, what is seen, and how a run goes on.
 
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+#![allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state, whatever that is
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

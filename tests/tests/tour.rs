@@ -5,6 +5,7 @@ use std::sync::Arc;
 use langgraph::prelude::*;
 
 #[derive(State, Clone, Debug, Default)]
+#[allow(clippy::struct_field_names)] // a state of jokes has jokes
 struct Jokes {
     topics: Vec<String>,
     #[reducer(append)]

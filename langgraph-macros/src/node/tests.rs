@@ -1,4 +1,6 @@
 //! `#[node]` in process: what it says, and what it writes.
+// Snapshots are written by the tests themselves.
+#![allow(clippy::needless_raw_string_hashes, clippy::too_many_lines)]
 
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
