@@ -508,13 +508,13 @@ mod tests {
             text += &step.join(" ");
         }
         let topology = graph(&text);
-        let start = std::time::Instant::now();
-        assert_eq!(lints(&topology), []);
-        // Unoptimised, on a busy machine, and still far from quadratic.
-        assert!(
-            start.elapsed() < std::time::Duration::from_millis(500),
-            "{:?}",
+        // The best of several: a busy machine slows some of them, a quadratic rule all of them.
+        let spent = (0..5).map(|_| {
+            let start = std::time::Instant::now();
+            assert_eq!(lints(&topology), []);
             start.elapsed()
-        );
+        });
+        let best = spent.min().unwrap();
+        assert!(best < std::time::Duration::from_millis(500), "{best:?}");
     }
 }

@@ -155,10 +155,13 @@ fn five_hundred_edges_take_no_time() {
     }
     text += "n125 => END;";
     let tokens: TokenStream = text.parse().unwrap();
-    let start = std::time::Instant::now();
-    let read = read_tokens(tokens);
-    let spent = start.elapsed();
-    assert_eq!(read.errors.messages(), [""; 0]);
-    // Unoptimised and on a busy machine; anything quadratic takes far longer.
-    assert!(spent < std::time::Duration::from_secs(1), "{spent:?}");
+    // The best of several: a busy machine slows some of them, a quadratic rule all of them.
+    let spent = (0..5).map(|_| {
+        let start = std::time::Instant::now();
+        let read = read_tokens(tokens.clone());
+        assert_eq!(read.errors.messages(), [""; 0]);
+        start.elapsed()
+    });
+    let best = spent.min().unwrap();
+    assert!(best < std::time::Duration::from_secs(1), "{best:?}");
 }

@@ -13,7 +13,11 @@
 //! ```no_run
 //! use langgraph::graph::draw::embed::{self, EmbedError};
 //! # use langgraph::prelude::*;
-//! # fn agent() -> CompiledStateGraph<i64> { unimplemented!() }
+//! # fn agent() -> CompiledStateGraph<i64> {
+//! #     let mut graph = StateGraph::new();
+//! #     graph.add_node("a", |n: &i64| n + 1).add_sequence(&["a"]);
+//! #     graph.compile().unwrap()
+//! # }
 //!
 //! # /*
 //! #[test]
