@@ -1,6 +1,7 @@
 //! What expansions call. Not part of the public API: it changes without notice.
 
 mod answer;
+mod codec;
 #[cfg(feature = "agent")]
 mod tool;
 mod update;
@@ -14,6 +15,7 @@ use crate::node::{
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 #[cfg(feature = "agent")]
 pub use self::tool::{ToolArgument, argument};
 pub use self::update::{

@@ -34,6 +34,10 @@ pub(crate) trait ErasedRouter<S: State>: Send + Sync {
 pub(crate) struct Plan<S: State> {
     pub(crate) initial: S,
     pub(crate) topology: Topology,
+    /// The topology's.
+    pub(crate) fingerprint: u64,
+    /// A graph inside, and its state, that cannot be stored as bytes.
+    pub(crate) unstorable: Option<(NodeName, &'static str)>,
     pub(crate) names: Arc<[NodeName]>,
     /// Indices of `names`, sorted by name.
     by_name: Box<[usize]>,
@@ -197,6 +201,11 @@ impl<S: State> Plan<S> {
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
+            fingerprint: topology.fingerprint(),
+            unstorable: graph.nodes.iter().find_map(|node| {
+                let state = node.unstorable?;
+                Some((Arc::clone(&node.info.name), state))
+            }),
             interrupt_before,
             interrupt_after,
             topology,

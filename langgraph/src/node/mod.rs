@@ -21,6 +21,7 @@ mod router;
 mod scope;
 mod send;
 mod step;
+mod stored;
 #[cfg(feature = "tracing")]
 mod trace;
 mod worker;
@@ -51,5 +52,6 @@ pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};
 pub(crate) use scope::{Place, Scope, Shared};
-pub(crate) use send::{Argument, ErasedItem};
+pub(crate) use send::{Argument, ErasedItem, StoredItem};
 pub(crate) use step::{Call, Step};
+pub(crate) use stored::{Lent, state, whole};

@@ -237,7 +237,8 @@ impl<S: State> Machine<S> {
             // A task catches its own panics and is not aborted before this loop ends, so joining
             // does not fail.
             if let Ok((index, result)) = joined {
-                self.record_ended(index, &result).await?;
+                let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
+                self.record_ended(index, node, &result).await?;
                 if let Some(task) = tasks.get(index) {
                     self.tell_ended(task, index, &result).await;
                 }
@@ -245,7 +246,6 @@ impl<S: State> Machine<S> {
                     Ended::Failed(error) if fail_fast => {
                         // Waits until they are dropped: nothing goes on behind the error.
                         running.shutdown().await;
-                        let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
                         self.frontier = std::mem::take(tasks);
                         return Err(self.failure(node, error));
                     }
@@ -290,7 +290,7 @@ impl<S: State> Machine<S> {
                 Ok(routes) => done.routes = routes,
                 Err(error) => {
                     let failed = Ended::Failed(error);
-                    self.record_ended(index, &failed).await?;
+                    self.record_ended(index, task.node, &failed).await?;
                     *slot = Some(failed);
                 }
             }

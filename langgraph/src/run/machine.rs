@@ -8,6 +8,7 @@ use super::execute::{Ended, asks, run_task};
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
+use crate::checkpoint::StateCodec;
 use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
@@ -92,7 +93,9 @@ pub(super) struct Machine<S: State> {
     /// Everything written, for the graph around this one.
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
-    pub(super) recorder: Option<Recorder>,
+    pub(super) recorder: Option<Recorder<S>>,
+    /// How the state becomes bytes, if it does.
+    pub(super) codec: Option<StateCodec<S>>,
 }
 
 /// What a join has seen of its sources.
@@ -119,6 +122,7 @@ impl<S: State> Machine<S> {
             passed: false,
             changes: None,
             recorder: None,
+            codec: S::codec(),
             plan,
             scope,
         }
@@ -296,7 +300,7 @@ impl<S: State> Machine<S> {
     /// Keeps and tells how the only task of a superstep ended.
     async fn note(&mut self, task: &Task<S>, ended: &Ended<S>) -> Result<(), AgentError> {
         if self.recorder.is_some() {
-            self.keep_ended(ended).await?;
+            self.keep_ended(task.node, ended).await?;
         }
         if self.scope.emitter.is_some() {
             self.tell_ended(task, 0, ended).await;

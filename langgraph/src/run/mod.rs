@@ -1,6 +1,7 @@
 //! Runs: the superstep loop, and what starts and ends it.
 
 mod cancel;
+mod coder;
 mod commit;
 mod execute;
 mod exit;
@@ -17,6 +18,7 @@ mod stride;
 mod subgraph;
 mod tell;
 mod threads;
+pub(crate) mod tip;
 mod update;
 
 pub use cancel::CancelToken;
