@@ -12,7 +12,7 @@ use crate::checkpoint::{
     TaskOutcome, TaskSnapshot, ThreadKey,
 };
 use crate::graph::plan::Plan;
-use crate::graph::{NodeName, START};
+use crate::graph::{NodeName, START, UnfilledJoin};
 use crate::node::{Answer, Argument, ErasedItem, Interrupt, Questions, Write, Writes};
 use crate::state::State;
 
@@ -357,6 +357,11 @@ impl<S: State> Loaded<S> {
         let base = checkpoint.id.to_string();
         // A superstep whose tasks have all finished without a checkpoint behind it runs again.
         let whole = all || self.tasks.iter().all(TaskState::is_finished);
+        let joins = checkpoint.joins.iter().map(|join| {
+            UnfilledJoin::new(&[], &join.sources, &join.target, |_, source| {
+                join.seen.contains(source)
+            })
+        });
         let mut snapshot = Snapshot {
             id: checkpoint.id,
             parent: checkpoint.parent,
@@ -367,6 +372,7 @@ impl<S: State> Loaded<S> {
             created_at: checkpoint.created_at,
             interrupts: Vec::new(),
             tasks: Vec::new(),
+            unfilled_joins: joins.collect(),
             metadata: checkpoint.metadata,
         };
         for (index, task) in self.tasks.into_iter().enumerate() {

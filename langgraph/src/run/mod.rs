@@ -5,6 +5,7 @@ mod commit;
 mod execute;
 mod exit;
 mod io;
+mod joins;
 mod load;
 mod machine;
 mod options;

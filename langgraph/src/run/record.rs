@@ -343,6 +343,7 @@ impl<S: State> Machine<S> {
             source: recorder.source,
             created_at: SystemTime::now(),
             interrupts: Vec::new(),
+            unfilled_joins: self.unfilled_joins(),
             metadata: recorder.metadata.clone(),
         })
     }

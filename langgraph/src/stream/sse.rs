@@ -118,7 +118,12 @@ fn failed(error: &dyn fmt::Display) -> String {
 
 fn end<S>(outcome: &Outcome<S>) -> String {
     let data = match outcome {
-        Outcome::Done(_) => json!({"status": "done"}),
+        Outcome::Done { unfilled_joins, .. } if unfilled_joins.is_empty() => {
+            json!({"status": "done"})
+        }
+        Outcome::Done { unfilled_joins, .. } => {
+            json!({"status": "done", "unfilled_joins": unfilled_joins})
+        }
         Outcome::Interrupted {
             interrupts, next, ..
         } => json!({"status": "interrupted", "next": next, "interrupts": interrupts}),

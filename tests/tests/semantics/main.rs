@@ -22,3 +22,4 @@ mod routing;
 mod streams;
 mod subgraphs;
 mod trail;
+mod unfilled_joins;
