@@ -54,7 +54,10 @@ impl fmt::Display for UnfilledJoin {
             let nodes: Vec<_> = nodes.map(|node| format!("`{node}`")).collect();
             nodes.join(" and ")
         };
-        let around: String = self.namespace.iter().map(|n| format!("{n}/")).collect();
+        let mut around = self.namespace.join("/");
+        if !around.is_empty() {
+            around.push('/');
+        }
         write!(
             f,
             "`{around}{}` waits for {}; {} came",

@@ -1,5 +1,6 @@
 //! Runs: the superstep loop, and what starts and ends it.
 
+mod alone;
 mod cancel;
 mod commit;
 mod execute;

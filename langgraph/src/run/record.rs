@@ -101,6 +101,17 @@ impl Recorder {
     /// Keeps how a task ended, to be stored with the next checkpoint.
     pub(super) fn keep<S: State>(&mut self, task: usize, ended: &Ended<S>) {
         if let Some(checkpoint) = self.current {
+            if let Ended::Asked {
+                ran: Some(done), ..
+            } = ended
+            {
+                self.tasks.push(TaskRecord {
+                    checkpoint,
+                    task,
+                    outcome: Some(TaskOutcome::Ran(Payload::of(done.clone()))),
+                    answers: Vec::new(),
+                });
+            }
             let outcome = Some(outcome(ended));
             self.tasks.push(TaskRecord {
                 checkpoint,
@@ -190,7 +201,7 @@ impl Recorder {
 fn outcome<S: State>(ended: &Ended<S>) -> TaskOutcome {
     match ended {
         Ended::Finished(done) => TaskOutcome::Finished(Payload::of(done.clone())),
-        Ended::Asked(questions) => TaskOutcome::Asked(AskedQuestions(questions.clone())),
+        Ended::Asked { questions, .. } => TaskOutcome::Asked(AskedQuestions(questions.clone())),
         Ended::Failed(error) => TaskOutcome::Failed(error.to_string()),
     }
 }

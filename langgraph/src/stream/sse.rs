@@ -27,7 +27,8 @@ use crate::state::State;
 /// ```
 ///
 /// `event` is the kind of the event ([`EventKind::name`](super::EventKind::name)), `data` the
-/// [`Event`] as JSON on one line. The last one is `end`, whose data is `{"status":"done"}` or
+/// [`Event`] as JSON on one line. The last one is `end`, whose data is `{"status":"done"}` (with
+/// `"unfilled_joins":[..]` when there are some) or
 /// `{"status":"interrupted","next":[..],"interrupts":[..]}`; or, when the run fails, `error`,
 /// whose data is `{"message":".."}`.
 ///

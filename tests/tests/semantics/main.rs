@@ -10,6 +10,7 @@
     clippy::unnecessary_wraps
 )]
 
+mod asking_routers;
 mod building;
 mod deferred;
 mod determinism;
