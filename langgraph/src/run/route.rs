@@ -1,6 +1,6 @@
 //! Finding the tasks of the next superstep.
 
-use super::execute::follows_edges;
+use super::execute::{Unsettled, follows_edges, settle};
 use super::machine::{Machine, Task};
 use super::panic::catch;
 use crate::AgentError;
@@ -15,12 +15,14 @@ pub(super) async fn ask<S: State>(
     node: usize,
     view: &S,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, NodeError> {
+) -> Result<Vec<Routes<S>>, Unsettled> {
+    cx.begin_routing();
     let routers = &plan.outgoing(node).routers;
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
         let asked = catch(|| router.router.ask(view, cx)).await;
-        let routes = asked.map_err(|error| router_error(plan, node, error))?;
+        let asked = asked.map_err(|error| router_error(plan, node, error));
+        let routes = settle(asked, cx)?;
         check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
         answers.push(routes);
     }

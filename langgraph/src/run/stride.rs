@@ -80,9 +80,10 @@ impl<S: State> Machine<S> {
             }
             self.frontier.clear();
             let routes = if asks(plan, index, &jump) {
-                ask(plan, index, &*self.state, cx)
-                    .await
-                    .map_err(|error| self.failure(index, error))?
+                match ask(plan, index, &*self.state, cx).await {
+                    Ok(routes) => routes,
+                    Err(unsettled) => return self.stop(Task::by_edge(index), unsettled),
+                }
             } else {
                 Vec::new()
             };
