@@ -4,6 +4,7 @@ mod answer;
 #[cfg(feature = "agent")]
 mod tool;
 mod update;
+mod writes;
 
 use std::marker::PhantomData;
 
@@ -19,6 +20,10 @@ pub use self::tool::{ToolArgument, argument};
 pub use self::update::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
     reducer, reducers, see_messages, the_messages, written_messages,
+};
+pub use self::writes::{
+    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField,
+    UnknownWrites, add, pair, written_once,
 };
 pub use crate::graph::Pick;
 pub use serde;
