@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
 
 use super::Model;
 use super::expand::Names;
@@ -35,9 +35,12 @@ pub(super) fn rows(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             let places = std::iter::repeat_n(quote!(#root::__private::No), plain);
             let row = list(places.chain([quote!(#name)]).collect::<Vec<_>>().into_iter());
             plain += 1;
+            // An error about the field shows the place of this.
+            let here = Span::mixed_site().located_at(field.ident.span());
+            let shown = quote_spanned!(here=> pub enum #name {});
             let marker = quote! {
                 #[allow(non_camel_case_types, dead_code, missing_debug_implementations, missing_docs)]
-                pub enum #name {}
+                #shown
                 #[automatically_derived]
                 impl #root::__private::PlainField for #name {}
             };

@@ -140,17 +140,6 @@ impl<F: PlainField, T, U> ClashPlace<F, T, U> for F {
     type Out = F;
 }
 
-/// A field that one of the two nodes writes at most.
-#[diagnostic::on_unimplemented(
-    message = "`{A}` and `{B}` run side by side, and both write `{Self}`",
-    label = "both write `{Self}`, which has no reducer",
-    note = "give `{Self}` a reducer, as in `#[reducer(append)]`, or let one node run after the other"
-)]
-pub trait WrittenOnce<A, B> {}
-
-#[diagnostic::do_not_recommend]
-impl<A, B> WrittenOnce<A, B> for Nothing {}
-
 /// Adds a node, and keeps what kind it is.
 pub fn add<S: State, K>(
     graph: &mut StateGraph<S>,
@@ -178,7 +167,7 @@ pub struct Pair<S, A, B>(PhantomData<fn() -> (S, A, B)>);
 #[derive(Debug)]
 pub struct Found<F> {
     /// The field.
-    pub field: PhantomData<fn() -> F>,
+    pub field: PhantomData<F>,
 }
 
 impl<F> Found<F> {
@@ -218,6 +207,3 @@ pub trait UnknownWrites {
 }
 
 impl<S, A, B> UnknownWrites for &Pair<S, A, B> {}
-
-/// Checks that not both nodes write the field.
-pub fn written_once<A, B, F: WrittenOnce<A, B>>(_: PhantomData<fn() -> F>) {}

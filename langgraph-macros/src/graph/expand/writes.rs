@@ -5,8 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::{Printer, at};
 use crate::diag::Range;
-use crate::graph::ast::name_span;
-use crate::graph::model::{Beside, Node};
+use crate::graph::model::Beside;
 
 /// More pairs than this are left to `compile()`: a large group has many of them, and each costs
 /// rustc some time.
@@ -34,54 +33,43 @@ impl Printer<'_> {
             .then(|| kind(name))
     }
 
-    /// One check per pair. The two names are types there, so that an error can show them.
+    /// One check per pair, whose trait says what rustc then says.
     pub(super) fn writes(&self) -> TokenStream {
-        let nodes = |pair: &Beside| {
-            let first = self.model.node(pair.first)?;
-            Some((first, self.model.node(pair.second)?))
-        };
-        let checks = self.beside.iter().filter_map(|pair| {
-            let (first, second) = nodes(pair)?;
-            Some(self.check(first, second, pair.at))
-        });
-        checks.collect()
+        self.beside.iter().map(|pair| self.check(pair)).collect()
     }
 
-    fn check(&self, first: &Node, second: &Node, Range(start, end): Range) -> TokenStream {
-        let root = self.root;
-        let (a, b) = (shown(first), shown(second));
-        let (kind_a, kind_b) = (kind(&first.name), kind(&second.name));
+    fn check(&self, pair: &Beside) -> TokenStream {
+        let (first, second) = (self.model.name(pair.first), self.model.name(pair.second));
+        let (kind_of_first, kind_of_second) = (kind(first), kind(second));
+        let message =
+            format!("`{first}` and `{second}` run side by side, and both write `{{Self}}`");
+        let Range(start, end) = pair.at;
         // The place of the error is this expression, from its first token to its last.
-        let (pair, field) = (
-            Ident::new("__pair", at(start)),
+        let (both, field) = (
+            Ident::new("__both", at(start)),
             Ident::new("field", at(end)),
         );
-        let found = quote_spanned!(at(start)=> #pair.);
+        let found = quote_spanned!(at(start)=> #both.);
+        let call = quote_spanned!(at(start)=> side_by_side);
+        let bound = quote_spanned! {at(end)=>
+            fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+        };
+        let root = self.root;
         quote! {{
-            #[allow(non_camel_case_types, dead_code)]
-            enum #a {}
-            #[allow(non_camel_case_types, dead_code)]
-            enum #b {}
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = "both write `{Self}`, which has no reducer",
+                note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+            )]
+            trait WrittenOnce {}
+            #[diagnostic::do_not_recommend]
+            impl WrittenOnce for #root::__private::Nothing {}
+            #bound
             use #root::__private::{DeclaredWrites as _, UnknownWrites as _};
-            let #pair = (&#root::__private::pair(&#kind_a, &#kind_b)).clash();
-            #root::__private::written_once::<#a, #b, _>(#found #field);
+            let #both = (&#root::__private::pair(&#kind_of_first, &#kind_of_second)).clash();
+            #call(#found #field);
         }}
     }
-}
-
-/// The name of a node as a type.
-fn shown(node: &Node) -> Ident {
-    let mut name = node.mentions.first().and_then(|path| {
-        let last = path.path.segments.last();
-        last.map(|segment| segment.ident.clone())
-    });
-    let span = node
-        .mentions
-        .first()
-        .map_or_else(Span::mixed_site, name_span);
-    let name = name.get_or_insert_with(|| Ident::new("node", span));
-    name.set_span(at(span));
-    name.clone()
 }
 
 /// The variable that holds what kind a node is.

@@ -18,7 +18,7 @@ async fn by_boat(_: &Trip, _: &Context) -> Result<(Vec<String>, String), NodeErr
     Ok((vec![], "by boat".to_owned()))
 }
 
-#[node(writes(days))]
+#[node(writes(days), state = Trip)]
 async fn count(_: Trip) -> u32 {
     3
 }
@@ -34,7 +34,6 @@ async fn rest(_: &Trip) {}
 fn main() {
     let _ = graph! {
         START => [by_train, count => rest, by_boat] => END;
-        rest => END;
     };
     let long = |_: &Trip| true;
     let _ = graph! {

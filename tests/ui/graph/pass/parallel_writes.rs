@@ -20,7 +20,7 @@ async fn by_train(_: &Trip) -> (String, Vec<String>) {
     ("by train".to_owned(), vec![])
 }
 
-#[node(writes(log, days))]
+#[node(writes(log, days), state = Trip)]
 async fn count(_: Trip, _: &Context) -> (Vec<String>, u32) {
     (vec![], 3)
 }
