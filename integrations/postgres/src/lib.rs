@@ -1,0 +1,1 @@
+//! Threads and long-term memory for [`langgraph`] in PostgreSQL.
