@@ -10,6 +10,7 @@ use crate::checkpoint::Checkpointer;
 use crate::node::IntoOutput;
 use crate::run::Run;
 use crate::state::State;
+use crate::store::Store;
 
 /// A graph that is ready to run: immutable, cheap to clone, shared between threads.
 ///
@@ -88,6 +89,14 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn checkpointer(mut self, saver: Arc<dyn Checkpointer>) -> Self {
         self.saver = Some(saver);
+        self
+    }
+
+    /// The same graph with `store` as its long-term memory, which nodes, tools and subgraphs reach
+    /// with [`Context::store`](crate::Context::store). A subgraph with a store of its own keeps it.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        Arc::make_mut(&mut self.plan).resources.insert(store);
         self
     }
 
