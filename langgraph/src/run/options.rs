@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::machine::{End, Machine};
+use super::rivals::{OnConflict, beside_others};
 use super::{CancelToken, EventStream, Outcome, StreamOptions, exit, threads};
 use crate::AgentError;
 use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
@@ -58,6 +59,7 @@ pub(crate) struct Options {
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
     pub(crate) durability: Durability,
+    pub(crate) on_conflict: OnConflict,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -75,6 +77,7 @@ impl Default for Options {
             thread: None,
             at: None,
             durability: Durability::default(),
+            on_conflict: OnConflict::default(),
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
@@ -118,6 +121,12 @@ impl<S: State> Run<S> {
     /// When the run is stored; step by step unless set.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.options.durability = durability;
+        self
+    }
+
+    /// What happens when another run is at work on the thread; the second one fails unless set.
+    pub fn on_conflict(mut self, policy: OnConflict) -> Self {
+        self.options.on_conflict = policy;
         self
     }
 
@@ -205,7 +214,7 @@ impl<S: State> Run<S> {
         } = self;
         let timeout = options.timeout;
         let cancel = options.cancel.clone();
-        let run = bounded(timeout, run(graph, begin, command, options, emitter));
+        let run = bounded(timeout, run_beside(graph, begin, command, options, emitter));
         match cancel {
             None => run.await,
             Some(token) => {
@@ -234,6 +243,26 @@ async fn bounded<T>(
             Ok(result) => result,
             Err(_) => Err(AgentError::TimedOut(limit)),
         },
+    }
+}
+
+/// The run, with what else is at work on its thread.
+async fn run_beside<S: State>(
+    graph: CompiledStateGraph<S>,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    options: Options,
+    emitter: Option<Emitter>,
+) -> Result<Outcome<S>, AgentError> {
+    match (options.on_conflict, &graph.saver, &options.thread) {
+        (OnConflict::Reject, ..) | (_, None, _) | (_, _, None) => {
+            run(graph, begin, command, options, emitter).await
+        }
+        (policy, Some(saver), Some(thread)) => {
+            let (saver, thread) = (Arc::clone(saver), thread.clone());
+            let run = run(graph, begin, command, options, emitter);
+            beside_others(policy, &saver, &thread, run).await
+        }
     }
 }
 
