@@ -126,22 +126,33 @@ pub(super) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
     }
 }
 
+/// What the tasks of one superstep share while they run side by side.
+struct Together<S: State> {
+    plan: Arc<Plan<S>>,
+    state: Arc<S>,
+    tasks: Vec<Task<S>>,
+    /// One for each task.
+    contexts: Vec<Context>,
+}
+
 /// Runs one of several tasks, and asks its routers: they see the snapshot and this task's own
 /// writes, not its siblings'.
-async fn run_with_routers<S: State>(
-    plan: &Plan<S>,
-    state: &S,
-    cx: &Context,
-    task: &Task<S>,
-) -> Ended<S> {
+async fn run_one_of<S: State>(together: Arc<Together<S>>, index: usize) -> (usize, Ended<S>) {
+    let Together { plan, state, .. } = &*together;
+    let (Some(task), Some(cx)) = (together.tasks.get(index), together.contexts.get(index)) else {
+        return (index, Ended::Failed(Panicked::lost().into()));
+    };
     let mut ended = run_task(plan, state, cx, task).await;
-    if let Ended::Finished(done) = &mut ended {
-        match look(plan, task.node, state, &done.output, cx).await {
+    if let Ended::Finished(done) = &mut ended
+        && asks(plan, task.node, &done.output.jump)
+    {
+        // In a box: it holds a state, for which most tasks need no room.
+        match Box::pin(look(plan, task.node, state, &done.output, cx)).await {
             Ok(routes) => done.routes = routes,
-            Err(error) => return Ended::Failed(error),
+            Err(error) => ended = Ended::Failed(error),
         }
     }
-    ended
+    (index, ended)
 }
 
 /// True when the routers of a node that answered so are asked.
@@ -204,49 +215,71 @@ impl<S: State> Machine<S> {
             .map(|task| task.prior.take().map(|ended| *ended))
             .collect();
         self.take_up(tasks, &mut ended).await?;
-        let mut waiting: Vec<(usize, Task<S>)> = Vec::new();
-        for (index, (task, ended)) in tasks.iter().zip(&ended).enumerate() {
-            if ended.is_none() {
-                let mut copy = Task::by_edge(task.node);
-                copy.argument.clone_from(&task.argument);
-                copy.answers.clone_from(&task.answers);
-                waiting.push((index, copy));
-            }
-            if !matches!(ended, Some(Ended::Asked(_))) {
-                self.tell_started(task).await;
-            }
+        if self.scope.emitter.is_some() {
+            self.tell_several(tasks, &ended).await;
         }
-        for (task, ended) in tasks.iter().zip(&ended) {
-            if let Some(Ended::Finished(done)) = ended {
-                self.tell_kept(task, done).await;
-            }
+        let contexts = tasks.iter().enumerate();
+        let contexts = contexts.map(|(index, task)| self.context_of(index, task));
+        let together = Arc::new(Together {
+            plan: Arc::clone(&self.plan),
+            state: Arc::clone(&self.state),
+            contexts: contexts.collect(),
+            tasks: std::mem::take(tasks),
+        });
+        let stopped = self.side_by_side(&together, &mut ended).await;
+        *tasks = match Arc::try_unwrap(together) {
+            Ok(together) => together.tasks,
+            Err(shared) => shared.tasks.iter().map(Task::again).collect(),
+        };
+        if let Err(error) = stopped {
+            self.frontier = std::mem::take(tasks);
+            return Err(error);
         }
+        let lost = || Ended::Failed(Panicked::lost().into());
+        Ok(ended
+            .into_iter()
+            .map(|ended| ended.unwrap_or_else(lost))
+            .collect())
+    }
+
+    /// Runs those tasks that have not ended yet. None of them is left behind, also on an error.
+    async fn side_by_side(
+        &mut self,
+        together: &Arc<Together<S>>,
+        ended: &mut [Option<Ended<S>>],
+    ) -> Result<(), AgentError> {
         let at_once = self
             .scope
             .shared
             .max_concurrency
             .unwrap_or(usize::MAX)
             .max(1);
+        let fail_fast = self.plan.fail_fast || self.scope.shared.fail_fast;
+        let watched = self.watched();
+        let waiting = ended.iter().enumerate();
+        let waiting = waiting.filter(|(_, ended)| ended.is_none());
+        let waiting: Vec<usize> = waiting.map(|(index, _)| index).collect();
         let mut waiting = waiting.into_iter();
         let mut running = JoinSet::new();
-        for (index, task) in waiting.by_ref().take(at_once) {
-            running.spawn(self.task(index, task));
+        for index in waiting.by_ref().take(at_once) {
+            running.spawn(run_one_of(Arc::clone(together), index));
         }
-        let fail_fast = self.plan.fail_fast || self.scope.shared.fail_fast;
         while let Some(joined) = running.join_next().await {
             // A task catches its own panics and is not aborted before this loop ends, so joining
             // does not fail.
             if let Ok((index, result)) = joined {
-                self.record_ended(index, &result).await?;
-                if let Some(task) = tasks.get(index) {
-                    self.tell_ended(task, index, &result).await;
+                if watched {
+                    self.record_ended(index, &result).await?;
+                    if let Some(task) = together.tasks.get(index) {
+                        self.tell_ended(task, index, &result).await;
+                    }
                 }
                 match result {
                     Ended::Failed(error) if fail_fast => {
                         // Waits until they are dropped: nothing goes on behind the error.
                         running.shutdown().await;
-                        let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
-                        self.frontier = std::mem::take(tasks);
+                        let task = together.tasks.get(index);
+                        let node = task.map_or(usize::MAX, |task| task.node);
                         return Err(self.failure(node, error));
                     }
                     result => {
@@ -256,15 +289,25 @@ impl<S: State> Machine<S> {
                     }
                 }
             }
-            if let Some((index, task)) = waiting.next() {
-                running.spawn(self.task(index, task));
+            if let Some(index) = waiting.next() {
+                running.spawn(run_one_of(Arc::clone(together), index));
             }
         }
-        let lost = || Ended::Failed(Panicked::lost().into());
-        Ok(ended
-            .into_iter()
-            .map(|ended| ended.unwrap_or_else(lost))
-            .collect())
+        Ok(())
+    }
+
+    /// Tells of the tasks of a superstep: those that start, and what others wrote before.
+    async fn tell_several(&self, tasks: &[Task<S>], ended: &[Option<Ended<S>>]) {
+        for (task, ended) in tasks.iter().zip(ended) {
+            if !matches!(ended, Some(Ended::Asked(_))) {
+                self.tell_started(task).await;
+            }
+        }
+        for (task, ended) in tasks.iter().zip(ended) {
+            if let Some(Ended::Finished(done)) = ended {
+                self.tell_kept(task, done).await;
+            }
+        }
     }
 
     /// START has no code: what it has taken up goes its way.
@@ -298,18 +341,13 @@ impl<S: State> Machine<S> {
         Ok(())
     }
 
-    fn task(
-        &self,
-        index: usize,
-        task: Task<S>,
-    ) -> impl Future<Output = (usize, Ended<S>)> + Send + 'static {
-        let plan = Arc::clone(&self.plan);
-        let state = Arc::clone(&self.state);
+    /// What one of several tasks is told.
+    fn context_of(&self, index: usize, task: &Task<S>) -> Context {
         let mut cx = self.context(task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
         if !task.answers.is_empty() {
             cx.answer(task.answers.clone());
         }
-        async move { (index, run_with_routers(&plan, &state, &cx, &task).await) }
+        cx
     }
 }

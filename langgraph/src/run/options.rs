@@ -191,15 +191,13 @@ impl<S: State> Run<S> {
     }
 
     async fn drive(self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
-        let Self {
-            graph,
-            begin,
-            command,
-            options,
-        } = self;
-        let timeout = options.timeout;
-        let cancel = options.cancel.clone();
-        let run = bounded(timeout, run(graph, begin, command, options, emitter));
+        let timeout = self.options.timeout;
+        let cancel = self.options.cancel.clone();
+        if timeout.is_none() && cancel.is_none() {
+            return self.to_its_end(emitter).await;
+        }
+        // In a box, so that what goes around the run does not double its size.
+        let run = bounded(timeout, Box::pin(self.to_its_end(emitter)));
         match cancel {
             None => run.await,
             Some(token) => {
@@ -216,6 +214,97 @@ impl<S: State> Run<S> {
             }
         }
     }
+
+    /// The run without what bounds it from outside. What is rare is in boxes: the room for it would
+    /// be a part of every run.
+    async fn to_its_end(mut self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
+        if self.options.limit == 0 {
+            return Err(AgentError::InvalidOption(
+                "the step limit is 0; a run needs at least one superstep".to_owned(),
+            ));
+        }
+        let mut machine = machine(&self.graph.plan, &self.options, emitter)?;
+        let end = match log(&self.graph, &self.options)? {
+            None => {
+                self.enter(&mut machine, None).await?;
+                machine.run().await?
+            }
+            Some(log) => Box::pin(self.with_log(&mut machine, log)).await?,
+        };
+        match end {
+            End::Done => Ok(Outcome::Done(machine.into_state())),
+            End::Paused(interrupts) => {
+                let next = machine.next();
+                Ok(Outcome::Interrupted {
+                    interrupts,
+                    next,
+                    state: machine.into_state(),
+                })
+            }
+            End::Parent(parent) => Err(AgentError::NoParent {
+                command: format!("{parent:?}"),
+            }),
+        }
+    }
+
+    async fn with_log(
+        &mut self,
+        machine: &mut Machine<S>,
+        log: threads::Log,
+    ) -> Result<End, AgentError> {
+        if self.options.durability != Durability::Exit {
+            self.enter(machine, Some(log)).await?;
+            return machine.run().await;
+        }
+        let held = Arc::new(Held::new(Arc::clone(&log.saver)));
+        let log = threads::Log {
+            saver: Arc::<Held>::clone(&held),
+            // The end has a snapshot; those on the way are of no use.
+            whole: true,
+            ..log
+        };
+        let ended = match self.enter(machine, Some(log.clone())).await {
+            Ok(()) => machine.run().await,
+            Err(error) => Err(error),
+        };
+        // The error of the run comes first.
+        let saved = exit::save(machine, &held, &log).await;
+        ended.and_then(|end| saved.map(|()| end))
+    }
+
+    /// Brings the machine to where the run begins.
+    async fn enter(
+        &mut self,
+        machine: &mut Machine<S>,
+        log: Option<threads::Log>,
+    ) -> Result<(), AgentError> {
+        let plan = &self.graph.plan;
+        let begin = std::mem::replace(&mut self.begin, Begin::Proceed(Ok(Vec::new())));
+        let command = self.command.take().map(Command::into_parts);
+        match begin {
+            Begin::Input(input) => {
+                let mut input = input.map_err(|error| machine.failure(plan.nodes.len(), error))?;
+                if let Some(command) = command {
+                    input.writes.extend(command.writes);
+                    input.jump = input.jump.and(command.jump);
+                }
+                enter(plan, &mut input);
+                match log {
+                    None => machine.start(input).await,
+                    log => Box::pin(threads::start(machine, log, self.options.at, input)).await,
+                }
+            }
+            Begin::Proceed(given) => {
+                let command = command.map(|mut command| {
+                    enter(plan, &mut command);
+                    command
+                });
+                let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
+                let at = self.options.at;
+                Box::pin(threads::proceed(machine, log, at, given?, command)).await
+            }
+        }
+    }
 }
 
 async fn bounded<T>(
@@ -229,86 +318,6 @@ async fn bounded<T>(
             Err(_) => Err(AgentError::TimedOut(limit)),
         },
     }
-}
-
-async fn run<S: State>(
-    graph: CompiledStateGraph<S>,
-    begin: Begin<S>,
-    command: Option<Command<S>>,
-    options: Options,
-    emitter: Option<Emitter>,
-) -> Result<Outcome<S>, AgentError> {
-    if options.limit == 0 {
-        return Err(AgentError::InvalidOption(
-            "the step limit is 0; a run needs at least one superstep".to_owned(),
-        ));
-    }
-    let mut machine = machine(&graph.plan, &options, emitter)?;
-    let log = log(&graph, &options)?;
-    let ended = match (log, options.durability) {
-        (Some(log), Durability::Exit) => {
-            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
-            let log = threads::Log {
-                saver: Arc::<Held>::clone(&held),
-                // The end has a snapshot; those on the way are of no use.
-                whole: true,
-                ..log
-            };
-            let at = options.at;
-            let ended = to_its_end(&graph, &mut machine, Some(log.clone()), begin, command, at);
-            let ended = ended.await;
-            // The error of the run comes first.
-            let saved = exit::save(&machine, &held, &log).await;
-            ended.and_then(|end| saved.map(|()| end))
-        }
-        (log, _) => to_its_end(&graph, &mut machine, log, begin, command, options.at).await,
-    };
-    match ended? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
-        End::Paused(interrupts) => {
-            let next = machine.next();
-            Ok(Outcome::Interrupted {
-                interrupts,
-                next,
-                state: machine.into_state(),
-            })
-        }
-        End::Parent(parent) => Err(AgentError::NoParent {
-            command: format!("{parent:?}"),
-        }),
-    }
-}
-
-async fn to_its_end<S: State>(
-    graph: &CompiledStateGraph<S>,
-    machine: &mut Machine<S>,
-    log: Option<threads::Log>,
-    begin: Begin<S>,
-    command: Option<Command<S>>,
-    at: Option<CheckpointId>,
-) -> Result<End, AgentError> {
-    match begin {
-        Begin::Input(input) => {
-            let mut input =
-                input.map_err(|error| machine.failure(graph.plan.nodes.len(), error))?;
-            if let Some(command) = command {
-                let command = command.into_parts();
-                input.writes.extend(command.writes);
-                input.jump = input.jump.and(command.jump);
-            }
-            enter(&graph.plan, &mut input);
-            threads::start(machine, log, at, input).await?;
-        }
-        Begin::Proceed(given) => {
-            let mut command = command.map(Command::into_parts);
-            if let Some(command) = &mut command {
-                enter(&graph.plan, command);
-            }
-            let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
-            threads::proceed(machine, log, at, given?, command).await?;
-        }
-    }
-    machine.run().await
 }
 
 /// A machine at rest, with the options of the run.
@@ -336,7 +345,7 @@ pub(super) fn machine<S: State>(
         limit: options.limit,
         resources: plan.resources.layered(&options.resources),
         emitter,
-        namespace: Arc::from([]),
+        namespace: Arc::default(),
         pulse: None,
         shared: Arc::new(Shared {
             run_id: OnceLock::new(),

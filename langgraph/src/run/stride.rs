@@ -85,7 +85,7 @@ impl<S: State> Machine<S> {
                     let ended = judge(&*self.state, cx, answer);
                     self.frontier.clear();
                     let task = Task::by_edge(node);
-                    match self.finish_one(plan, task, ended, cx, false).await? {
+                    match Box::pin(self.finish_one(plan, task, ended, cx, false)).await? {
                         None => continue,
                         end => return Ok(end),
                     }
@@ -184,7 +184,7 @@ impl<S: State> Machine<S> {
     }
 
     /// The node of the next superstep, if it is one task that an edge has started.
-    fn plain_task(&self) -> Option<usize> {
+    pub(super) fn plain_task(&self) -> Option<usize> {
         match self.frontier.as_slice() {
             [task]
                 if task.argument.is_none()
