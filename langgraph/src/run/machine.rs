@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
 use super::execute::{Ended, asks, run_task};
+use super::panic::Panicked;
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
@@ -386,14 +387,15 @@ impl<S: State> Machine<S> {
         let known = tasks.iter().all(|task| task.prior.is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.
         let untouched = known.then(|| Arc::clone(&self.state));
-        let ended = self.execute(&mut tasks).await?;
+        let endings = self.execute(&mut tasks).await?;
         let mut paused = false;
         let mut interrupts = Vec::new();
         let mut writes = Vec::with_capacity(tasks.len());
         let mut directions = Vec::with_capacity(tasks.len());
         let mut failed = None;
-        for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
-            match ended {
+        for (index, (task, ending)) in tasks.iter().zip(endings).enumerate() {
+            let lost = || Ended::Failed(Panicked::lost().into());
+            match ending.into_inner().unwrap_or_else(lost) {
                 Ended::Finished(done) => {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));

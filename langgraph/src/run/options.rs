@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
+use std::future::{Future, IntoFuture, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -190,134 +191,163 @@ impl<S: State> Run<S> {
         EventStream::new(&options.into(), move |emitter| self.drive(Some(emitter)))
     }
 
-    async fn drive(self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
+    /// The run as a future, with what bounds it from outside.
+    ///
+    /// Each part that is rare has a box of its own: the room for it would be a part of every run.
+    fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
-        if timeout.is_none() && cancel.is_none() {
-            return self.to_its_end(emitter).await;
-        }
-        // In a box, so that what goes around the run does not double its size.
-        let run = bounded(timeout, Box::pin(self.to_its_end(emitter)));
+        let run = self.to_its_end(emitter);
+        let run = match timeout {
+            None => run,
+            Some(limit) => Box::pin(bounded(limit, run)),
+        };
         match cancel {
-            None => run.await,
-            Some(token) => {
-                let mut run = std::pin::pin!(run);
-                let mut cancelled = std::pin::pin!(token.cancelled());
-                std::future::poll_fn(|cx| {
-                    // The token first, so that a run that is always ready can be cancelled.
-                    if cancelled.as_mut().poll(cx).is_ready() {
-                        return std::task::Poll::Ready(Err(AgentError::Cancelled));
-                    }
-                    run.as_mut().poll(cx)
-                })
-                .await
-            }
+            None => run,
+            Some(token) => Box::pin(cancellable(token, run)),
         }
     }
 
-    /// The run without what bounds it from outside. What is rare is in boxes: the room for it would
-    /// be a part of every run.
-    async fn to_its_end(mut self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
-        if self.options.limit == 0 {
-            return Err(AgentError::InvalidOption(
-                "the step limit is 0; a run needs at least one superstep".to_owned(),
-            ));
-        }
-        let mut machine = machine(&self.graph.plan, &self.options, emitter)?;
-        let end = match log(&self.graph, &self.options)? {
-            None => {
-                self.enter(&mut machine, None).await?;
-                machine.run().await?
-            }
-            Some(log) => Box::pin(self.with_log(&mut machine, log)).await?,
+    fn to_its_end(self, emitter: Option<Emitter>) -> Driven<S> {
+        let prepared = machine(&self.graph.plan, &self.options, emitter)
+            .and_then(|machine| Ok((machine, log(&self.graph, &self.options)?)));
+        let (mut machine, log) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
-        match end {
-            End::Done => Ok(Outcome::Done(machine.into_state())),
-            End::Paused(interrupts) => {
-                let next = machine.next();
-                Ok(Outcome::Interrupted {
-                    interrupts,
-                    next,
-                    state: machine.into_state(),
-                })
-            }
-            End::Parent(parent) => Err(AgentError::NoParent {
-                command: format!("{parent:?}"),
+        let Self {
+            graph,
+            begin,
+            command,
+            options,
+        } = self;
+        match (log, begin) {
+            (None, Begin::Input(input)) => Box::pin(async move {
+                let input = entered(&graph.plan, &machine, input, command)?;
+                machine.start(input).await?;
+                let end = machine.run().await?;
+                outcome(machine, end)
             }),
-        }
-    }
-
-    async fn with_log(
-        &mut self,
-        machine: &mut Machine<S>,
-        log: threads::Log,
-    ) -> Result<End, AgentError> {
-        if self.options.durability != Durability::Exit {
-            self.enter(machine, Some(log)).await?;
-            return machine.run().await;
-        }
-        let held = Arc::new(Held::new(Arc::clone(&log.saver)));
-        let log = threads::Log {
-            saver: Arc::<Held>::clone(&held),
-            // The end has a snapshot; those on the way are of no use.
-            whole: true,
-            ..log
-        };
-        let ended = match self.enter(machine, Some(log.clone())).await {
-            Ok(()) => machine.run().await,
-            Err(error) => Err(error),
-        };
-        // The error of the run comes first.
-        let saved = exit::save(machine, &held, &log).await;
-        ended.and_then(|end| saved.map(|()| end))
-    }
-
-    /// Brings the machine to where the run begins.
-    async fn enter(
-        &mut self,
-        machine: &mut Machine<S>,
-        log: Option<threads::Log>,
-    ) -> Result<(), AgentError> {
-        let plan = &self.graph.plan;
-        let begin = std::mem::replace(&mut self.begin, Begin::Proceed(Ok(Vec::new())));
-        let command = self.command.take().map(Command::into_parts);
-        match begin {
-            Begin::Input(input) => {
-                let mut input = input.map_err(|error| machine.failure(plan.nodes.len(), error))?;
-                if let Some(command) = command {
-                    input.writes.extend(command.writes);
-                    input.jump = input.jump.and(command.jump);
-                }
-                enter(plan, &mut input);
-                match log {
-                    None => machine.start(input).await,
-                    log => Box::pin(threads::start(machine, log, self.options.at, input)).await,
-                }
-            }
-            Begin::Proceed(given) => {
-                let command = command.map(|mut command| {
-                    enter(plan, &mut command);
-                    command
-                });
-                let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
-                let at = self.options.at;
-                Box::pin(threads::proceed(machine, log, at, given?, command)).await
-            }
+            (log, begin) => Box::pin(async move {
+                let end = with_log(&graph.plan, &mut machine, log, begin, command, &options);
+                let end = end.await?;
+                outcome(machine, end)
+            }),
         }
     }
 }
 
+type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+
+fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+    match end {
+        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Paused(interrupts) => {
+            let next = machine.next();
+            Ok(Outcome::Interrupted {
+                interrupts,
+                next,
+                state: machine.into_state(),
+            })
+        }
+        End::Parent(parent) => Err(AgentError::NoParent {
+            command: format!("{parent:?}"),
+        }),
+    }
+}
+
+/// The input with what a command adds, ready to be merged.
+fn entered<S: State>(
+    plan: &Plan<S>,
+    machine: &Machine<S>,
+    input: Result<Output<S>, NodeError>,
+    command: Option<Command<S>>,
+) -> Result<Output<S>, AgentError> {
+    let mut input = input.map_err(|error| machine.failure(plan.nodes.len(), error))?;
+    if let Some(command) = command {
+        let command = command.into_parts();
+        input.writes.extend(command.writes);
+        input.jump = input.jump.and(command.jump);
+    }
+    enter(plan, &mut input);
+    Ok(input)
+}
+
+async fn with_log<S: State>(
+    plan: &Plan<S>,
+    machine: &mut Machine<S>,
+    log: Option<threads::Log>,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    options: &Options,
+) -> Result<End, AgentError> {
+    match (log, options.durability) {
+        (Some(log), Durability::Exit) => {
+            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
+            let log = threads::Log {
+                saver: Arc::<Held>::clone(&held),
+                // The end has a snapshot; those on the way are of no use.
+                whole: true,
+                ..log
+            };
+            let at = options.at;
+            let ended = on_thread(plan, machine, Some(log.clone()), begin, command, at).await;
+            // The error of the run comes first.
+            let saved = exit::save(machine, &held, &log).await;
+            ended.and_then(|end| saved.map(|()| end))
+        }
+        (log, _) => on_thread(plan, machine, log, begin, command, options.at).await,
+    }
+}
+
+async fn on_thread<S: State>(
+    plan: &Plan<S>,
+    machine: &mut Machine<S>,
+    log: Option<threads::Log>,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    at: Option<CheckpointId>,
+) -> Result<End, AgentError> {
+    match begin {
+        Begin::Input(input) => {
+            let input = entered(plan, machine, input, command)?;
+            threads::start(machine, log, at, input).await?;
+        }
+        Begin::Proceed(given) => {
+            let mut command = command.map(Command::into_parts);
+            if let Some(command) = &mut command {
+                enter(plan, command);
+            }
+            let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
+            threads::proceed(machine, log, at, given?, command).await?;
+        }
+    }
+    machine.run().await
+}
+
 async fn bounded<T>(
-    limit: Option<Duration>,
+    limit: Duration,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
-    match limit {
-        None => run.await,
-        Some(limit) => match tokio::time::timeout(limit, run).await {
-            Ok(result) => result,
-            Err(_) => Err(AgentError::TimedOut(limit)),
-        },
+    match tokio::time::timeout(limit, run).await {
+        Ok(result) => result,
+        Err(_) => Err(AgentError::TimedOut(limit)),
     }
+}
+
+async fn cancellable<T>(
+    token: CancelToken,
+    mut run: impl Future<Output = Result<T, AgentError>> + Unpin,
+) -> Result<T, AgentError> {
+    let mut cancelled = pin!(token.cancelled());
+    poll_fn(|cx| {
+        // The token first, so that a run that is always ready can be cancelled.
+        if cancelled.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(AgentError::Cancelled));
+        }
+        Pin::new(&mut run).poll(cx)
+    })
+    .await
 }
 
 /// A machine at rest, with the options of the run.
@@ -326,6 +356,11 @@ pub(super) fn machine<S: State>(
     options: &Options,
     emitter: Option<Emitter>,
 ) -> Result<Machine<S>, AgentError> {
+    if options.limit == 0 {
+        return Err(AgentError::InvalidOption(
+            "the step limit is 0; a run needs at least one superstep".to_owned(),
+        ));
+    }
     let unknown =
         |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
@@ -407,10 +442,10 @@ fn as_update<S: State>(input: &mut Output<S>) {
 
 impl<S: State> IntoFuture for Run<S> {
     type Output = Result<Outcome<S>, AgentError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.drive(None))
+        self.drive(None)
     }
 }
 

@@ -4,6 +4,7 @@
 //! keeps to what a chain of nodes needs. Panics are caught once around the whole stride and not
 //! around each of its calls: a note of what is being done says afterwards whose panic it was.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::commit::{panicked_merging, refused};
@@ -55,7 +56,7 @@ impl<S: State> Machine<S> {
                 node,
                 part: Part::Node,
             };
-            let halt = contained(self.sprint(plan, cx, &mut doing)).await;
+            let halt = contained(pin!(self.sprint(plan, cx, &mut doing))).await;
             let Doing { node, part } = doing;
             let halt = match (halt, part) {
                 (Ok(halt), _) => halt?,
