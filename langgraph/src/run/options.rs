@@ -279,6 +279,7 @@ async fn run<S: State>(
                 state: machine.into_state(),
             })
         }
+        End::Refused(_, error) => Err(*error),
         End::Parent(parent) => Err(AgentError::NoParent {
             command: format!("{parent:?}"),
         }),
