@@ -384,12 +384,26 @@ impl Context {
         key: &str,
         question: &(impl Serialize + ?Sized),
     ) -> Result<A, Interrupted> {
+        self.interrupt_checked(key, question, Ok)
+    }
+
+    /// As [`interrupt`](Self::interrupt), for answers of which only some will do.
+    pub(crate) fn interrupt_checked<A: DeserializeOwned>(
+        &self,
+        key: &str,
+        question: &(impl Serialize + ?Sized),
+        check: impl FnOnce(A) -> Result<A, String>,
+    ) -> Result<A, Interrupted> {
         let memory = self.memory.get_or_init(Box::default);
         let mut refused = None;
         if let Some(answer) = memory.answers.iter().find(|answer| answer.key == key) {
-            match serde_json::from_value(answer.value.clone()) {
+            let answer = serde_json::from_value(answer.value.clone());
+            let answer = answer.map_err(|error| format!("has the wrong form: {error}"));
+            match answer
+                .and_then(|answer| check(answer).map_err(|why| format!("cannot be taken: {why}")))
+            {
                 Ok(answer) => return Ok(answer),
-                Err(error) => refused = Some(Interrupted::bad_answer(key, &error)),
+                Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
             }
         }
         let payload = serde_json::to_value(question)
