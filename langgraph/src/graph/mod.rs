@@ -4,6 +4,7 @@ mod around;
 mod builder;
 mod compiled;
 pub mod draw;
+mod fingerprint;
 mod lint;
 pub(crate) mod plan;
 mod problem;

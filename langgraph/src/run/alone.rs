@@ -46,7 +46,7 @@ impl<S: State> Machine<S> {
         ended: &Ended<S>,
     ) -> Result<(), AgentError> {
         if self.recorder.is_some() {
-            self.keep_ended(ended).await?;
+            self.keep_ended(task.node, ended).await?;
         }
         if self.scope.emitter.is_some() {
             self.tell_ended(task, 0, ended).await;

@@ -287,7 +287,8 @@ impl<S: State> Machine<S> {
             // A task catches its own panics and is not aborted before this loop ends, so joining
             // does not fail.
             if let Ok((index, result)) = joined {
-                self.record_ended(index, &result).await?;
+                let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
+                self.record_ended(index, node, &result).await?;
                 if let Some(task) = tasks.get(index) {
                     self.tell_ended(task, index, &result).await;
                 }
@@ -295,7 +296,6 @@ impl<S: State> Machine<S> {
                     Ended::Failed(error) if fail_fast => {
                         // Waits until they are dropped: nothing goes on behind the error.
                         running.shutdown().await;
-                        let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
                         self.frontier = std::mem::take(tasks);
                         return Err(self.failure(node, error));
                     }
@@ -341,7 +341,7 @@ impl<S: State> Machine<S> {
                 Ok(routes) => done.routes = routes,
                 Err(unsettled) => {
                     let ended = unsettled.ended(Some(Done::clone(done)));
-                    self.record_ended(index, &ended).await?;
+                    self.record_ended(index, task.node, &ended).await?;
                     self.tell_ended(task, index, &ended).await;
                     *slot = Some(ended);
                 }

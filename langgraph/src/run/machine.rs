@@ -8,6 +8,7 @@ use super::execute::{Done, Ended, Unsettled, asks};
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
+use crate::checkpoint::StateCodec;
 use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
@@ -100,7 +101,7 @@ pub(super) struct Machine<S: State> {
     /// The supersteps of this run.
     pub(super) taken: usize,
     /// When others last got their turn.
-    last_turn: Instant,
+    pub(super) last_turn: Instant,
     pub(super) before: Stops,
     pub(super) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
@@ -108,7 +109,9 @@ pub(super) struct Machine<S: State> {
     /// Everything written, for the graph around this one.
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
-    pub(super) recorder: Option<Recorder>,
+    pub(super) recorder: Option<Recorder<S>>,
+    /// How the state becomes bytes, if it does.
+    pub(super) codec: Option<StateCodec<S>>,
 }
 
 /// What a join has seen of its sources.
@@ -135,6 +138,7 @@ impl<S: State> Machine<S> {
             passed: false,
             changes: None,
             recorder: None,
+            codec: S::codec(),
             plan,
             scope,
         }
@@ -217,7 +221,7 @@ impl<S: State> Machine<S> {
             if self.frontier.is_empty() {
                 return Ok(End::Done);
             }
-            self.check_cancelled()?;
+            check_cancelled(&self.scope)?;
             let stops = |stops: &Stops, machine: &Self| {
                 machine
                     .frontier
@@ -246,7 +250,7 @@ impl<S: State> Machine<S> {
                 pulse.beat();
             }
             if self.taken.is_multiple_of(TURN) {
-                self.give_turn().await;
+                give_turn(&mut self.last_turn).await;
             }
             let end = if self.frontier.len() == 1 {
                 self.one(&plan, &mut cx).await?
@@ -262,26 +266,6 @@ impl<S: State> Machine<S> {
                 self.passed = true;
                 return Ok(End::Paused(Vec::new()));
             }
-        }
-    }
-
-    /// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
-    ///
-    /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may
-    /// be as long as their nodes compute.
-    pub(super) async fn give_turn(&mut self) {
-        let now = Instant::now();
-        if now.saturating_duration_since(self.last_turn) >= TURN_TIME {
-            tokio::task::yield_now().await;
-            self.last_turn = Instant::now();
-        }
-    }
-
-    /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
-    pub(super) fn check_cancelled(&self) -> Result<(), AgentError> {
-        match &self.scope.shared.cancel {
-            Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
-            _ => Ok(()),
         }
     }
 
@@ -442,5 +426,24 @@ impl<S: State> Machine<S> {
                 }
             }
         }
+    }
+}
+
+/// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
+///
+/// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
+/// as long as their nodes compute.
+pub(super) async fn give_turn(last: &mut Instant) {
+    if last.elapsed() >= TURN_TIME {
+        tokio::task::yield_now().await;
+        *last = Instant::now();
+    }
+}
+
+/// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
+    match &scope.shared.cancel {
+        Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
+        _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod alone;
 mod cancel;
+mod coder;
 mod commit;
 mod execute;
 mod exit;
@@ -19,6 +20,7 @@ mod stride;
 mod subgraph;
 mod tell;
 mod threads;
+pub(crate) mod tip;
 mod update;
 
 pub use cancel::CancelToken;

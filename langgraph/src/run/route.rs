@@ -21,12 +21,22 @@ pub(super) async fn ask<S: State>(
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
         let asked = catch(|| router.router.ask(view, cx)).await;
-        let asked = asked.map_err(|error| router_error(plan, node, error));
-        let routes = settle(asked, cx)?;
-        check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
-        answers.push(routes);
+        answers.push(check_answer(plan, node, cx, asked)?);
     }
     Ok(answers)
+}
+
+/// What a router answered, if it leads somewhere and waits for nothing.
+pub(super) fn check_answer<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    cx: &Context,
+    answer: Result<Routes<S>, NodeError>,
+) -> Result<Routes<S>, Unsettled> {
+    let answer = answer.map_err(|error| router_error(plan, node, error));
+    let routes = settle(answer, cx)?;
+    check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
+    Ok(routes)
 }
 
 /// The error of a router, as its node's: a key that is not in the path map is one of routing.
