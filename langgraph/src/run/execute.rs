@@ -22,13 +22,15 @@ pub(super) enum Ended<S: State> {
         questions: Questions,
         /// What the node did, when it is its routers that wait: it does not run again.
         ran: Option<Done<S>>,
+        /// What is wrong with the answer that it has got.
+        refused: Option<NodeError>,
     },
     Failed(NodeError),
 }
 
 /// Why a node or a router has no answer yet.
 pub(super) enum Unsettled {
-    Asked(Questions),
+    Asked(Questions, Option<NodeError>),
     Failed(NodeError),
 }
 
@@ -42,7 +44,11 @@ impl Unsettled {
     /// How the task ended whose node did `ran`.
     pub(super) fn ended<S: State>(self, ran: Option<Done<S>>) -> Ended<S> {
         match self {
-            Self::Asked(questions) => Ended::Asked { questions, ran },
+            Self::Asked(questions, refused) => Ended::Asked {
+                questions,
+                ran,
+                refused,
+            },
             Self::Failed(error) => Ended::Failed(error),
         }
     }
@@ -142,7 +148,7 @@ pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T,
                 "went on without the answer to {key}; pass the error on with `?`"
             ))))
         }
-        (Err(_), Some(questions)) => Err(Unsettled::Asked(questions)),
+        (Err(_), Some(questions)) => Err(Unsettled::Asked(questions, cx.take_refused())),
         (Err(error), None) => Err(Unsettled::Failed(error)),
     }
 }

@@ -234,6 +234,12 @@ fn task_states<S: State>(
                     state.ran = Some(done);
                 }
                 state.lost_way = None;
+                // Had it been answered, it would not ask.
+                let Questions { own, inner } = &questions.0;
+                let asks = |key: &String| {
+                    own.iter().any(|own| own.key == *key) || inner.iter().any(|i| i.id == *key)
+                };
+                state.answers.retain(|answer| !asks(&answer.key));
                 state.asked = Some(questions.0.clone());
                 state.outcome = Some(Outcome::Asked(questions.0.clone()));
             }
@@ -492,6 +498,7 @@ impl<S: State> Loaded<S> {
                 Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked {
                     questions,
                     ran: task.ran.clone(),
+                    refused: None,
                 }),
                 _ => None,
             };

@@ -76,8 +76,20 @@ pub(super) enum End {
     Done,
     /// Tasks asked questions, or a breakpoint was reached.
     Paused(Vec<Interrupt>),
+    /// It waits as before, because an answer was none.
+    Refused(Vec<Interrupt>, Box<AgentError>),
     /// A command ended this graph and goes on in the one around it.
     Parent(Box<ParentCommand>),
+}
+
+impl End {
+    /// A pause; what is wrong with an answer goes to whoever gave it.
+    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
+        match refused {
+            None => Self::Paused(interrupts),
+            Some(error) => Self::Refused(interrupts, Box::new(error)),
+        }
+    }
 }
 
 /// A graph that runs.
@@ -325,6 +337,7 @@ impl<S: State> Machine<S> {
         let untouched = known.then(|| Arc::clone(&self.state));
         let endings = self.execute(&mut tasks).await?;
         let mut paused = false;
+        let mut refused = None;
         let mut interrupts = Vec::new();
         let mut writes = Vec::with_capacity(tasks.len());
         let mut directions = Vec::with_capacity(tasks.len());
@@ -336,8 +349,15 @@ impl<S: State> Machine<S> {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
                 }
-                Ended::Asked { questions, ran } => {
+                Ended::Asked {
+                    questions,
+                    ran,
+                    refused: bad,
+                } => {
                     paused = true;
+                    if let (None, Some(error)) = (&refused, bad) {
+                        refused = Some(self.failure(task.node, error));
+                    }
                     writes.extend(ran.map(|done| (task.node, done.output.writes)));
                     interrupts.extend(self.interrupts(task, index, questions));
                 }
@@ -371,7 +391,7 @@ impl<S: State> Machine<S> {
             if wrote {
                 self.tell_values().await;
             }
-            return Ok(Some(End::Paused(interrupts)));
+            return Ok(Some(End::paused(interrupts, refused)));
         }
         for (node, jump, routes) in directions {
             match jump {

@@ -276,6 +276,7 @@ fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentE
                 state: machine.into_state(),
             })
         }
+        End::Refused(_, error) => Err(*error),
         End::Parent(parent) => Err(AgentError::NoParent {
             command: format!("{parent:?}"),
         }),
