@@ -1,10 +1,13 @@
 //! Runs: the superstep loop, and what starts and ends it.
 
+mod alone;
 mod cancel;
+mod coder;
 mod commit;
 mod execute;
 mod exit;
 mod io;
+mod joins;
 mod load;
 mod machine;
 mod options;
@@ -17,6 +20,7 @@ mod stride;
 mod subgraph;
 mod tell;
 mod threads;
+pub(crate) mod tip;
 mod update;
 
 pub use cancel::CancelToken;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -12,11 +12,12 @@ use serde_json::Value;
 use super::machine::{End, Machine};
 use super::{CancelToken, EventStream, Outcome, StreamOptions, exit, threads};
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, CheckpointId, Durability, Held, ThreadKey};
+use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
 use crate::state::State;
+use crate::store::Store;
 use crate::stream::Emitter;
 
 /// How many supersteps a run may take unless it says otherwise.
@@ -134,6 +135,11 @@ impl<S: State> Run<S> {
         self
     }
 
+    /// Gives the run a store, in place of the graph's; see [`Context::store`](crate::Context::store).
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        self.resource(store)
+    }
+
     /// Notes something about the run, which nodes read with
     /// [`Context::metadata`](crate::Context::metadata).
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
@@ -243,28 +249,48 @@ async fn run<S: State>(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
     }
-    let mut machine = machine(&graph.plan, &options, emitter)?;
+    let mut machine = machine(&graph, &options, emitter)?;
     let log = log(&graph, &options)?;
+    let at = options.at;
     let ended = match (log, options.durability) {
+        (None, _) => to_its_end(&graph, &mut machine, None, begin, command, at).await,
+        (Some(log), Durability::Sync) => {
+            to_its_end(&graph, &mut machine, Some(log), begin, command, at).await
+        }
+        (Some(log), Durability::Async) => {
+            let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
+            let log = threads::Log {
+                saver: Arc::<Behind>::clone(&behind),
+                ..log
+            };
+            let ended = to_its_end(&graph, &mut machine, Some(log), begin, command, at).await;
+            // The error of the run comes first.
+            let written = behind.flush().await;
+            ended.and_then(|end| Ok(written.map(|()| end)?))
+        }
         (Some(log), Durability::Exit) => {
             let held = Arc::new(Held::new(Arc::clone(&log.saver)));
             let log = threads::Log {
                 saver: Arc::<Held>::clone(&held),
                 // The end has a snapshot; those on the way are of no use.
                 whole: true,
+                encodes: false,
                 ..log
             };
-            let at = options.at;
             let ended = to_its_end(&graph, &mut machine, Some(log.clone()), begin, command, at);
             let ended = ended.await;
-            // The error of the run comes first.
             let saved = exit::save(&machine, &held, &log).await;
             ended.and_then(|end| saved.map(|()| end))
         }
-        (log, _) => to_its_end(&graph, &mut machine, log, begin, command, options.at).await,
     };
     match ended? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Done => {
+            machine.report_unfilled_joins();
+            Ok(Outcome::Done {
+                unfilled_joins: machine.reported_joins(),
+                state: machine.into_state(),
+            })
+        }
         End::Paused(interrupts) => {
             let next = machine.next();
             Ok(Outcome::Interrupted {
@@ -308,15 +334,19 @@ async fn to_its_end<S: State>(
             threads::proceed(machine, log, at, given?, command).await?;
         }
     }
-    machine.run().await
+    let ended = machine.run().await;
+    // Also a run that fails has come to its end.
+    let rested = machine.rest().await;
+    ended.and_then(|end| rested.map(|()| end))
 }
 
 /// A machine at rest, with the options of the run.
 pub(super) fn machine<S: State>(
-    plan: &Arc<Plan<S>>,
+    graph: &CompiledStateGraph<S>,
     options: &Options,
     emitter: Option<Emitter>,
 ) -> Result<Machine<S>, AgentError> {
+    let plan = &graph.plan;
     let unknown =
         |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
@@ -346,9 +376,11 @@ pub(super) fn machine<S: State>(
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
+            unfilled_joins: Mutex::default(),
         }),
     });
     let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
+    machine.codec = graph.codec.or(machine.codec);
     if let Some(stops) = before {
         machine.before = stops;
     }
@@ -368,10 +400,8 @@ fn log<S: State>(
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => Ok(Some(threads::Log {
-            saver: Arc::clone(saver),
-            key: ThreadKey::root(thread.clone()),
             metadata: options.metadata.clone(),
-            whole: false,
+            ..threads::Log::root(saver, thread.clone())
         })),
     }
 }

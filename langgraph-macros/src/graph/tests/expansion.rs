@@ -61,12 +61,26 @@ fn a_renamed_crate() {
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::graphs::START, ::graphs::END];
                 __graph.add_node("a", a);
-                __graph.add_node("b", b);
-                __graph.add_node("c", c);
+                let __node_b = __langgraph::add(&mut __graph, "b", b);
+                let __node_c = __langgraph::add(&mut __graph, "c", c);
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`b` and `c` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for __langgraph::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&__langgraph::pair(&__node_b, &__node_c)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
@@ -82,8 +96,8 @@ fn groups() {
                 use ::langgraph::__private as __langgraph;
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", a);
-                __graph.add_node("b", b);
+                let __node_a = __langgraph::add(&mut __graph, "a", a);
+                let __node_b = __langgraph::add(&mut __graph, "b", b);
                 __graph.add_node("c", c);
                 __graph.add_node("d", d);
                 __langgraph::add_edges(
@@ -91,6 +105,20 @@ fn groups() {
                     &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
                 );
                 __langgraph::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`a` and `b` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for __langgraph::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&__langgraph::pair(&__node_a, &__node_b)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
@@ -112,8 +140,16 @@ fn a_loop_mentions_a_node_twice() {
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __graph.add_node("a", __langgraph::mentions([&a]).of(a));
                 __graph.add_node("b", b);
-                __graph.add_node("c", __langgraph::mentions([&c]).of(c));
-                __graph.add_node("d", __langgraph::mentions([&d]).of(d));
+                let __node_c = __langgraph::add(
+                    &mut __graph,
+                    "c",
+                    __langgraph::mentions([&c]).of(c),
+                );
+                let __node_d = __langgraph::add(
+                    &mut __graph,
+                    "d",
+                    __langgraph::mentions([&d]).of(d),
+                );
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
@@ -143,6 +179,20 @@ fn a_loop_mentions_a_node_twice() {
                                 )
                         }
                     });
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`c` and `d` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for __langgraph::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&__langgraph::pair(&__node_c, &__node_d)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
