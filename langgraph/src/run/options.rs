@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,6 +17,7 @@ use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
 use crate::state::State;
+use crate::store::Store;
 use crate::stream::Emitter;
 
 /// How many supersteps a run may take unless it says otherwise.
@@ -132,6 +133,11 @@ impl<S: State> Run<S> {
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.options.resources.insert(value);
         self
+    }
+
+    /// Gives the run a store, in place of the graph's; see [`Context::store`](crate::Context::store).
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        self.resource(store)
     }
 
     /// Notes something about the run, which nodes read with
@@ -278,7 +284,13 @@ async fn run<S: State>(
         }
     };
     match ended? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Done => {
+            machine.report_unfilled_joins();
+            Ok(Outcome::Done {
+                unfilled_joins: machine.reported_joins(),
+                state: machine.into_state(),
+            })
+        }
         End::Paused(interrupts) => {
             let next = machine.next();
             Ok(Outcome::Interrupted {
@@ -364,6 +376,7 @@ pub(super) fn machine<S: State>(
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
+            unfilled_joins: Mutex::default(),
         }),
     });
     let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
