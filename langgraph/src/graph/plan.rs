@@ -31,6 +31,7 @@ pub(crate) trait ErasedRouter<S: State>: Send + Sync {
 }
 
 /// A graph, ready to run.
+#[derive(Clone)]
 pub(crate) struct Plan<S: State> {
     pub(crate) initial: S,
     pub(crate) topology: Topology,
@@ -58,6 +59,7 @@ pub(crate) struct Plan<S: State> {
     pub(crate) interrupt_after: Stops,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
@@ -67,6 +69,7 @@ pub(crate) struct PlanNode<S: State> {
 }
 
 /// What follows a node.
+#[derive(Clone)]
 pub(crate) struct Outgoing<S: State> {
     /// Nodes; edges to END lead nowhere and are left out.
     pub(crate) edges: Box<[usize]>,
@@ -83,19 +86,21 @@ pub(crate) struct Arrival {
     pub(crate) source: usize,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanRouter<S: State> {
     pub(crate) router: Arc<dyn ErasedRouter<S>>,
     /// The nodes of each arm.
     pub(crate) arms: Box<[Box<[usize]>]>,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanJoin {
     pub(crate) target: usize,
     pub(crate) sources: usize,
 }
 
 /// Which fields are of which kind.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FieldKinds {
     pub(crate) reduced: FieldSet,
     pub(crate) ephemeral: FieldSet,

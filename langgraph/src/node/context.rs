@@ -13,6 +13,7 @@ use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
 use crate::message::MessageChunk;
+use crate::store::{Store, StoreError};
 use crate::stream::{Mode, Payload};
 
 /// What a node is told of the run it is part of, and how it reaches out of it.
@@ -242,6 +243,16 @@ impl Context {
             .resources
             .get_arc()
             .ok_or_else(|| self.scope.resources.missing::<T>())
+    }
+
+    /// The long-term memory that the graph or the run was given. Its methods are those of
+    /// [`StoreExt`](crate::store::StoreExt).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoStore`], which says how to give it one.
+    pub fn store(&self) -> Result<&dyn Store, StoreError> {
+        self.scope.resources.get().ok_or(StoreError::NoStore)
     }
 
     /// True once the caller has cancelled the run.

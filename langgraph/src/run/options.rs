@@ -17,6 +17,7 @@ use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
 use crate::state::State;
+use crate::store::Store;
 use crate::stream::Emitter;
 
 /// How many supersteps a run may take unless it says otherwise.
@@ -132,6 +133,11 @@ impl<S: State> Run<S> {
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.options.resources.insert(value);
         self
+    }
+
+    /// Gives the run a store, in place of the graph's; see [`Context::store`](crate::Context::store).
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        self.resource(store)
     }
 
     /// Notes something about the run, which nodes read with
