@@ -2,6 +2,7 @@
 
 mod debug;
 mod diag;
+mod fields;
 mod function;
 mod graph;
 mod node;

@@ -9,33 +9,55 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprPath, Type};
 
 use super::ast::{Let, name_span};
-use super::model::{Model, Node, Place};
+use super::model::{Beside, Model, Node, Place};
 use crate::diag::Errors;
 use crate::paths::Root;
 use langgraph_wiring::flow::{END, START};
 
 mod switch;
+mod writes;
+
+/// What was written around the chains.
+pub(crate) struct Frame<'a> {
+    /// `type State = …;`
+    pub(crate) state: Option<&'a Type>,
+    /// The `let`s, in order.
+    pub(crate) lets: &'a [Let],
+    /// True when a part could not be read.
+    pub(crate) broken: bool,
+}
 
 /// The block that makes the graph, and reports the errors.
 pub(crate) fn expand(
     model: &Model,
-    state: Option<&Type>,
-    lets: &[Let],
+    frame: &Frame<'_>,
     errors: &Errors,
     root: &Root,
 ) -> TokenStream {
-    let lost: Vec<&Ident> = lets.iter().flat_map(|statement| &statement.lost).collect();
-    let printer = Printer { model, root, lost };
+    let lets = frame.lets.iter();
+    let lost: Vec<&Ident> = lets.flat_map(|statement| &statement.lost).collect();
+    let mut printer = Printer {
+        model,
+        root,
+        lost,
+        beside: Vec::new(),
+    };
+    if !frame.broken {
+        printer.beside = printer.known(model.beside());
+    }
     let graph = graph();
-    let of = state.map_or_else(|| quote!(_), ToTokens::to_token_stream);
+    let of = frame
+        .state
+        .map_or_else(|| quote!(_), ToTokens::to_token_stream);
     let errors = errors.to_compile_errors();
-    let statements = lets.iter().map(|statement| &statement.statement);
+    let statements = frame.lets.iter().map(|statement| &statement.statement);
     let ends = printer.ends();
     let nodes = printer.nodes();
     let edges = printer.edges();
     let joins = printer.joins();
     let switches = model.switches.iter().map(|switch| printer.switch(switch));
     let gotos = printer.gotos();
+    let writes = printer.writes();
     let body = quote_spanned! {Span::mixed_site()=>
         #errors
         #(#statements)*
@@ -46,6 +68,7 @@ pub(crate) fn expand(
         #joins
         #(#switches)*
         #gotos
+        #writes
         #graph
     };
     let mut block = Group::new(Delimiter::Brace, body);
@@ -58,6 +81,8 @@ struct Printer<'a> {
     root: &'a Root,
     /// What a `let` that could not be read would have bound: to name it would be a second error.
     lost: Vec<&'a Ident>,
+    /// The nodes that run side by side.
+    beside: Vec<Beside>,
 }
 
 /// Our own code at the user's place.
@@ -135,6 +160,8 @@ impl Printer<'_> {
         let add = if node.worker.is_some() {
             let worker = worker_handle(name);
             quote_spanned!(span=> let #worker = #graph.add_worker(#name, #value);)
+        } else if let Some(kind) = self.kind_of(name) {
+            quote_spanned!(span=> let #kind = #root::__private::add(&mut #graph, #name, #value);)
         } else {
             quote_spanned!(span=> #graph.add_node(#name, #value);)
         };

@@ -5,6 +5,7 @@ mod codec;
 #[cfg(feature = "agent")]
 mod tool;
 mod update;
+mod writes;
 
 use std::marker::PhantomData;
 
@@ -21,6 +22,10 @@ pub use self::tool::{ToolArgument, argument};
 pub use self::update::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
     reducer, reducers, see_messages, the_messages, written_messages,
+};
+pub use self::writes::{
+    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Nothing, Pair, PlainField,
+    UnknownWrites, add, pair,
 };
 pub use crate::graph::Pick;
 pub use serde;

@@ -135,6 +135,9 @@ pub struct TaskRecord {
 pub enum TaskOutcome {
     /// With writes and directions.
     Finished(Payload),
+    /// Its node has ended with these writes and directions; its routers have not answered. It does
+    /// not run again, unless the checkpoint is copied.
+    Ran(Payload),
     /// With questions.
     Asked(AskedQuestions),
     /// With an error.

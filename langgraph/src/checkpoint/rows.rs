@@ -156,6 +156,7 @@ struct OutcomeText {
 #[serde(rename_all = "snake_case")]
 enum EndText {
     Finished,
+    Ran,
     Asked(AskedQuestions),
     Failed(String),
 }
@@ -263,6 +264,7 @@ impl Batch {
                 Some(TaskOutcome::Finished(done)) => {
                     (Some(EndText::Finished), Some(done.encode(formats)?))
                 }
+                Some(TaskOutcome::Ran(done)) => (Some(EndText::Ran), Some(done.encode(formats)?)),
                 Some(TaskOutcome::Asked(questions)) => (Some(EndText::Asked(questions)), None),
                 Some(TaskOutcome::Failed(error)) => (Some(EndText::Failed(error)), None),
             };
@@ -430,17 +432,18 @@ fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
 fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
     let payload = row.payload.take().map(Payload::from);
     let text: OutcomeText = read(&row)?;
+    let done = |payload: Option<Payload>| {
+        payload.ok_or_else(|| {
+            CheckpointError::Corrupt(format!(
+                "what task {} of checkpoint `{}` wrote is missing",
+                text.task, row.checkpoint
+            ))
+        })
+    };
     let outcome = match text.end {
         None => None,
-        Some(EndText::Finished) => {
-            let done = payload.ok_or_else(|| {
-                CheckpointError::Corrupt(format!(
-                    "what task {} of checkpoint `{}` wrote is missing",
-                    text.task, row.checkpoint
-                ))
-            })?;
-            Some(TaskOutcome::Finished(done))
-        }
+        Some(EndText::Finished) => Some(TaskOutcome::Finished(done(payload)?)),
+        Some(EndText::Ran) => Some(TaskOutcome::Ran(done(payload)?)),
         Some(EndText::Asked(questions)) => Some(TaskOutcome::Asked(questions)),
         Some(EndText::Failed(error)) => Some(TaskOutcome::Failed(error)),
     };

@@ -11,6 +11,7 @@ mod problem;
 #[cfg(test)]
 pub(crate) mod testing;
 mod topology;
+mod unfilled;
 
 pub(crate) use builder::UnknownKey;
 pub use builder::{EdgeSources, PathMapEntry, Pick, StateGraph};
@@ -18,3 +19,4 @@ pub use compiled::CompiledStateGraph;
 pub use lint::{Lint, lints};
 pub use problem::{CompilationError, CompilationErrors, problems};
 pub use topology::*;
+pub use unfilled::UnfilledJoin;

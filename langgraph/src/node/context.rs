@@ -1,7 +1,7 @@
 //! What a node is told of the run it is part of.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub struct Context {
     node: usize,
     /// From 1; 0 when the answer came from a cache and nothing was attempted.
     attempt: AtomicU32,
+    /// True while the task's routers are asked: what they ask and call is counted apart, because
+    /// they may be asked again without their node.
+    routing: AtomicBool,
     /// Where the task stands in its thread's log, if it has a thread.
     place: Option<Box<Place>>,
     /// Made when first used: most nodes never ask nor wait.
@@ -56,6 +59,9 @@ struct Asking {
     paused: bool,
 }
 
+/// Graphs that routers call are counted from here, behind all that a node may call.
+const ROUTERS_CALLS: usize = 1 << 20;
+
 impl Context {
     pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: usize) -> Self {
         Self {
@@ -64,6 +70,7 @@ impl Context {
             taken,
             node,
             attempt: AtomicU32::new(1),
+            routing: AtomicBool::new(false),
             place: None,
             memory: OnceLock::new(),
         }
@@ -75,6 +82,7 @@ impl Context {
         self.taken = taken;
         self.node = node;
         *self.attempt.get_mut() = 1;
+        *self.routing.get_mut() = false;
         self.place = None;
         if self.memory.get().is_some() {
             self.memory = OnceLock::new();
@@ -95,7 +103,22 @@ impl Context {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
         asking.calls += 1;
-        asking.calls - 1
+        let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
+        first + asking.calls - 1
+    }
+
+    /// From here on it is the task's routers that ask and call.
+    pub(crate) fn begin_routing(&self) {
+        self.routing.store(true, Ordering::Relaxed);
+        if let Some(memory) = self.memory.get() {
+            let mut asking = memory.asking();
+            asking.unnamed = 0;
+            asking.calls = 0;
+        }
+    }
+
+    fn is_routing(&self) -> bool {
+        self.routing.load(Ordering::Relaxed)
     }
 
     /// The answer to a question of a graph inside this task.
@@ -358,6 +381,9 @@ impl Context {
     /// resumed with an answer under `key`, the node starts again and the call returns it. The keys
     /// of one task must differ.
     ///
+    /// A router asks in the same way. The question is its node's, and its keys must differ from the
+    /// node's; on a resume only the routers are asked again, and the node does not run twice.
+    ///
     /// # Errors
     ///
     /// [`Interrupted`] while there is no answer, and when the answer is not an `A`.
@@ -381,7 +407,7 @@ impl Context {
     }
 
     /// As [`interrupt`](Self::interrupt), with the order of the calls as the key: the first call
-    /// without a key is `"0"`, the next `"1"`, and so on.
+    /// without a key is `"0"`, the next `"1"`, and so on; in routers `"route:0"`, `"route:1"`.
     ///
     /// # Errors
     ///
@@ -394,7 +420,12 @@ impl Context {
         let key = {
             let mut asking = memory.asking();
             asking.unnamed += 1;
-            (asking.unnamed - 1).to_string()
+            let number = asking.unnamed - 1;
+            if self.is_routing() {
+                format!("route:{number}")
+            } else {
+                number.to_string()
+            }
         };
         self.interrupt(&key, question)
     }

@@ -48,6 +48,7 @@ pub use trace::TraceNodes;
 pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};
+pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};

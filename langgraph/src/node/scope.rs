@@ -1,14 +1,14 @@
 //! What all tasks of a run share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
 use super::Resources;
 use super::pulse::Pulse;
 use crate::checkpoint::{CheckpointId, ThreadKey};
-use crate::graph::NodeName;
+use crate::graph::{NodeName, UnfilledJoin};
 use crate::run::CancelToken;
 use crate::run::tip::Tip;
 use crate::stream::Emitter;
@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
+    /// What graphs that have ended have left waiting.
+    pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
 }
 
 impl Shared {

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::panic::caught;
+use super::panic::{Panicked, caught};
 use crate::error::InvalidUpdate;
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
-use crate::state::{FieldSet, State};
+use crate::state::{FieldSet, ReducerError, State};
 
 /// A state to which writes are applied.
 pub(super) struct Commit<'a, S: State> {
@@ -223,14 +223,34 @@ pub(super) fn merge<S: State>(
 ) -> Result<(), InvalidUpdate> {
     match caught(|| state.try_merge(update)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(source)) => Err(InvalidUpdate::Reducer {
-            node: plan.node_name(node),
-            source,
-        }),
-        Err(panicked) => Err(InvalidUpdate::Panicked {
-            node: plan.node_name(node),
-            message: panicked.into_message(),
-        }),
+        Ok(Err(source)) => Err(refused(plan, node, source)),
+        Err(panicked) => Err(panicked_merging(plan, node, panicked)),
+    }
+}
+
+/// The error of a reducer that refused the update of a node.
+#[cold]
+pub(super) fn refused<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    source: ReducerError,
+) -> InvalidUpdate {
+    InvalidUpdate::Reducer {
+        node: plan.node_name(node),
+        source,
+    }
+}
+
+/// The error of a reducer that panicked.
+#[cold]
+pub(super) fn panicked_merging<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    panicked: Panicked,
+) -> InvalidUpdate {
+    InvalidUpdate::Panicked {
+        node: plan.node_name(node),
+        message: panicked.into_message(),
     }
 }
 

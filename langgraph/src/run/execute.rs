@@ -18,8 +18,34 @@ use crate::state::State;
 pub(super) enum Ended<S: State> {
     Finished(Done<S>),
     /// It waits for an answer.
+    Asked {
+        questions: Questions,
+        /// What the node did, when it is its routers that wait: it does not run again.
+        ran: Option<Done<S>>,
+    },
+    Failed(NodeError),
+}
+
+/// Why a node or a router has no answer yet.
+pub(super) enum Unsettled {
     Asked(Questions),
     Failed(NodeError),
+}
+
+impl From<NodeError> for Unsettled {
+    fn from(error: NodeError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Unsettled {
+    /// How the task ended whose node did `ran`.
+    pub(super) fn ended<S: State>(self, ran: Option<Done<S>>) -> Ended<S> {
+        match self {
+            Self::Asked(questions) => Ended::Asked { questions, ran },
+            Self::Failed(error) => Ended::Failed(error),
+        }
+    }
 }
 
 /// What a task did.
@@ -94,8 +120,8 @@ pub(super) fn judge<S: State>(
     cx: &Context,
     result: Result<Output<S>, NodeError>,
 ) -> Ended<S> {
-    match (result, cx.take_questions()) {
-        (Ok(mut output), None) => {
+    match settle(result, cx) {
+        Ok(mut output) => {
             prepare(state, &mut output.writes);
             Ended::Finished(Done {
                 output,
@@ -103,17 +129,25 @@ pub(super) fn judge<S: State>(
                 cached: cx.is_from_cache(),
             })
         }
+        Err(unsettled) => unsettled.ended(None),
+    }
+}
+
+/// An answer is one only when no question is open.
+pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T, Unsettled> {
+    match (result, cx.take_questions()) {
+        (Ok(answer), None) => Ok(answer),
         (Ok(_), Some(questions)) => {
             let key = questions.own.map_or_else(
                 || "a graph inside".to_owned(),
                 |question| format!("`{}`", question.key),
             );
-            Ended::Failed(NodeError::msg(format!(
+            Err(Unsettled::Failed(NodeError::msg(format!(
                 "went on without the answer to {key}; pass the error on with `?`"
-            )))
+            ))))
         }
-        (Err(_), Some(questions)) => Ended::Asked(questions),
-        (Err(error), None) => Ended::Failed(error),
+        (Err(_), Some(questions)) => Err(Unsettled::Asked(questions)),
+        (Err(error), None) => Err(Unsettled::Failed(error)),
     }
 }
 
@@ -134,14 +168,20 @@ async fn run_with_routers<S: State>(
     cx: &Context,
     task: &Task<S>,
 ) -> Ended<S> {
-    let mut ended = run_task(plan, state, cx, task).await;
-    if let Ended::Finished(done) = &mut ended {
-        match look(plan, task.node, state, &done.output, cx).await {
-            Ok(routes) => done.routes = routes,
-            Err(error) => return Ended::Failed(error),
+    let ended = match &task.ran {
+        Some(done) => Ended::Finished(Done::clone(done)),
+        None => run_task(plan, state, cx, task).await,
+    };
+    let Ended::Finished(mut done) = ended else {
+        return ended;
+    };
+    match look(plan, task.node, state, &done.output, cx).await {
+        Ok(routes) => {
+            done.routes = routes;
+            Ended::Finished(done)
         }
+        Err(unsettled) => unsettled.ended(Some(done)),
     }
-    ended
 }
 
 /// True when the routers of a node that answered so are asked.
@@ -164,7 +204,7 @@ pub(super) async fn look<S: State>(
     state: &S,
     output: &Output<S>,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, NodeError> {
+) -> Result<Vec<Routes<S>>, Unsettled> {
     if !asks(plan, node, &output.jump) {
         return Ok(Vec::new());
     }
@@ -210,14 +250,18 @@ impl<S: State> Machine<S> {
                 let mut copy = Task::by_edge(task.node);
                 copy.argument.clone_from(&task.argument);
                 copy.answers.clone_from(&task.answers);
+                copy.ran.clone_from(&task.ran);
                 waiting.push((index, copy));
             }
-            if !matches!(ended, Some(Ended::Asked(_))) {
+            if !matches!(ended, Some(Ended::Asked { .. })) && task.ran.is_none() {
                 self.tell_started(task).await;
             }
         }
         for (task, ended) in tasks.iter().zip(&ended) {
             if let Some(Ended::Finished(done)) = ended {
+                self.tell_kept(task, done).await;
+            }
+            if let Some(done) = &task.ran {
                 self.tell_kept(task, done).await;
             }
         }
@@ -281,17 +325,19 @@ impl<S: State> Machine<S> {
             if !self.is_start(task) {
                 continue;
             }
-            let cx = self.context(task.node);
+            let mut cx = self.context(task.node);
+            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
             let asked = match check_jump(&plan, task.node, &done.output.jump) {
                 Ok(()) => look(&plan, task.node, &self.state, &done.output, &cx).await,
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             };
             match asked {
                 Ok(routes) => done.routes = routes,
-                Err(error) => {
-                    let failed = Ended::Failed(error);
-                    self.record_ended(index, task.node, &failed).await?;
-                    *slot = Some(failed);
+                Err(unsettled) => {
+                    let ended = unsettled.ended(Some(Done::clone(done)));
+                    self.record_ended(index, task.node, &ended).await?;
+                    self.tell_ended(task, index, &ended).await;
+                    *slot = Some(ended);
                 }
             }
         }

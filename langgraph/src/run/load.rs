@@ -13,7 +13,7 @@ use crate::checkpoint::{
     TaskArgument, TaskOutcome, TaskSnapshot, ThreadKey,
 };
 use crate::graph::plan::Plan;
-use crate::graph::{NodeName, START};
+use crate::graph::{NodeName, START, UnfilledJoin};
 use crate::node::{Answer, Argument, Interrupt, Questions, Writes};
 use crate::state::State;
 
@@ -53,6 +53,8 @@ pub(super) struct TaskState<S: State> {
     pub(super) asked: Option<Questions>,
     /// START's routers failed; the input that it has taken up is kept all the same.
     pub(super) lost_way: Option<String>,
+    /// What the node did, when it is its routers that have asked.
+    pub(super) ran: Option<Done<S>>,
 }
 
 pub(super) enum Outcome<S: State> {
@@ -143,8 +145,8 @@ fn finished<'a, S: State>(
     plan: &Plan<S>,
     tasks: impl IntoIterator<Item = &'a TaskState<S>>,
 ) -> Vec<(usize, Writes<S>)> {
-    let writes = |task: &TaskState<S>| match &task.outcome {
-        Some(Outcome::Finished(done)) => Some((
+    let writes = |task: &TaskState<S>| match (&task.outcome, &task.ran) {
+        (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
             plan.index_of(&task.node).unwrap_or(plan.names.len()),
             done.output.writes.clone(),
         )),
@@ -175,6 +177,7 @@ fn task_states<S: State>(
             answers: Vec::new(),
             asked: None,
             lost_way: None,
+            ran: None,
         });
     }
     for record in &stored.tasks {
@@ -185,8 +188,15 @@ fn task_states<S: State>(
             Some(TaskOutcome::Finished(done)) => {
                 state.outcome = Some(Outcome::Finished(reader.done(done)?));
                 state.lost_way = None;
+                state.ran = None;
             }
+            Some(TaskOutcome::Ran(done)) => state.ran = Some(reader.done(done)?),
             Some(TaskOutcome::Asked(questions)) => {
+                // START's input is there before its routers are asked.
+                if let Some(Outcome::Finished(done)) = state.outcome.take() {
+                    state.ran = Some(done);
+                }
+                state.lost_way = None;
                 state.asked = Some(questions.0.clone());
                 state.outcome = Some(Outcome::Asked(questions.0.clone()));
             }
@@ -209,6 +219,9 @@ impl<S: State> TaskState<S> {
     pub(super) fn forget(&mut self) {
         if &*self.node != START {
             self.outcome = None;
+            self.ran = None;
+        } else if let Some(input) = self.ran.take() {
+            self.outcome = Some(Outcome::Finished(input));
         }
         self.lost_way = None;
         self.answers.clear();
@@ -310,9 +323,11 @@ impl<S: State> Loaded<S> {
     pub(super) fn live(mut self, plan: &Plan<S>) -> Snapshot<S> {
         let mut state = Arc::clone(&self.state);
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
-        let known = tasks.iter().filter(|task| task.is_finished());
+        let known = tasks
+            .iter()
+            .filter(|task| task.is_finished() || task.ran.is_some());
         let writes = finished(plan, known.copied());
-        if writes.len() < tasks.len() {
+        if !tasks.iter().all(|task| task.is_finished()) {
             let mut commit = Commit {
                 plan,
                 state: &mut state,
@@ -337,6 +352,11 @@ impl<S: State> Loaded<S> {
         let base = checkpoint.id.to_string();
         // A superstep whose tasks have all finished without a checkpoint behind it runs again.
         let whole = all || self.tasks.iter().all(TaskState::is_finished);
+        let joins = checkpoint.joins.iter().map(|join| {
+            UnfilledJoin::new(&[], &join.sources, &join.target, |_, source| {
+                join.seen.contains(source)
+            })
+        });
         let mut snapshot = Snapshot {
             id: checkpoint.id,
             parent: checkpoint.parent,
@@ -347,6 +367,7 @@ impl<S: State> Loaded<S> {
             created_at: checkpoint.created_at,
             interrupts: Vec::new(),
             tasks: Vec::new(),
+            unfilled_joins: joins.collect(),
             metadata: checkpoint.metadata,
         };
         for (index, task) in self.tasks.into_iter().enumerate() {
@@ -431,7 +452,10 @@ impl<S: State> Loaded<S> {
             }
             let prior = match task.outcome {
                 Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),
-                Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked(questions)),
+                Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked {
+                    questions,
+                    ran: task.ran.clone(),
+                }),
                 _ => None,
             };
             machine.frontier.push(Task {
@@ -439,6 +463,7 @@ impl<S: State> Loaded<S> {
                 argument: task.argument,
                 answers: task.answers,
                 prior: prior.map(Box::new),
+                ran: task.ran.map(Box::new),
             });
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
-use super::execute::{Ended, asks, run_task};
+use super::execute::{Done, Ended, Unsettled, asks};
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
@@ -32,6 +32,8 @@ pub(super) struct Task<S: State> {
     pub(super) answers: Vec<Answer>,
     /// How it ended in an earlier run; it does not run again.
     pub(super) prior: Option<Box<Ended<S>>>,
+    /// What its node did in an earlier run, when its routers had a question: only they are asked.
+    pub(super) ran: Option<Box<Done<S>>>,
 }
 
 impl<S: State> Task<S> {
@@ -41,6 +43,7 @@ impl<S: State> Task<S> {
             argument: None,
             answers: Vec::new(),
             prior: None,
+            ran: None,
         }
     }
 
@@ -50,6 +53,7 @@ impl<S: State> Task<S> {
             argument: Some(argument),
             answers: Vec::new(),
             prior: None,
+            ran: None,
         }
     }
 }
@@ -85,7 +89,7 @@ pub(super) struct Machine<S: State> {
     /// The supersteps of this run.
     pub(super) taken: usize,
     /// When others last got their turn.
-    last_turn: Instant,
+    pub(super) last_turn: Instant,
     pub(super) before: Stops,
     pub(super) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
@@ -144,18 +148,30 @@ impl<S: State> Machine<S> {
         };
         let wrote = merged?;
         let cx = self.context(start);
-        let mut asked = check_jump(&plan, start, &input.jump).map(|()| Vec::new());
+        let mut asked = check_jump(&plan, start, &input.jump)
+            .map(|()| Vec::new())
+            .map_err(Unsettled::from);
         if asked.is_ok() && asks(&plan, start, &input.jump) {
             asked = ask(&plan, start, &self.state, &cx).await;
         }
         let routes = match asked {
             Ok(routes) => routes,
-            Err(error) => {
-                let (task, failed) = (Task::by_edge(start), Ended::Failed(error));
-                return self
-                    .finish_one(&plan, task, failed, &cx, false)
-                    .await
-                    .map(drop);
+            Err(unsettled) => {
+                let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
+                if self.watched() {
+                    self.note(&task, &ended).await?;
+                }
+                if let Ended::Failed(error) = ended {
+                    return Err(self.failure(start, error));
+                }
+                if wrote {
+                    self.tell_values().await;
+                }
+                // The input has not gone its way yet: the loop pauses with it.
+                self.step -= 1;
+                task.prior = Some(Box::new(ended));
+                self.frontier.push(task);
+                return Ok(());
             }
         };
         self.follow(&plan, start, input.jump, routes)?;
@@ -193,7 +209,7 @@ impl<S: State> Machine<S> {
             if self.frontier.is_empty() {
                 return Ok(End::Done);
             }
-            self.check_cancelled()?;
+            check_cancelled(&self.scope)?;
             let stops = |stops: &Stops, machine: &Self| {
                 machine
                     .frontier
@@ -222,7 +238,7 @@ impl<S: State> Machine<S> {
                 pulse.beat();
             }
             if self.taken.is_multiple_of(TURN) {
-                self.give_turn().await;
+                give_turn(&mut self.last_turn).await;
             }
             let end = if self.frontier.len() == 1 {
                 self.one(&plan, &mut cx).await?
@@ -241,26 +257,6 @@ impl<S: State> Machine<S> {
         }
     }
 
-    /// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
-    ///
-    /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may
-    /// be as long as their nodes compute.
-    pub(super) async fn give_turn(&mut self) {
-        let now = Instant::now();
-        if now.saturating_duration_since(self.last_turn) >= TURN_TIME {
-            tokio::task::yield_now().await;
-            self.last_turn = Instant::now();
-        }
-    }
-
-    /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
-    pub(super) fn check_cancelled(&self) -> Result<(), AgentError> {
-        match &self.scope.shared.cancel {
-            Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
-            _ => Ok(()),
-        }
-    }
-
     /// The state at the end.
     pub(super) fn into_state(self) -> S {
         Arc::unwrap_or_clone(self.state)
@@ -274,99 +270,13 @@ impl<S: State> Machine<S> {
             .collect()
     }
 
-    /// A superstep of one task: inline, on this task, without a clone of the state.
-    async fn one(&mut self, plan: &Plan<S>, cx: &mut Context) -> Result<Option<End>, AgentError> {
-        let Some(mut task) = self.frontier.pop() else {
-            return Ok(None);
-        };
-        let prior = task.prior.take();
-        let known = prior.is_some();
-        let ended = if let Some(ended) = prior {
-            *ended
-        } else {
-            cx.reuse(self.shown_step(), self.taken, task.node);
-            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-            if !task.answers.is_empty() {
-                cx.answer(task.answers.clone());
-            }
-            if self.scope.emitter.is_some() {
-                self.tell_started(&task).await;
-            }
-            run_task(plan, &self.state, cx, &task).await
-        };
-        self.finish_one(plan, task, ended, cx, known).await
-    }
-
-    /// Keeps and tells how the only task of a superstep ended.
-    async fn note(&mut self, task: &Task<S>, ended: &Ended<S>) -> Result<(), AgentError> {
-        if self.recorder.is_some() {
-            self.keep_ended(task.node, ended).await?;
-        }
-        if self.scope.emitter.is_some() {
-            self.tell_ended(task, 0, ended).await;
-        }
-        Ok(())
-    }
-
-    /// Ends a superstep of one task; what has become of it is `known` when it was kept before.
-    pub(super) async fn finish_one(
-        &mut self,
-        plan: &Plan<S>,
-        task: Task<S>,
-        ended: Ended<S>,
-        cx: &Context,
-        known: bool,
-    ) -> Result<Option<End>, AgentError> {
-        let notes = !known && self.watched();
-        let looks = matches!(&ended, Ended::Finished(done)
-            if done.routes.is_empty() && asks(plan, task.node, &done.output.jump));
-        if notes && !looks {
-            self.note(&task, &ended).await?;
-        }
-        let done = match ended {
-            Ended::Finished(done) => done,
-            Ended::Asked(questions) => {
-                let interrupts = self.interrupts(&task, 0, questions);
-                self.frontier.push(task);
-                return Ok(Some(End::Paused(interrupts)));
-            }
-            Ended::Failed(error) => return Err(self.failure(task.node, error)),
-        };
-        // Its routers are a part of it: only when they have answered is it finished.
-        let finished = (notes && looks).then(|| Ended::Finished(done.clone()));
-        // Its writes are merged in place, then its routers look.
-        let wrote = self.commit().one(task.node, done.output.writes)?;
-        let mut routes = done.routes;
-        if looks {
-            match ask(plan, task.node, &self.state, cx).await {
-                Ok(asked) => routes = asked,
-                Err(error) => {
-                    let failed = Ended::Failed(error);
-                    return Box::pin(self.finish_one(plan, task, failed, cx, false)).await;
-                }
-            }
-        }
-        if let Some(finished) = finished {
-            self.note(&task, &finished).await?;
-        }
-        match done.output.jump {
-            Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-            jump => self.follow(plan, task.node, jump, routes)?,
-        }
-        self.settle();
-        if self.watched() {
-            self.conclude(wrote).await?;
-        }
-        Ok(None)
-    }
-
     /// True when somebody reads the run's events, or its thread is kept.
-    fn watched(&self) -> bool {
+    pub(super) fn watched(&self) -> bool {
         self.scope.emitter.is_some() || self.recorder.is_some()
     }
 
     /// Tells and stores what a superstep has made.
-    async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
+    pub(super) async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.release_deferred();
         if wrote {
             self.tell_values().await;
@@ -392,8 +302,9 @@ impl<S: State> Machine<S> {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
                 }
-                Ended::Asked(questions) => {
+                Ended::Asked { questions, ran } => {
                     paused = true;
+                    writes.extend(ran.map(|done| (task.node, done.output.writes)));
                     interrupts.extend(self.interrupts(task, index, questions));
                 }
                 Ended::Failed(error) => {
@@ -465,7 +376,7 @@ impl<S: State> Machine<S> {
         super::load::interrupts(
             &base,
             index,
-            &self.plan.name(task.node),
+            &self.plan.node_name(task.node),
             namespace,
             questions,
         )
@@ -495,5 +406,24 @@ impl<S: State> Machine<S> {
                 }
             }
         }
+    }
+}
+
+/// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
+///
+/// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
+/// as long as their nodes compute.
+pub(super) async fn give_turn(last: &mut Instant) {
+    if last.elapsed() >= TURN_TIME {
+        tokio::task::yield_now().await;
+        *last = Instant::now();
+    }
+}
+
+/// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
+    match &scope.shared.cancel {
+        Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
+        _ => Ok(()),
     }
 }

@@ -1,11 +1,13 @@
 //! Runs: the superstep loop, and what starts and ends it.
 
+mod alone;
 mod cancel;
 mod coder;
 mod commit;
 mod execute;
 mod exit;
 mod io;
+mod joins;
 mod load;
 mod machine;
 mod options;

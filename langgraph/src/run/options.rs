@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -284,7 +284,13 @@ async fn run<S: State>(
         }
     };
     match ended? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Done => {
+            machine.report_unfilled_joins();
+            Ok(Outcome::Done {
+                unfilled_joins: machine.reported_joins(),
+                state: machine.into_state(),
+            })
+        }
         End::Paused(interrupts) => {
             let next = machine.next();
             Ok(Outcome::Interrupted {
@@ -370,6 +376,7 @@ pub(super) fn machine<S: State>(
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
+            unfilled_joins: Mutex::default(),
         }),
     });
     let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::execute::Ended;
+use super::execute::{Done, Ended};
 use super::machine::{Machine, Seen, Task};
 use super::tip::Tip;
 use crate::AgentError;
@@ -121,21 +121,26 @@ impl<S: State> Recorder<S> {
         let Some(checkpoint) = self.current else {
             return Ok(());
         };
-        let outcome = match ended {
-            Ended::Finished(done) => {
-                let payload = self.coder.done(node, done.clone());
-                let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
-                TaskOutcome::Finished(self.tip.encode(payload, what)?)
-            }
-            Ended::Asked(questions) => TaskOutcome::Asked(AskedQuestions(questions.clone())),
-            Ended::Failed(error) => TaskOutcome::Failed(error.to_string()),
+        let done = |done: &Done<S>| {
+            let payload = self.coder.done(node, done.clone());
+            let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
+            self.tip.encode(payload, what)
         };
-        self.tasks.push(TaskRecord {
+        let (ran, outcome) = match ended {
+            Ended::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
+            Ended::Asked { questions, ran, .. } => (
+                ran.as_ref().map(done).transpose()?,
+                TaskOutcome::Asked(AskedQuestions(questions.clone())),
+            ),
+            Ended::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
+        };
+        let outcomes = ran.map(TaskOutcome::Ran).into_iter().chain([outcome]);
+        self.tasks.extend(outcomes.map(|outcome| TaskRecord {
             checkpoint,
             task,
             outcome: Some(outcome),
             answers: Vec::new(),
-        });
+        }));
         Ok(())
     }
 
@@ -233,7 +238,7 @@ impl<S: State> Recorder<S> {
     /// Counts what is about to be stored.
     fn count(&mut self) {
         let finished = |task: &TaskRecord| match &task.outcome {
-            Some(TaskOutcome::Finished(done)) => done.size(),
+            Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
             _ => None,
         };
         let tasks = self.tasks.iter().map(finished);
@@ -484,6 +489,7 @@ impl<S: State> Machine<S> {
             source: recorder.source,
             created_at: SystemTime::now(),
             interrupts: Vec::new(),
+            unfilled_joins: self.unfilled_joins(),
             metadata: recorder.metadata.clone(),
         })
     }

@@ -56,6 +56,9 @@ async fn run_inside<S: State>(
         .await
         .map_err(NodeError::from_agent)?;
     let end = machine.run().await.map_err(NodeError::from_agent)?;
+    if matches!(end, End::Done) {
+        machine.report_unfilled_joins();
+    }
     Ok(Inner { machine, end })
 }
 

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::commit::Changes;
-use super::execute::{Ended, look};
+use super::execute::{Ended, Unsettled, look};
 use super::load::Loaded;
 use super::machine::{Machine, Task};
 use super::options::{Options, enter, machine};
@@ -335,7 +335,13 @@ async fn superstep<S: State>(
     for (node, output) in updates {
         let cx = machine.context(node);
         let asked = look(&plan, node, &machine.state, &output, &cx).await;
-        let routes = asked.map_err(|error| machine.failure(node, error))?;
+        let routes = asked.map_err(|unsettled| match unsettled {
+            Unsettled::Failed(error) => machine.failure(node, error),
+            Unsettled::Asked(_) => refused(format!(
+                "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
+                plan.node_name(node)
+            )),
+        })?;
         writes.push((node, output.writes));
         directions.push((node, output.jump, routes));
     }

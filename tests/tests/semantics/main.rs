@@ -10,6 +10,7 @@
     clippy::unnecessary_wraps
 )]
 
+mod asking_routers;
 mod building;
 mod deferred;
 mod determinism;
@@ -22,3 +23,4 @@ mod routing;
 mod streams;
 mod subgraphs;
 mod trail;
+mod unfilled_joins;

@@ -61,12 +61,26 @@ fn a_renamed_crate() {
                 let mut __graph = ::graphs::__private::closed::<_>();
                 let _ = [::graphs::START, ::graphs::END];
                 __graph.add_node("a", a);
-                __graph.add_node("b", b);
-                __graph.add_node("c", c);
+                let __node_b = ::graphs::__private::add(&mut __graph, "b", b);
+                let __node_c = ::graphs::__private::add(&mut __graph, "c", c);
                 ::graphs::__private::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`b` and `c` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for ::graphs::__private::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use ::graphs::__private::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&::graphs::__private::pair(&__node_b, &__node_c)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
@@ -78,21 +92,35 @@ fn groups() {
     expands(
         "START => [a, b => c] => d => END",
         expect![[r#"
-        fn graph() {
-            let mut __graph = ::langgraph::__private::closed::<_>();
-            let _ = [::langgraph::START, ::langgraph::END];
-            __graph.add_node("a", a);
-            __graph.add_node("b", b);
-            __graph.add_node("c", c);
-            __graph.add_node("d", d);
-            ::langgraph::__private::add_edges(
-                &mut __graph,
-                &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
-            );
-            ::langgraph::__private::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
-            __graph
-        }
-    "#]],
+            fn graph() {
+                let mut __graph = ::langgraph::__private::closed::<_>();
+                let _ = [::langgraph::START, ::langgraph::END];
+                let __node_a = ::langgraph::__private::add(&mut __graph, "a", a);
+                let __node_b = ::langgraph::__private::add(&mut __graph, "b", b);
+                __graph.add_node("c", c);
+                __graph.add_node("d", d);
+                ::langgraph::__private::add_edges(
+                    &mut __graph,
+                    &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
+                );
+                ::langgraph::__private::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`a` and `b` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for ::langgraph::__private::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use ::langgraph::__private::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&::langgraph::__private::pair(&__node_a, &__node_b)).clash();
+                    side_by_side(__both.field);
+                }
+                __graph
+            }
+        "#]],
     );
 }
 
@@ -107,8 +135,16 @@ fn a_loop_mentions_a_node_twice() {
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
                 __graph.add_node("b", b);
-                __graph.add_node("c", ::langgraph::__private::mentions([&c]).of(c));
-                __graph.add_node("d", ::langgraph::__private::mentions([&d]).of(d));
+                let __node_c = ::langgraph::__private::add(
+                    &mut __graph,
+                    "c",
+                    ::langgraph::__private::mentions([&c]).of(c),
+                );
+                let __node_d = ::langgraph::__private::add(
+                    &mut __graph,
+                    "d",
+                    ::langgraph::__private::mentions([&d]).of(d),
+                );
                 ::langgraph::__private::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
@@ -144,6 +180,20 @@ fn a_loop_mentions_a_node_twice() {
                                 )
                         }
                     });
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`c` and `d` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for ::langgraph::__private::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use ::langgraph::__private::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&::langgraph::__private::pair(&__node_c, &__node_d)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
