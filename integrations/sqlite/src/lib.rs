@@ -8,7 +8,9 @@ mod database;
 mod error;
 mod migrate;
 mod reader;
+mod saver;
 mod writer;
 
 pub use database::{Database, Options, Synchronous};
 pub use error::SqliteError;
+pub use saver::SqliteSaver;
