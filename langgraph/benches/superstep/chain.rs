@@ -16,11 +16,15 @@ pub(crate) struct Counter {
 
 #[node]
 async fn count(state: &Counter) -> CounterUpdate {
-    CounterUpdate::default().total(1).last(black_box(state.total))
+    CounterUpdate::default()
+        .total(1)
+        .last(black_box(state.total))
 }
 
 async fn count_by_hand(state: &Counter) -> CounterUpdate {
-    CounterUpdate::default().total(1).last(black_box(state.total))
+    CounterUpdate::default()
+        .total(1)
+        .last(black_box(state.total))
 }
 
 /// A node as a hand-written loop holds it.

@@ -34,7 +34,11 @@ fn main() {
             .map(|(make, _)| make(size))
             .find(named)
             .unwrap();
-        let work = if form == "langgraph" { &pair.langgraph } else { &pair.baseline };
+        let work = if form == "langgraph" {
+            &pair.langgraph
+        } else {
+            &pair.baseline
+        };
         measure::repeat(work, times.parse().unwrap());
         return;
     }

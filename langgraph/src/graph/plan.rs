@@ -79,6 +79,7 @@ pub(crate) struct Outgoing<S: State> {
 }
 
 /// How much there is to follow.
+#[derive(Clone, Copy)]
 pub(crate) enum Ahead {
     /// This node, which does not wait.
     Node(usize),

@@ -91,25 +91,21 @@ impl<S: State> Machine<S> {
                     }
                 }
                 Halt::Merged(jump) => (jump, None),
-                Halt::Routed(answer) => {
-                    match check_answer(plan, node, cx, answer) {
-                        Ok(routes) => (Jump::Edges, Some(vec![routes])),
-                        Err(unsettled) => {
-                            self.frontier.clear();
-                            return self.stop(Task::by_edge(node), unsettled);
-                        }
+                Halt::Routed(answer) => match check_answer(plan, node, cx, answer) {
+                    Ok(routes) => (Jump::Edges, Some(vec![routes])),
+                    Err(unsettled) => {
+                        self.frontier.clear();
+                        return self.stop(Task::by_edge(node), unsettled);
                     }
-                }
+                },
             };
             self.frontier.clear();
             let routes = match routes {
                 Some(routes) => routes,
-                None if asks(plan, node, &jump) => {
-                    match ask(plan, node, &*self.state, cx).await {
-                        Ok(routes) => routes,
-                        Err(unsettled) => return self.stop(Task::by_edge(node), unsettled),
-                    }
-                }
+                None if asks(plan, node, &jump) => match ask(plan, node, &*self.state, cx).await {
+                    Ok(routes) => routes,
+                    Err(unsettled) => return self.stop(Task::by_edge(node), unsettled),
+                },
                 None => Vec::new(),
             };
             match jump {
