@@ -140,6 +140,7 @@ impl<S: State> Recorder<S> {
             task,
             outcome: Some(outcome),
             answers: Vec::new(),
+            once: Vec::new(),
         }));
         Ok(())
     }
@@ -152,6 +153,7 @@ impl<S: State> Recorder<S> {
                 task,
                 outcome: None,
                 answers,
+                once: Vec::new(),
             });
         }
     }
