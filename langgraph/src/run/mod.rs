@@ -6,6 +6,7 @@ mod coder;
 mod commit;
 mod execute;
 mod exit;
+mod inside;
 mod io;
 mod joins;
 mod load;

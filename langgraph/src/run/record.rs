@@ -478,6 +478,7 @@ impl<S: State> Machine<S> {
             result: None,
             error: None,
             interrupts: Vec::new(),
+            inside: None,
         };
         Some(Snapshot {
             id: recorder.current?,
