@@ -191,10 +191,6 @@ impl Node<ToolAgentState> for AskModel {
             )
         })
     }
-
-    fn may_goto(&self) -> bool {
-        false
-    }
 }
 
 /// Answers the calls that are not made any more, and says so.

@@ -417,10 +417,6 @@ impl<S: HasMessages> Node<S> for ToolNode {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(self.answer_all(state, state.messages(), &S::update_from_messages, cx))
     }
-
-    fn may_goto(&self) -> bool {
-        false
-    }
 }
 
 type Answering<'a, S> = Pin<Box<dyn Future<Output = Result<Answers<S>, NodeError>> + Send + 'a>>;
@@ -480,10 +476,6 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         let messages = (self.read)(state);
         NodeRun::future(self.node.answer_all(state, messages, &*self.write, cx))
-    }
-
-    fn may_goto(&self) -> bool {
-        false
     }
 }
 

@@ -42,6 +42,12 @@ impl Place {
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
         below(&self.tip.key, self.checkpoint, self.task, node, call)
     }
+
+    /// The checkpoint in the name of a log below a task; from behind, since a node may have any
+    /// name.
+    pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
+        name.rsplit(':').nth(2)?.parse().ok()
+    }
 }
 
 /// The log of a graph that a task of the log `key` calls; see [`Place::below`].

@@ -91,11 +91,14 @@ async fn enter_below<S: State>(
                 Some((*task, Answer { key, value }))
             });
             let answers = answers.collect();
-            return go_on(machine, log, loaded, answers, None).await;
+            return Box::pin(go_on(machine, log, loaded, answers, None)).await;
         }
         machine.changes = None;
     }
-    start(machine, log, None, input).await?;
+    match log {
+        None => machine.start(input).await?,
+        log => Box::pin(start(machine, log, None, input)).await?,
+    }
     // The input is the caller's, not a change of this graph.
     machine.changes = changes();
     Ok(())
