@@ -41,10 +41,7 @@ impl Place {
     /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
-        let mut key = self.tip.key.clone();
-        key.namespace
-            .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
-        key
+        below(&self.tip.key, self.checkpoint, self.task, node, call)
     }
 
     /// Stores what the task has done once.
@@ -68,6 +65,20 @@ impl Place {
     pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
         name.rsplit(':').nth(2)?.parse().ok()
     }
+}
+
+/// The log of a graph that a task of the log `key` calls; see [`Place::below`].
+pub(crate) fn below(
+    key: &ThreadKey,
+    checkpoint: CheckpointId,
+    task: usize,
+    node: &str,
+    call: usize,
+) -> ThreadKey {
+    let mut key = key.clone();
+    key.namespace
+        .push(format!("{node}:{checkpoint}:{task}:{call}"));
+    key
 }
 
 /// What a run shares with the subgraphs inside it.

@@ -8,6 +8,7 @@ mod execute;
 mod exit;
 mod history;
 mod housekeeping;
+mod inside;
 mod io;
 mod joins;
 mod load;

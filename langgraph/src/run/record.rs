@@ -480,6 +480,7 @@ impl<S: State> Machine<S> {
             result: None,
             error: None,
             interrupts: Vec::new(),
+            inside: None,
         };
         Some(Snapshot {
             id: recorder.current?,

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::commit::Changes;
+use super::inside::snapshot_inside;
 use super::machine::{End, Machine};
 use super::options::enter;
 use super::threads::{Log, answer_key, go_on, start};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Answer, Call, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Scope,
-    Step, Write,
+    Answer, Call, ConfiguredNode, Context, IntoNode, IntoOutput, Look, Looking, NodeError, NodeRun,
+    Output, Scope, Step, Write,
 };
 use crate::state::State;
 
@@ -152,6 +153,10 @@ impl<S: State> Step<S> for Shared<S> {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.run(call))
     }
+
+    fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
+        Some(Box::pin(snapshot_inside(&self.0, state.clone(), look)))
+    }
 }
 
 #[doc(hidden)]
@@ -251,6 +256,11 @@ impl<S: State, P: State> MappedGraph<S, P> {
 impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
     fn call<'a>(&'a self, call: Call<'a, P>) -> NodeRun<'a, P> {
         NodeRun::future(self.run(call))
+    }
+
+    fn inside<'a>(&'a self, _: &'a P, look: Look<'a>) -> Option<Looking<'a>> {
+        let initial = self.graph.plan.initial.clone();
+        Some(Box::pin(snapshot_inside(&self.graph, initial, look)))
     }
 }
 

@@ -16,6 +16,7 @@ mod building;
 mod deferred;
 mod determinism;
 mod dropping;
+mod inside;
 mod joins;
 mod linear;
 mod parallel;
