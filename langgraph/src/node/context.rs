@@ -125,6 +125,11 @@ impl Context {
         self.routing.load(Ordering::Relaxed)
     }
 
+    /// The answers that the task was given, to its own questions and to those of graphs inside it.
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.memory.get().map_or(&[], |memory| &memory.answers)
+    }
+
     /// The answer to a question of a graph inside this task.
     pub(crate) fn answer_to(&self, interrupt: &str) -> Option<&Value> {
         let answers = &self.memory.get()?.answers;

@@ -1,6 +1,6 @@
 //! What all tasks of a run share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
@@ -60,6 +60,15 @@ impl Place {
         self.tip.put(batch).await
     }
 
+    /// The log that a graph inside keeps from call to call.
+    pub(crate) fn kept(&self, key: &str) -> ThreadKey {
+        ThreadKey {
+            thread: self.tip.key.thread.clone(),
+            // No log below a task has such a name: those end in numbers.
+            namespace: vec![format!("@{key}")],
+        }
+    }
+
     /// The checkpoint in the name of a log below a task; from behind, since a node may have any
     /// name.
     pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
@@ -92,6 +101,8 @@ pub(crate) struct Shared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
+    /// The keys of graphs with a state of their own that run.
+    pub(crate) kept_graphs: Mutex<HashSet<String>>,
     /// What graphs that have ended have left waiting.
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
 }

@@ -10,7 +10,7 @@ use super::record::Recorder;
 use crate::AgentError;
 use crate::checkpoint::{
     Chain, CheckpointError, CheckpointId, Checkpointer, Head, InnerSnapshot, Snapshot, StateCodec,
-    Stored, TaskArgument, TaskOutcome, TaskSnapshot, ThreadKey,
+    Stored, TaskArgument, TaskOutcome, TaskSnapshot, TaskSpec, ThreadKey,
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
@@ -133,7 +133,7 @@ impl<'a, S: State> Replay<'a, S> {
             let mut commit = Commit {
                 plan,
                 state: &mut self.state,
-                changes: changes.take(),
+                changes: changes.as_deref_mut(),
                 observed: false,
             };
             if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
@@ -143,6 +143,13 @@ impl<'a, S: State> Replay<'a, S> {
                 }
             } else {
                 commit.all(writes)?;
+            }
+            let starts = |task: &TaskSpec| &*task.node == START;
+            if let Some(changes) = changes
+                && before.checkpoint.tasks.iter().any(starts)
+            {
+                // The input is the caller's, not a change of this graph.
+                *changes = Changes::default();
             }
         }
         Ok(&self.state)
