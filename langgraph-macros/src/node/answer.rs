@@ -46,7 +46,7 @@ pub(super) fn written(
     let (shape, ty) = replace(output, &update);
     Written {
         ty,
-        value: convert(&shape, &update, fields, output.span(), value),
+        value: convert(root, &shape, &update, fields, output.span(), value),
     }
 }
 
@@ -97,6 +97,7 @@ fn last_name(ty: &Type) -> Option<&Ident> {
 }
 
 fn convert(
+    root: &Root,
     shape: &Shape<'_>,
     update: &Type,
     fields: &[Ident],
@@ -117,7 +118,10 @@ fn convert(
                 quote_spanned!(span=> (#(#locals),*))
             };
             let sets = fields.iter().zip(&locals).map(|(field, local)| {
-                quote_spanned!(field.span()=> update.#field = ::core::option::Option::Some(#local);)
+                let root = root.at(span);
+                let write = quote_spanned!(span=> #root::__private::write);
+                let place = quote_spanned!(field.span()=> &mut update.#field);
+                quote_spanned!(span=> #write(#place, #local);)
             });
             quote! {{
                 let #pattern = #value;
@@ -127,7 +131,7 @@ fn convert(
             }}
         }
         Shape::Jump(next) => {
-            let inner = convert(&Shape::Values, update, fields, span, &quote!(values));
+            let inner = convert(root, &Shape::Values, update, fields, span, &quote!(values));
             quote! {{
                 let (values, next) = #value;
                 let next: #next = next;
@@ -135,7 +139,7 @@ fn convert(
             }}
         }
         Shape::Fallible(inner) => {
-            let inner = convert(inner, update, fields, span, &quote!(values));
+            let inner = convert(root, inner, update, fields, span, &quote!(values));
             quote! {
                 match #value {
                     ::core::result::Result::Ok(values) => ::core::result::Result::Ok(#inner),

@@ -365,8 +365,8 @@ fn a_function_that_declares_its_writes() {
                                     {
                                         let (value0, value1) = values;
                                         let mut update = <<S as ::langgraph::state::State>::Update as ::core::default::Default>::default();
-                                        update.plan = ::core::option::Option::Some(value0);
-                                        update.r#type = ::core::option::Option::Some(value1);
+                                        ::langgraph::__private::write(&mut update.plan, value0);
+                                        ::langgraph::__private::write(&mut update.r#type, value1);
                                         update
                                     },
                                     next,

@@ -23,7 +23,7 @@ pub use self::update::{
 };
 pub use self::writes::{
     Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Nothing, Pair, PlainField,
-    UnknownWrites, add, pair,
+    UnknownWrites, add, pair, write,
 };
 pub use crate::graph::Pick;
 pub use serde;

@@ -11,6 +11,11 @@ use crate::graph::StateGraph;
 use crate::node::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
 use crate::state::State;
 
+/// Writes what a node returns to a field of its update.
+pub fn write<T>(field: &mut Option<T>, value: T) {
+    *field = Some(value);
+}
+
 /// A place in a row that is not written.
 #[derive(Debug)]
 pub enum No {}
