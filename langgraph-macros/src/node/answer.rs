@@ -96,6 +96,11 @@ fn last_name(ty: &Type) -> Option<&Ident> {
     }
 }
 
+/// A variable of ours at the user's place.
+fn local(name: &str, span: Span) -> Ident {
+    Ident::new(name, span.resolved_at(Span::mixed_site()))
+}
+
 fn convert(
     root: &Root,
     shape: &Shape<'_>,
@@ -107,27 +112,27 @@ fn convert(
     match shape {
         Shape::Values => {
             let locals: Vec<_> = (0..fields.len())
-                .map(|index| {
-                    let span = span.resolved_at(Span::mixed_site());
-                    Ident::new(&format!("value{index}"), span)
-                })
+                .map(|index| local(&format!("value{index}"), span))
                 .collect();
             let pattern = if let [one] = locals.as_slice() {
                 one.to_token_stream()
             } else {
                 quote_spanned!(span=> (#(#locals),*))
             };
-            let sets = fields.iter().zip(&locals).map(|(field, local)| {
+            let sets = fields.iter().zip(&locals).map(|(field, value)| {
                 let root = root.at(span);
                 let write = quote_spanned!(span=> #root::__private::write);
-                let place = quote_spanned!(field.span()=> &mut update.#field);
-                quote_spanned!(span=> #write(#place, #local);)
+                // The field may come from a `macro_rules!`, where our variable is not known.
+                let update = local("update", field.span());
+                let place = quote_spanned!(field.span()=> &mut #update.#field);
+                quote_spanned!(span=> #write(#place, #value);)
             });
+            let made = local("update", Span::mixed_site());
             quote! {{
                 let #pattern = #value;
-                let mut update = <#update as ::core::default::Default>::default();
+                let mut #made = <#update as ::core::default::Default>::default();
                 #(#sets)*
-                update
+                #made
             }}
         }
         Shape::Jump(next) => {

@@ -145,6 +145,17 @@ impl<F: PlainField, T, U> ClashPlace<F, T, U> for F {
     type Out = F;
 }
 
+/// Not a field: something that only one of two nodes writes at most.
+#[diagnostic::on_unimplemented(
+    message = "two nodes run side by side, and both write `{Self}`",
+    label = "`{Self}` has no reducer",
+    note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+)]
+pub trait WrittenOnce {}
+
+#[diagnostic::do_not_recommend]
+impl WrittenOnce for Nothing {}
+
 /// Adds a node, and keeps what kind it is.
 pub fn add<S: State, K>(
     graph: &mut StateGraph<S>,

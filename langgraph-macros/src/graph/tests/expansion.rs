@@ -68,18 +68,13 @@ fn a_renamed_crate() {
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
                 {
-                    #[diagnostic::on_unimplemented(
-                        message = "`b` and `c` run side by side, and both write `{Self}`",
-                        label = "both write `{Self}`, which has no reducer",
-                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-                    )]
-                    trait WrittenOnce {}
-                    #[diagnostic::do_not_recommend]
-                    impl WrittenOnce for ::graphs::__private::Nothing {}
-                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    #[allow(non_snake_case)]
+                    fn b_beside_c<F: ::graphs::__private::WrittenOnce>(
+                        _: ::core::marker::PhantomData<F>,
+                    ) {}
                     use ::graphs::__private::{DeclaredWrites as _, UnknownWrites as _};
                     let __both = (&::graphs::__private::pair(&__node_b, &__node_c)).clash();
-                    side_by_side(__both.field);
+                    b_beside_c(__both.field);
                 }
                 __graph
             }
@@ -105,18 +100,13 @@ fn groups() {
                 );
                 ::langgraph::__private::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
                 {
-                    #[diagnostic::on_unimplemented(
-                        message = "`a` and `b` run side by side, and both write `{Self}`",
-                        label = "both write `{Self}`, which has no reducer",
-                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-                    )]
-                    trait WrittenOnce {}
-                    #[diagnostic::do_not_recommend]
-                    impl WrittenOnce for ::langgraph::__private::Nothing {}
-                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    #[allow(non_snake_case)]
+                    fn a_beside_b<F: ::langgraph::__private::WrittenOnce>(
+                        _: ::core::marker::PhantomData<F>,
+                    ) {}
                     use ::langgraph::__private::{DeclaredWrites as _, UnknownWrites as _};
                     let __both = (&::langgraph::__private::pair(&__node_a, &__node_b)).clash();
-                    side_by_side(__both.field);
+                    a_beside_b(__both.field);
                 }
                 __graph
             }
@@ -181,18 +171,13 @@ fn a_loop_mentions_a_node_twice() {
                         }
                     });
                 {
-                    #[diagnostic::on_unimplemented(
-                        message = "`c` and `d` run side by side, and both write `{Self}`",
-                        label = "both write `{Self}`, which has no reducer",
-                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-                    )]
-                    trait WrittenOnce {}
-                    #[diagnostic::do_not_recommend]
-                    impl WrittenOnce for ::langgraph::__private::Nothing {}
-                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    #[allow(non_snake_case)]
+                    fn c_beside_d<F: ::langgraph::__private::WrittenOnce>(
+                        _: ::core::marker::PhantomData<F>,
+                    ) {}
                     use ::langgraph::__private::{DeclaredWrites as _, UnknownWrites as _};
                     let __both = (&::langgraph::__private::pair(&__node_c, &__node_d)).clash();
-                    side_by_side(__both.field);
+                    c_beside_d(__both.field);
                 }
                 __graph
             }
