@@ -408,7 +408,7 @@ fn a_method() {
         "impl<T: Tr> Foo<T> { async fn run(&self, state: S, cx: &Context) -> U { body } }",
         expect![[r#"
             impl<T: Tr> Foo<T> {
-                #[allow(clippy::unused_async)]
+                #[allow(clippy::unused_async, clippy::unused_self)]
                 async fn run(&self, state: S, cx: &Context) -> U {
                     body
                 }

@@ -177,7 +177,7 @@ pub fn pair<S, A, B>(_: &Added<S, A>, _: &Added<S, B>) -> Pair<S, A, B> {
 
 /// Two nodes that run side by side.
 #[derive(Debug)]
-pub struct Pair<S, A, B>(PhantomData<fn() -> (S, A, B)>);
+pub struct Pair<S, A, B>(PhantomData<(S, A, B)>);
 
 /// What two nodes write both.
 #[derive(Debug)]
