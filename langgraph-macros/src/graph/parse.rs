@@ -170,7 +170,8 @@ impl Reader<'_> {
     fn read_let(&mut self, input: ParseStream<'_>, names: &mut Vec<Ident>) -> Read<TokenStream> {
         let attributes = self.ok(input.call(Attribute::parse_outer))?;
         if !input.peek(Token![let]) {
-            let span = input_span(input, Span::call_site());
+            let written = last_span(&quote!(#(#attributes)*));
+            let span = input_span(input, written.unwrap_or_else(|| input.span()));
             return Err(self.fail_at(span, "attributes can only stand before a `let`"));
         }
         let keyword: Token![let] = self.ok(input.parse())?;
