@@ -59,6 +59,25 @@ pub fn add_switch<'g, S: State>(
     }
 }
 
+/// Asks a router after `source`; it picks one of `arms`: label and target.
+pub fn add_choice<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: &[(&str, &str)],
+) -> AddSwitch<'g, S> {
+    let arms = arms.iter().map(|(label, target)| Arm {
+        label: (*label).to_owned(),
+        targets: vec![NodeName::from(*target)],
+        map: false,
+    });
+    let arms = arms.collect();
+    AddSwitch {
+        graph,
+        source,
+        arms,
+    }
+}
+
 /// A switch that still needs its router.
 #[derive(Debug)]
 pub struct AddSwitch<'g, S: State> {

@@ -10,11 +10,11 @@ use super::record::Recorder;
 use crate::AgentError;
 use crate::checkpoint::{
     Chain, CheckpointError, CheckpointId, Checkpointer, Head, InnerSnapshot, Snapshot, StateCodec,
-    Stored, TaskArgument, TaskOutcome, TaskSnapshot, ThreadKey,
+    Stored, TaskArgument, TaskOutcome, TaskSnapshot, TaskSpec, ThreadKey,
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
-use crate::node::{Answer, Argument, Interrupt, Questions, Writes};
+use crate::node::{Answer, Argument, Interrupt, OnceRecord, Questions, Writes};
 use crate::state::State;
 
 /// A thread as one of its checkpoints left it.
@@ -49,6 +49,7 @@ pub(super) struct TaskState<S: State> {
     pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
+    pub(super) once: Vec<OnceRecord>,
     /// What it asked last, answered or not.
     pub(super) asked: Option<Questions>,
     /// START's routers failed; the input that it has taken up is kept all the same.
@@ -132,7 +133,7 @@ impl<'a, S: State> Replay<'a, S> {
             let mut commit = Commit {
                 plan,
                 state: &mut self.state,
-                changes: changes.take(),
+                changes: changes.as_deref_mut(),
                 observed: false,
             };
             if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
@@ -142,6 +143,13 @@ impl<'a, S: State> Replay<'a, S> {
                 }
             } else {
                 commit.all(writes)?;
+            }
+            let starts = |task: &TaskSpec| &*task.node == START;
+            if let Some(changes) = changes
+                && before.checkpoint.tasks.iter().any(starts)
+            {
+                // The input is the caller's, not a change of this graph.
+                *changes = Changes::default();
             }
         }
         Ok(&self.state)
@@ -214,6 +222,7 @@ fn task_states<S: State>(
             joined_in,
             outcome: None,
             answers: Vec::new(),
+            once: Vec::new(),
             asked: None,
             lost_way: None,
             ran: None,
@@ -252,6 +261,7 @@ fn task_states<S: State>(
             Some(TaskOutcome::Failed(text)) => state.outcome = Some(Outcome::Failed(text.clone())),
             None => {}
         }
+        state.once.extend_from_slice(&record.once);
         for answer in &record.answers {
             state.answers.retain(|old| old.key != answer.key);
             state.answers.push(answer.clone());
@@ -271,6 +281,7 @@ impl<S: State> TaskState<S> {
         }
         self.lost_way = None;
         self.answers.clear();
+        self.once.clear();
         self.asked = None;
     }
 
@@ -510,6 +521,7 @@ impl<S: State> Loaded<S> {
                 node: find(&task.node)?,
                 argument: task.argument,
                 answers: task.answers,
+                once: task.once,
                 prior: prior.map(Box::new),
                 ran: task.ran.map(Box::new),
             });

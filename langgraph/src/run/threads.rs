@@ -13,7 +13,7 @@ use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
-use super::record::{Origin, Recorder};
+use super::record::{Origin, Recorder, Snapshots};
 use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;
@@ -30,8 +30,9 @@ pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
     pub(super) metadata: BTreeMap<String, Value>,
-    /// True when the log is read from its beginning each time.
-    pub(super) whole: bool,
+    pub(super) snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    pub(super) call: Option<Arc<str>>,
     /// False while values are held back as they are.
     pub(super) encodes: bool,
 }
@@ -43,7 +44,8 @@ impl Log {
             saver: Arc::clone(saver),
             key: ThreadKey::root(thread),
             metadata: BTreeMap::new(),
-            whole: false,
+            snapshots: Snapshots::Anywhere,
+            call: None,
             encodes: true,
         }
     }
@@ -61,11 +63,7 @@ impl Log {
             codec: machine.codec,
         };
         let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
-        if self.whole {
-            recorder.without_snapshots()
-        } else {
-            recorder
-        }
+        recorder.within(self.snapshots, self.call.clone())
     }
 
     /// Goes on behind what was loaded.
