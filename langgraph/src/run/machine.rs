@@ -236,7 +236,10 @@ impl<S: State> Machine<S> {
         let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
-        let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
+        let quiet = !self.watched()
+            && self.given.is_empty()
+            && self.before.is_never()
+            && self.after.is_never();
         loop {
             if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
                 return Ok(end);

@@ -18,6 +18,7 @@ mod determinism;
 mod dropping;
 mod inside;
 mod joins;
+mod kept_graphs;
 mod linear;
 mod parallel;
 mod poison;
