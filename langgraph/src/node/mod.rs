@@ -54,7 +54,7 @@ pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};
-pub(crate) use scope::{Place, Scope, Shared, below};
+pub(crate) use scope::{Place, Scope, Shared, below, kept};
 pub(crate) use send::{Argument, ErasedItem, StoredItem};
 pub(crate) use step::{Call, Look, Looking, Step};
 pub(crate) use stored::{Lent, state, whole};

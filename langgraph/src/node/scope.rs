@@ -62,11 +62,7 @@ impl Place {
 
     /// The log that a graph inside keeps from call to call.
     pub(crate) fn kept(&self, key: &str) -> ThreadKey {
-        ThreadKey {
-            thread: self.tip.key.thread.clone(),
-            // No log below a task has such a name: those end in numbers.
-            namespace: vec![format!("@{key}")],
-        }
+        kept(&self.tip.key.thread, key)
     }
 
     /// The checkpoint in the name of a log below a task; from behind, since a node may have any
@@ -88,6 +84,15 @@ pub(crate) fn below(
     key.namespace
         .push(format!("{node}:{checkpoint}:{task}:{call}"));
     key
+}
+
+/// The log that a graph inside a thread keeps from call to call; see [`Place::kept`].
+pub(crate) fn kept(thread: &str, key: &str) -> ThreadKey {
+    ThreadKey {
+        thread: thread.to_owned(),
+        // No log below a task has such a name: those end in numbers.
+        namespace: vec![format!("@{key}")],
+    }
 }
 
 /// What a run shares with the subgraphs inside it.
