@@ -16,7 +16,8 @@ async fn the_store_conforms() {
     let schemas = Mutex::new(Vec::new());
     let report = conformance::run(async |options| {
         let schema = Schema::new();
-        let connecting = Database::connect_with(&url(), schema.options());
+        let url = url();
+        let connecting = Database::connect_with(&url, schema.options());
         schemas.lock().unwrap().push(schema);
         let store = PostgresStore::with(connecting.await?, options);
         Ok(Arc::new(store) as Arc<dyn Store>)

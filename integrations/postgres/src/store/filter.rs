@@ -110,24 +110,26 @@ impl Conditions {
         let mut path = path.iter();
         while let Some(segment) = path.next() {
             match segment {
-                // By text only into objects, by number only into arrays.
                 Segment::Key(key) => {
+                    // By text only into objects.
                     let key = self.bind(key.clone());
                     value = format!("({value} -> {key}::text)");
                 }
+                // `-> 0` would take a number for an array of one. In a strict path that is an
+                // error, which is not reported: nothing is there.
                 Segment::Index(index) => {
-                    value = format!("({value} -> {})", number(i64::from(*index)))
+                    value = format!("({})", step("_first", &value, &index.to_string()))
                 }
                 Segment::Back(back) => {
-                    value = format!("({value} -> {})", number(-1 - i64::from(*back)))
+                    value = format!("({})", step("_first", &value, &format!("last - {back}")))
                 }
                 Segment::Each => {
                     let name = format!("e{}", self.elements);
                     self.elements += 1;
                     let below = self.reach(format!("{name}.value"), path.as_slice(), test)?;
+                    let each = step("", &value, "*");
                     return Ok(format!(
-                        "EXISTS (SELECT 1 FROM jsonb_array_elements(CASE jsonb_typeof({value}) \
-                         WHEN 'array' THEN {value} END) AS {name} (value) WHERE {below})"
+                        "EXISTS (SELECT 1 FROM {each} AS {name} (value) WHERE {below})"
                     ));
                 }
             }
@@ -176,10 +178,9 @@ impl Conditions {
     }
 }
 
-/// An index; beyond the range of an `integer`, one that no array has.
-fn number(index: i64) -> String {
-    let index = index.clamp(i64::from(i32::MIN) + 1, i64::from(i32::MAX));
-    format!("({index})")
+/// A step into an array. `index` is not from outside.
+fn step(which: &str, value: &str, index: &str) -> String {
+    format!("jsonb_path_query{which}({value}, 'strict $[{index}]', '{{}}', true)")
 }
 
 fn json(scalar: &Scalar) -> Value {
