@@ -118,10 +118,10 @@ impl Conditions {
                 // `-> 0` would take a number for an array of one. In a strict path that is an
                 // error, which is not reported: nothing is there.
                 Segment::Index(index) => {
-                    value = format!("({})", step("_first", &value, &index.to_string()))
+                    value = step("_first", &value, &index.to_string());
                 }
                 Segment::Back(back) => {
-                    value = format!("({})", step("_first", &value, &format!("last - {back}")))
+                    value = step("_first", &value, &format!("last - {back}"));
                 }
                 Segment::Each => {
                     let name = format!("e{}", self.elements);

@@ -1,5 +1,7 @@
 //! Databases for the tests.
 
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
