@@ -2,6 +2,9 @@
 //!
 //! `TRYBUILD=overwrite cargo test -p langgraph-tests --test ui` writes the messages anew.
 
+#[path = "ui/mutations.rs"]
+mod mutations;
+
 fn cases(of: &str) {
     let cases = trybuild::TestCases::new();
     cases.pass(format!("ui/{of}/pass/*.rs"));
@@ -39,7 +42,10 @@ fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {
     };
     let (program, told) = (read("rs"), read("stderr"));
     let mut mentions = Vec::new();
-    let graphs = program.lines().enumerate().skip_while(|(_, line)| *line != "fn main() {");
+    let graphs = program
+        .lines()
+        .enumerate()
+        .skip_while(|(_, line)| *line != "fn main() {");
     for (number, line) in graphs {
         let mut column = 0;
         for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
@@ -49,7 +55,10 @@ fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {
             column += word.len() + 1;
         }
     }
-    let mut errors: Vec<&str> = told.lines().filter_map(|line| line.split("--> ").nth(1)).collect();
+    let mut errors: Vec<&str> = told
+        .lines()
+        .filter_map(|line| line.split("--> ").nth(1))
+        .collect();
     // The lint level, which the first error shows.
     errors.retain(|place| !place.ends_with(":2:9"));
     errors.sort_unstable();

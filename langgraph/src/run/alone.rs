@@ -1,5 +1,6 @@
 //! Supersteps of one task: inline, and without a clone of the state.
 
+use super::commit::Changes;
 use super::execute::{Done, Ended, Unsettled, asks, run_task};
 use super::machine::{End, Machine, Task};
 use super::route::ask;
@@ -22,9 +23,7 @@ impl<S: State> Machine<S> {
         let known = prior.is_some();
         cx.reuse(self.shown_step(), self.taken, task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-        if !task.answers.is_empty() {
-            cx.answer(task.answers.clone());
-        }
+        self.remind(cx, 0, &task);
         let ended = if let Some(ended) = prior {
             *ended
         } else if let Some(done) = &task.ran {
@@ -71,13 +70,17 @@ impl<S: State> Machine<S> {
         }
         let done = match ended {
             Ended::Finished(done) => done,
-            Ended::Asked { questions, ran } => {
+            Ended::Asked {
+                questions,
+                ran,
+                refused,
+            } => {
                 // What was known before has to be shown now.
                 if let (true, Some(ran)) = (known, ran) {
                     self.tell_kept(&task, &ran).await;
                     self.merge_one(&task, ran.output.writes)?;
                 }
-                return self.stop(task, Unsettled::Asked(questions));
+                return self.stop(task, Unsettled::Asked(questions, refused));
             }
             Ended::Failed(error) => return self.stop(task, Unsettled::Failed(error)),
         };
@@ -116,7 +119,12 @@ impl<S: State> Machine<S> {
         } else {
             commit.one(task.node, writes)
         };
-        Ok(merged?)
+        let wrote = merged?;
+        if self.is_start(task) && self.changes.is_some() {
+            // The input is the caller's, not a change of this graph.
+            self.changes = Some(Changes::default());
+        }
+        Ok(wrote)
     }
 
     /// Ends a superstep whose only task has run and does not know where to go.
@@ -127,7 +135,7 @@ impl<S: State> Machine<S> {
         unsettled: Unsettled,
         wrote: bool,
     ) -> Result<Option<End>, AgentError> {
-        let asked = matches!(unsettled, Unsettled::Asked(_));
+        let asked = matches!(unsettled, Unsettled::Asked(..));
         let ended = unsettled.ended(ran);
         if self.watched() {
             self.note(&task, &ended).await?;
@@ -136,7 +144,9 @@ impl<S: State> Machine<S> {
             self.tell_values().await;
         }
         match ended {
-            Ended::Asked { questions, .. } => self.stop(task, Unsettled::Asked(questions)),
+            Ended::Asked {
+                questions, refused, ..
+            } => self.stop(task, Unsettled::Asked(questions, refused)),
             Ended::Failed(error) => self.stop(task, Unsettled::Failed(error)),
             Ended::Finished(_) => Ok(None),
         }
@@ -149,10 +159,11 @@ impl<S: State> Machine<S> {
         unsettled: Unsettled,
     ) -> Result<Option<End>, AgentError> {
         match unsettled {
-            Unsettled::Asked(questions) => {
+            Unsettled::Asked(questions, refused) => {
                 let interrupts = self.interrupts(&task, 0, questions);
+                let refused = refused.map(|error| self.failure(task.node, error));
                 self.frontier.push(task);
-                Ok(Some(End::Paused(interrupts)))
+                Ok(Some(End::paused(interrupts, refused)))
             }
             Unsettled::Failed(error) => Err(self.failure(task.node, error)),
         }

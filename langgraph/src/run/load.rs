@@ -9,12 +9,12 @@ use super::machine::{Machine, Seen, Task};
 use super::record::Recorder;
 use crate::AgentError;
 use crate::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Snapshot, StateCodec, Stored,
-    TaskArgument, TaskOutcome, TaskSnapshot, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, InnerSnapshot, Snapshot, StateCodec,
+    Stored, TaskArgument, TaskOutcome, TaskSnapshot, TaskSpec, ThreadKey,
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
-use crate::node::{Answer, Argument, Interrupt, Questions, Writes};
+use crate::node::{Answer, Argument, Interrupt, OnceRecord, Questions, Writes};
 use crate::state::State;
 
 /// A thread as one of its checkpoints left it.
@@ -49,12 +49,15 @@ pub(super) struct TaskState<S: State> {
     pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
+    pub(super) once: Vec<OnceRecord>,
     /// What it asked last, answered or not.
     pub(super) asked: Option<Questions>,
     /// START's routers failed; the input that it has taken up is kept all the same.
     pub(super) lost_way: Option<String>,
     /// What the node did, when it is its routers that have asked.
     pub(super) ran: Option<Done<S>>,
+    /// The graph that its node is, when it has been looked at.
+    pub(super) inside: Option<InnerSnapshot>,
 }
 
 pub(super) enum Outcome<S: State> {
@@ -71,51 +74,69 @@ pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S
     else {
         return Ok(None);
     };
-    let reader = Reader {
-        plan: read.plan,
-        codec: read.codec,
-        formats: read.saver.formats(),
-        key: read.key,
-    };
     let mut changes = read.changes.then(Changes::default);
-    let state = replay(&reader, read.initial, &records, changes.as_mut())?;
+    let mut replay = Replay::new(read.reader(), read.initial);
+    let mut before = None;
+    for stored in &records {
+        replay.before_entries(before, stored, changes.as_mut())?;
+        replay.entries(stored, changes.as_mut())?;
+        before = Some(stored);
+    }
     let Some(stored) = records.pop() else {
         return Ok(None);
     };
-    let tasks = task_states(&reader, &stored)?;
     Ok(Some(Loaded {
-        state,
-        stored,
-        head,
-        tasks,
         changes,
+        ..replay.loaded(head, stored)?
     }))
 }
 
-/// The state that a chain of records makes.
-fn replay<S: State>(
-    reader: &Reader<'_, S>,
-    initial: &Arc<S>,
-    chain: &[Stored],
-    mut changes: Option<&mut Changes<S>>,
-) -> Result<Arc<S>, AgentError> {
-    let plan = reader.plan;
-    let mut state = Arc::clone(initial);
-    let mut before: Option<&Stored> = None;
-    for stored in chain {
+impl<'a, S: State> Read<'a, S> {
+    pub(super) fn reader(&self) -> Reader<'a, S> {
+        Reader {
+            plan: self.plan,
+            codec: self.codec,
+            formats: self.saver.formats(),
+            key: self.key,
+        }
+    }
+}
+
+/// Makes states of the records of a log, one after the other.
+pub(super) struct Replay<'a, S: State> {
+    reader: Reader<'a, S>,
+    state: Arc<S>,
+}
+
+impl<'a, S: State> Replay<'a, S> {
+    pub(super) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
+        Self {
+            reader,
+            state: Arc::clone(initial),
+        }
+    }
+
+    /// The state of a checkpoint without what was written to it from outside.
+    pub(super) fn before_entries(
+        &mut self,
+        before: Option<&Stored>,
+        stored: &Stored,
+        mut changes: Option<&mut Changes<S>>,
+    ) -> Result<&Arc<S>, AgentError> {
+        let plan = self.reader.plan;
         if let Some(snapshot) = &stored.checkpoint.snapshot {
-            state = Arc::new(S::clone(&*reader.state(snapshot)?));
+            self.state = Arc::new(S::clone(&*self.reader.state(snapshot)?));
         } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before)
             && base.with_tasks
         {
-            let writes = finished(plan, &task_states(reader, before)?);
+            let writes = finished(plan, &task_states(&self.reader, before)?);
             let mut commit = Commit {
                 plan,
-                state: &mut state,
+                state: &mut self.state,
                 changes: changes.as_deref_mut(),
                 observed: false,
             };
-            if before.checkpoint.step < 0 && !reader.key.namespace.is_empty() {
+            if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
                 // A graph inside another starts with what is ephemeral there.
                 for (node, writes) in writes {
                     commit.entry(node, writes)?;
@@ -123,21 +144,47 @@ fn replay<S: State>(
             } else {
                 commit.all(writes)?;
             }
+            let starts = |task: &TaskSpec| &*task.node == START;
+            if let Some(changes) = changes
+                && before.checkpoint.tasks.iter().any(starts)
+            {
+                // The input is the caller's, not a change of this graph.
+                *changes = Changes::default();
+            }
         }
+        Ok(&self.state)
+    }
+
+    /// The state of a checkpoint whose [`before_entries`](Self::before_entries) is done.
+    pub(super) fn entries(
+        &mut self,
+        stored: &Stored,
+        mut changes: Option<&mut Changes<S>>,
+    ) -> Result<&Arc<S>, AgentError> {
+        let plan = self.reader.plan;
         for entry in &stored.entries {
             let mut commit = Commit {
                 plan,
-                state: &mut state,
+                state: &mut self.state,
                 changes: changes.as_deref_mut(),
                 observed: false,
             };
-            for write in reader.writes(&entry.writes)? {
+            for write in self.reader.writes(&entry.writes)? {
                 commit.apply(plan.names.len(), write)?;
             }
         }
-        before = Some(stored);
+        Ok(&self.state)
     }
-    Ok(state)
+
+    pub(super) fn loaded(&self, head: Head, stored: Stored) -> Result<Loaded<S>, AgentError> {
+        Ok(Loaded {
+            state: Arc::clone(&self.state),
+            tasks: task_states(&self.reader, &stored)?,
+            stored,
+            head,
+            changes: None,
+        })
+    }
 }
 
 /// What finished tasks wrote, in their order.
@@ -175,9 +222,11 @@ fn task_states<S: State>(
             joined_in,
             outcome: None,
             answers: Vec::new(),
+            once: Vec::new(),
             asked: None,
             lost_way: None,
             ran: None,
+            inside: None,
         });
     }
     for record in &stored.tasks {
@@ -197,6 +246,12 @@ fn task_states<S: State>(
                     state.ran = Some(done);
                 }
                 state.lost_way = None;
+                // Had it been answered, it would not ask.
+                let Questions { own, inner } = &questions.0;
+                let asks = |key: &String| {
+                    own.iter().any(|own| own.key == *key) || inner.iter().any(|i| i.id == *key)
+                };
+                state.answers.retain(|answer| !asks(&answer.key));
                 state.asked = Some(questions.0.clone());
                 state.outcome = Some(Outcome::Asked(questions.0.clone()));
             }
@@ -206,6 +261,7 @@ fn task_states<S: State>(
             Some(TaskOutcome::Failed(text)) => state.outcome = Some(Outcome::Failed(text.clone())),
             None => {}
         }
+        state.once.extend_from_slice(&record.once);
         for answer in &record.answers {
             state.answers.retain(|old| old.key != answer.key);
             state.answers.push(answer.clone());
@@ -225,6 +281,7 @@ impl<S: State> TaskState<S> {
         }
         self.lost_way = None;
         self.answers.clear();
+        self.once.clear();
         self.asked = None;
     }
 
@@ -245,7 +302,7 @@ impl<S: State> TaskState<S> {
         }
     }
 
-    fn is_finished(&self) -> bool {
+    pub(super) fn is_finished(&self) -> bool {
         self.lost_way.is_none() && matches!(self.outcome, Some(Outcome::Finished(_)))
     }
 
@@ -320,7 +377,7 @@ impl<S: State> Loaded<S> {
     }
 
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
-    pub(super) fn live(mut self, plan: &Plan<S>) -> Snapshot<S> {
+    pub(super) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let mut state = Arc::clone(&self.state);
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
         let known = tasks
@@ -339,21 +396,21 @@ impl<S: State> Loaded<S> {
                 self.state = state;
             }
         }
-        self.show(false)
+        self.show(false, namespace)
     }
 
     /// The checkpoint as it was saved.
-    pub(super) fn saved(self) -> Snapshot<S> {
-        self.show(true)
+    pub(super) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
+        self.show(true, namespace)
     }
 
-    fn show(self, all: bool) -> Snapshot<S> {
+    fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
         // A superstep whose tasks have all finished without a checkpoint behind it runs again.
         let whole = all || self.tasks.iter().all(TaskState::is_finished);
         let joins = checkpoint.joins.iter().map(|join| {
-            UnfilledJoin::new(&[], &join.sources, &join.target, |_, source| {
+            UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
                 join.seen.contains(source)
             })
         });
@@ -378,7 +435,7 @@ impl<S: State> Loaded<S> {
             if whole || !task.is_finished() {
                 snapshot.next.push(Arc::clone(&task.node));
             }
-            let interrupts = task.questions(&base, index, &[], all);
+            let interrupts = task.questions(&base, index, namespace, all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
             let (result, error) = match task.outcome {
                 _ if task.lost_way.is_some() => (None, task.lost_way),
@@ -392,6 +449,7 @@ impl<S: State> Loaded<S> {
                 result,
                 error,
                 interrupts,
+                inside: task.inside,
             });
         }
         snapshot
@@ -455,6 +513,7 @@ impl<S: State> Loaded<S> {
                 Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked {
                     questions,
                     ran: task.ran.clone(),
+                    refused: None,
                 }),
                 _ => None,
             };
@@ -462,6 +521,7 @@ impl<S: State> Loaded<S> {
                 node: find(&task.node)?,
                 argument: task.argument,
                 answers: task.answers,
+                once: task.once,
                 prior: prior.map(Box::new),
                 ran: task.ran.map(Box::new),
             });

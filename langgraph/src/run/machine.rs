@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
 use super::execute::{Done, Ended, Unsettled, asks};
+use super::panic::Panicked;
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
@@ -13,7 +14,8 @@ use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
 use crate::node::{
-    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
+    Answer, Argument, Context, Interrupt, Jump, NodeError, OnceRecord, Output, ParentCommand,
+    Questions, Scope,
 };
 use crate::state::State;
 
@@ -30,6 +32,8 @@ pub(super) struct Task<S: State> {
     pub(super) argument: Option<Argument<S>>,
     /// Answers to what it asked before.
     pub(super) answers: Vec<Answer>,
+    /// What it has done once.
+    pub(super) once: Vec<OnceRecord>,
     /// How it ended in an earlier run; it does not run again.
     pub(super) prior: Option<Box<Ended<S>>>,
     /// What its node did in an earlier run, when its routers had a question: only they are asked.
@@ -42,6 +46,7 @@ impl<S: State> Task<S> {
             node,
             argument: None,
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
             ran: None,
         }
@@ -52,8 +57,21 @@ impl<S: State> Task<S> {
             node,
             argument: Some(argument),
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
             ran: None,
+        }
+    }
+
+    /// The same task, to run once more.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            node: self.node,
+            argument: self.argument.clone(),
+            answers: self.answers.clone(),
+            once: self.once.clone(),
+            prior: None,
+            ran: self.ran.clone(),
         }
     }
 }
@@ -64,8 +82,20 @@ pub(super) enum End {
     Done,
     /// Tasks asked questions, or a breakpoint was reached.
     Paused(Vec<Interrupt>),
+    /// It waits as before, because an answer was none.
+    Refused(Vec<Interrupt>, Box<AgentError>),
     /// A command ended this graph and goes on in the one around it.
     Parent(Box<ParentCommand>),
+}
+
+impl End {
+    /// A pause; what is wrong with an answer goes to whoever gave it.
+    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
+        match refused {
+            None => Self::Paused(interrupts),
+            Some(error) => Self::Refused(interrupts, Box::new(error)),
+        }
+    }
 }
 
 /// A graph that runs.
@@ -82,14 +112,14 @@ pub(super) struct Machine<S: State> {
     pub(super) deferred: Vec<usize>,
     /// What each join has seen.
     pub(super) joins: Vec<Seen>,
-    /// The superstep in which each node was last put on the frontier.
+    /// The superstep in which each node was last put on the frontier; made when there are many.
     pub(super) marks: Vec<usize>,
     /// The superstep, counted over the life of the thread; -1 before START's.
     pub(super) step: i64,
     /// The supersteps of this run.
     pub(super) taken: usize,
-    /// When others last got their turn.
-    pub(super) last_turn: Instant,
+    /// When others last got their turn; none while the run is young.
+    pub(super) last_turn: Option<Instant>,
     pub(super) before: Stops,
     pub(super) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
@@ -98,6 +128,10 @@ pub(super) struct Machine<S: State> {
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
     pub(super) recorder: Option<Recorder<S>>,
+    /// Which call of its task it is, and the answers that the task was given, for a graph without a
+    /// log of its own.
+    pub(super) call: usize,
+    pub(super) given: Vec<Answer>,
     /// How the state becomes bytes, if it does.
     pub(super) codec: Option<StateCodec<S>>,
 }
@@ -112,7 +146,7 @@ pub(super) struct Seen {
 impl<S: State> Machine<S> {
     pub(super) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: S) -> Self {
         Self {
-            marks: vec![0; plan.nodes.len()],
+            marks: Vec::new(),
             joins: vec![Seen::default(); plan.joins.len()],
             before: plan.interrupt_before.clone(),
             after: plan.interrupt_after.clone(),
@@ -122,10 +156,12 @@ impl<S: State> Machine<S> {
             deferred: Vec::new(),
             step: -1,
             taken: 0,
-            last_turn: Instant::now(),
+            last_turn: None,
             passed: false,
             changes: None,
             recorder: None,
+            call: 0,
+            given: Vec::new(),
             codec: S::codec(),
             plan,
             scope,
@@ -177,7 +213,7 @@ impl<S: State> Machine<S> {
         self.follow(&plan, start, input.jump, routes)?;
         self.settle();
         if self.watched() {
-            self.conclude(wrote).await?;
+            Box::pin(self.conclude(wrote)).await?;
         }
         Ok(())
     }
@@ -205,9 +241,30 @@ impl<S: State> Machine<S> {
             if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
                 return Ok(end);
             }
+            if self.frontier.is_empty() && self.deferred.is_empty() {
+                return Ok(End::Done);
+            }
+            // In a box, so that a run that does not come here needs no room for it.
+            if let Some(end) = Box::pin(self.walk(&plan, &mut cx, quiet)).await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Takes supersteps of every kind; when `quiet`, until a stride can go on.
+    async fn walk(
+        &mut self,
+        plan: &Plan<S>,
+        cx: &mut Context,
+        quiet: bool,
+    ) -> Result<Option<End>, AgentError> {
+        loop {
             self.release_deferred();
             if self.frontier.is_empty() {
-                return Ok(End::Done);
+                return Ok(Some(End::Done));
+            }
+            if quiet && self.plain_task().is_some() {
+                return Ok(None);
             }
             check_cancelled(&self.scope)?;
             let stops = |stops: &Stops, machine: &Self| {
@@ -221,7 +278,7 @@ impl<S: State> Machine<S> {
                 && stops(&self.before, self)
             {
                 self.tell_breakpoint().await;
-                return Ok(End::Paused(Vec::new()));
+                return Ok(Some(End::Paused(Vec::new())));
             }
             // An input that is taken up now is no superstep of its own.
             let counts = !self.frontier.iter().all(|task| self.is_start(task));
@@ -241,18 +298,18 @@ impl<S: State> Machine<S> {
                 give_turn(&mut self.last_turn).await;
             }
             let end = if self.frontier.len() == 1 {
-                self.one(&plan, &mut cx).await?
+                self.one(plan, cx).await?
             } else {
-                self.several(&plan).await?
+                self.several(plan).await?
             };
-            if let Some(end) = end {
+            if end.is_some() {
                 return Ok(end);
             }
             if stops_after {
                 self.release_deferred();
                 self.tell_breakpoint().await;
                 self.passed = true;
-                return Ok(End::Paused(Vec::new()));
+                return Ok(Some(End::Paused(Vec::new())));
             }
         }
     }
@@ -290,20 +347,29 @@ impl<S: State> Machine<S> {
         let known = tasks.iter().all(|task| task.prior.is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.
         let untouched = known.then(|| Arc::clone(&self.state));
-        let ended = self.execute(&mut tasks).await?;
+        let endings = self.execute(&mut tasks).await?;
         let mut paused = false;
+        let mut refused = None;
         let mut interrupts = Vec::new();
         let mut writes = Vec::with_capacity(tasks.len());
         let mut directions = Vec::with_capacity(tasks.len());
         let mut failed = None;
-        for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
-            match ended {
+        for (index, (task, ending)) in tasks.iter().zip(endings).enumerate() {
+            let lost = || Ended::Failed(Panicked::lost().into());
+            match ending.into_inner().unwrap_or_else(lost) {
                 Ended::Finished(done) => {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
                 }
-                Ended::Asked { questions, ran } => {
+                Ended::Asked {
+                    questions,
+                    ran,
+                    refused: bad,
+                } => {
                     paused = true;
+                    if let (None, Some(error)) = (&refused, bad) {
+                        refused = Some(self.failure(task.node, error));
+                    }
                     writes.extend(ran.map(|done| (task.node, done.output.writes)));
                     interrupts.extend(self.interrupts(task, index, questions));
                 }
@@ -337,7 +403,7 @@ impl<S: State> Machine<S> {
             if wrote {
                 self.tell_values().await;
             }
-            return Ok(Some(End::Paused(interrupts)));
+            return Ok(Some(End::paused(interrupts, refused)));
         }
         for (node, jump, routes) in directions {
             match jump {
@@ -346,7 +412,9 @@ impl<S: State> Machine<S> {
             }
         }
         self.settle();
-        self.conclude(wrote).await?;
+        if self.watched() {
+            self.conclude(wrote).await?;
+        }
         Ok(None)
     }
 
@@ -366,13 +434,7 @@ impl<S: State> Machine<S> {
         index: usize,
         questions: Questions,
     ) -> Vec<Interrupt> {
-        let namespace = &self.scope.namespace;
-        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
-            checkpoint.to_string()
-        } else {
-            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-            format!("{}@{}", path.join("/"), self.step)
-        };
+        let (base, namespace) = (self.base(), &self.scope.namespace);
         super::load::interrupts(
             &base,
             index,
@@ -380,6 +442,34 @@ impl<S: State> Machine<S> {
             namespace,
             questions,
         )
+    }
+
+    /// What the ids of questions of the current superstep begin with.
+    fn base(&self) -> String {
+        if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+            return checkpoint.to_string();
+        }
+        let path: Vec<_> = self.scope.namespace.iter().map(|name| &**name).collect();
+        format!("{}#{}@{}", path.join("/"), self.call, self.step)
+    }
+
+    /// Tells a task what is known of it from earlier runs.
+    pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
+        if self.given.is_empty() {
+            return cx.remember(&task.answers, &task.once);
+        }
+        // A graph that keeps no log runs from its beginning: it finds its answers by their ids.
+        let own = format!("{}:{index}:", self.base());
+        let answers = self.given.iter().map(|answer| Answer {
+            key: answer
+                .key
+                .strip_prefix(&own)
+                .unwrap_or(&answer.key)
+                .to_owned(),
+            value: answer.value.clone(),
+        });
+        let answers: Vec<_> = answers.chain(task.answers.iter().cloned()).collect();
+        cx.remember(&answers, &task.once);
     }
 
     /// The error of a node, with where it happened.
@@ -413,10 +503,15 @@ impl<S: State> Machine<S> {
 ///
 /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
 /// as long as their nodes compute.
-pub(super) async fn give_turn(last: &mut Instant) {
-    if last.elapsed() >= TURN_TIME {
-        tokio::task::yield_now().await;
-        *last = Instant::now();
+pub(super) async fn give_turn(last: &mut Option<Instant>) {
+    match last {
+        Some(turn) if turn.elapsed() < TURN_TIME => {}
+        Some(turn) => {
+            tokio::task::yield_now().await;
+            *turn = Instant::now();
+        }
+        // The clock starts here: a short run need not look at it.
+        None => *last = Some(Instant::now()),
     }
 }
 

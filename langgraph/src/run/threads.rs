@@ -9,16 +9,16 @@ use serde_json::Value;
 use super::Run;
 use super::coder::Coder;
 use super::execute::{Done, Ended};
+use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
-use super::record::{Origin, Recorder};
+use super::record::{Origin, Recorder, Snapshots};
 use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, Head, ListOptions, Snapshot, Source,
-    ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, Head, Snapshot, Source, ThreadKey,
 };
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Answer, Interrupt, Jump, Output, Writes};
@@ -30,8 +30,9 @@ pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
     pub(super) metadata: BTreeMap<String, Value>,
-    /// True when the log is read from its beginning each time.
-    pub(super) whole: bool,
+    pub(super) snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    pub(super) call: Option<Arc<str>>,
     /// False while values are held back as they are.
     pub(super) encodes: bool,
 }
@@ -43,7 +44,8 @@ impl Log {
             saver: Arc::clone(saver),
             key: ThreadKey::root(thread),
             metadata: BTreeMap::new(),
-            whole: false,
+            snapshots: Snapshots::Anywhere,
+            call: None,
             encodes: true,
         }
     }
@@ -61,11 +63,7 @@ impl Log {
             codec: machine.codec,
         };
         let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
-        if self.whole {
-            recorder.without_snapshots()
-        } else {
-            recorder
-        }
+        recorder.within(self.snapshots, self.call.clone())
     }
 
     /// Goes on behind what was loaded.
@@ -380,10 +378,13 @@ impl<S: State> CompiledStateGraph<S> {
         Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
     }
 
-    fn log(&self, thread: &str) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), AgentError> {
+    pub(super) fn kept(
+        &self,
+        thread: &str,
+    ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
         match &self.saver {
             Some(saver) => Ok((saver, ThreadKey::root(thread))),
-            None => Err(CheckpointError::NoCheckpointer(thread.to_owned()).into()),
+            None => Err(CheckpointError::NoCheckpointer(thread.to_owned())),
         }
     }
 
@@ -395,7 +396,62 @@ impl<S: State> CompiledStateGraph<S> {
     /// [`AgentError::Checkpoint`] when the thread cannot be read.
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
         let loaded = self.read(thread, None).await?;
-        Ok(loaded.map(|loaded| loaded.live(&self.plan)))
+        Ok(loaded.map(|loaded| loaded.live(&self.plan, &[])))
+    }
+
+    /// The thread as it is now, or as the checkpoint `at` was saved, with the graphs inside its
+    /// pending tasks: [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside), to any
+    /// depth.
+    ///
+    /// Seen are the nodes that are graphs themselves; what a node calls by
+    /// [`Context::run`](crate::Context::run) is its own business.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut inner = StateGraph::<i64>::new();
+    /// inner.add_node("double", |n: &i64| n * 2).add_node("increment", |n: &i64| n + 1);
+    /// inner.add_sequence(&["double", "increment"]).interrupt_before(["increment"]);
+    ///
+    /// let mut outer = StateGraph::<i64>::new();
+    /// outer.add_node("inner", inner.compile()?).add_sequence(&["inner"]);
+    /// let graph = outer.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// graph.run(20).thread("t").await?;
+    /// let snapshot = graph.get_state_with_subgraphs("t", None).await?.unwrap();
+    /// assert_eq!(snapshot.values, 20);
+    /// let inside = snapshot.tasks[0].inside::<i64>().unwrap();
+    /// assert_eq!((inside.values, &*inside.next[0]), (40, "increment"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn get_state_with_subgraphs(
+        &self,
+        thread: &str,
+        at: impl Into<Option<CheckpointId>> + Send,
+    ) -> Result<Option<Snapshot<S>>, AgentError> {
+        let at = at.into();
+        let Some(loaded) = self.read(thread, at).await? else {
+            return Ok(None);
+        };
+        let (saver, key) = self.kept(thread)?;
+        let looked = Looked {
+            saver: &**saver,
+            key: &key,
+            namespace: &[],
+            saved: at.is_some(),
+        };
+        Ok(Some(show(&self.plan, loaded, looked).await?))
     }
 
     async fn read(
@@ -403,7 +459,7 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
+        let (saver, key) = self.kept(thread)?;
         load(&Read {
             plan: &self.plan,
             codec: self.codec.or_else(S::codec),
@@ -429,21 +485,7 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(self
             .read(thread, Some(checkpoint))
             .await?
-            .map(Loaded::saved))
-    }
-
-    /// The thread's checkpoints, newest first, those of all its branches.
-    ///
-    /// # Errors
-    ///
-    /// As [`get_state`](Self::get_state).
-    pub async fn history(&self, thread: &str) -> Result<Vec<Snapshot<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
-        let mut history = Vec::new();
-        for id in saver.list(&key, ListOptions::default()).await? {
-            history.extend(self.read(thread, Some(id)).await?.map(Loaded::saved));
-        }
-        Ok(history)
+            .map(|loaded| loaded.saved(&[])))
     }
 }
 

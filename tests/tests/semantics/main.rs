@@ -11,10 +11,12 @@
 )]
 
 mod asking_routers;
+mod bad_answers;
 mod building;
 mod deferred;
 mod determinism;
 mod dropping;
+mod inside;
 mod joins;
 mod linear;
 mod parallel;

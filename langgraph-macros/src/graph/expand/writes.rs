@@ -9,7 +9,7 @@ use crate::graph::model::Beside;
 
 /// More pairs than this are left to `compile()`: a large group has many of them, and each costs
 /// rustc some time.
-const PAIRS: usize = 100;
+const PAIRS: usize = 32;
 
 impl Printer<'_> {
     /// The pairs whose nodes will be there, up to a number.
