@@ -8,7 +8,11 @@ mod database;
 mod error;
 mod migrate;
 mod reader;
+mod saver;
+mod store;
 mod writer;
 
 pub use database::{Database, Options, Synchronous};
 pub use error::SqliteError;
+pub use saver::SqliteSaver;
+pub use store::SqliteStore;

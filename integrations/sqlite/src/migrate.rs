@@ -10,7 +10,10 @@ use crate::SqliteError;
 const APPLICATION_ID: i32 = 0x6c67_7268;
 
 /// What takes a file from each version to the next. Never change one that has been released.
-const MIGRATIONS: &[&str] = &[include_str!("sql/1_store.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("sql/1_store.sql"),
+    include_str!("sql/2_threads.sql"),
+];
 
 /// Brings the tables up to date.
 ///
