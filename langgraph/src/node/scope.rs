@@ -34,6 +34,8 @@ pub(crate) struct Place {
     pub(crate) tip: Arc<Tip>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
+    /// The name that the node had when the checkpoint was stored, if it was another one.
+    pub(crate) called_before: Option<NodeName>,
 }
 
 impl Place {
@@ -41,6 +43,7 @@ impl Place {
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
         let mut key = self.tip.key.clone();
+        let node = self.called_before.as_deref().unwrap_or(node);
         key.namespace
             .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
         key
