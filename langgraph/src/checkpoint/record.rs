@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{CheckpointId, Payload, Source};
 use crate::graph::NodeName;
-use crate::node::{Answer, Questions};
+use crate::node::{Answer, OnceRecord, Questions};
 
 /// Names a log: a thread, and the place of the graph in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,6 +127,8 @@ pub struct TaskRecord {
     pub outcome: Option<TaskOutcome>,
     /// Answers given to its questions.
     pub(crate) answers: Vec<Answer>,
+    /// What it has done [once](crate::Context::once).
+    pub once: Vec<OnceRecord>,
 }
 
 /// How a task ended.

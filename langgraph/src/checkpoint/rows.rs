@@ -16,7 +16,7 @@ use super::{
     TaskRecord, TaskSpec,
 };
 use crate::graph::NodeName;
-use crate::node::Answer;
+use crate::node::{Answer, OnceRecord};
 
 /// What a row is. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -150,6 +150,8 @@ struct OutcomeText {
     end: Option<EndText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     answers: Vec<Answer>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    once: Vec<OnceRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -272,6 +274,7 @@ impl Batch {
                 task: task.task,
                 end,
                 answers: task.answers,
+                once: task.once,
             })?;
             rows.push(Row::new(task.checkpoint, RowKind::Task, text, payload));
         }
@@ -452,5 +455,6 @@ fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
         task: text.task,
         outcome,
         answers: text.answers,
+        once: text.once,
     })
 }

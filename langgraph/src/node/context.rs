@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
+use super::once::{OnceMemory, OnceRecord};
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
@@ -41,6 +42,7 @@ pub struct Context {
 #[derive(Default)]
 struct Memory {
     answers: Vec<Answer>,
+    once: OnceMemory,
     asking: Mutex<Asking>,
     /// Made when the node has a limit on the time without progress.
     pulse: OnceLock<Arc<Pulse>>,
@@ -132,12 +134,21 @@ impl Context {
             .map(|answer| &answer.value)
     }
 
-    /// Hands the task the answers to what it asked before.
-    pub(crate) fn answer(&mut self, answers: Vec<Answer>) {
+    /// Hands the task what is known of it: the answers to what it asked before, and what it has
+    /// done once.
+    pub(crate) fn remember(&mut self, answers: &[Answer], once: &[OnceRecord]) {
+        if answers.is_empty() && once.is_empty() {
+            return;
+        }
         self.memory = OnceLock::from(Box::new(Memory {
-            answers,
+            answers: answers.to_vec(),
+            once: OnceMemory::new(once.to_vec()),
             ..Memory::default()
         }));
+    }
+
+    pub(super) fn once_memory(&self) -> &OnceMemory {
+        &self.memory.get_or_init(Box::default).once
     }
 
     pub(crate) fn scope(&self) -> &Arc<Scope> {

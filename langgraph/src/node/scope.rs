@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde_json::Value;
 
 use super::Resources;
+use super::once::OnceRecord;
 use super::pulse::Pulse;
-use crate::checkpoint::{CheckpointId, ThreadKey};
+use crate::checkpoint::{Batch, CheckpointError, CheckpointId, TaskRecord, ThreadKey};
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::run::CancelToken;
 use crate::run::tip::Tip;
@@ -47,6 +48,22 @@ impl Place {
         key.namespace
             .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
         key
+    }
+
+    /// Stores what the task has done once.
+    pub(super) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
+        let batch = Batch {
+            tasks: vec![TaskRecord {
+                checkpoint: self.checkpoint,
+                task: self.task,
+                outcome: None,
+                answers: Vec::new(),
+                once: vec![record],
+            }],
+            running: true,
+            ..Batch::default()
+        };
+        self.tip.put(batch).await
     }
 
     /// The checkpoint in the name of a log below a task; from behind, since a node may have any

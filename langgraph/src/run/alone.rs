@@ -22,9 +22,7 @@ impl<S: State> Machine<S> {
         let known = prior.is_some();
         cx.reuse(self.shown_step(), self.taken, task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-        if !task.answers.is_empty() {
-            cx.answer(task.answers.clone());
-        }
+        cx.remember(&task.answers, &task.once);
         let ended = if let Some(ended) = prior {
             *ended
         } else if let Some(done) = &task.ran {

@@ -14,7 +14,7 @@ use crate::checkpoint::{
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
-use crate::node::{Answer, Argument, Interrupt, Questions, Writes};
+use crate::node::{Answer, Argument, Interrupt, OnceRecord, Questions, Writes};
 use crate::state::State;
 
 /// A thread as one of its checkpoints left it.
@@ -49,6 +49,7 @@ pub(super) struct TaskState<S: State> {
     pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
+    pub(super) once: Vec<OnceRecord>,
     /// What it asked last, answered or not.
     pub(super) asked: Option<Questions>,
     /// START's routers failed; the input that it has taken up is kept all the same.
@@ -212,6 +213,7 @@ fn task_states<S: State>(
             joined_in,
             outcome: None,
             answers: Vec::new(),
+            once: Vec::new(),
             asked: None,
             lost_way: None,
             ran: None,
@@ -249,6 +251,7 @@ fn task_states<S: State>(
             Some(TaskOutcome::Failed(text)) => state.outcome = Some(Outcome::Failed(text.clone())),
             None => {}
         }
+        state.once.extend_from_slice(&record.once);
         for answer in &record.answers {
             state.answers.retain(|old| old.key != answer.key);
             state.answers.push(answer.clone());
@@ -268,6 +271,7 @@ impl<S: State> TaskState<S> {
         }
         self.lost_way = None;
         self.answers.clear();
+        self.once.clear();
         self.asked = None;
     }
 
@@ -514,6 +518,7 @@ impl<S: State> Loaded<S> {
                 node: find(&task.node)?,
                 argument: task.argument,
                 answers: task.answers,
+                once: task.once,
                 prior: prior.map(Box::new),
                 ran: task.ran.map(Box::new),
             });

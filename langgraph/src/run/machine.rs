@@ -14,7 +14,8 @@ use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
 use crate::node::{
-    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
+    Answer, Argument, Context, Interrupt, Jump, NodeError, OnceRecord, Output, ParentCommand,
+    Questions, Scope,
 };
 use crate::state::State;
 
@@ -31,6 +32,8 @@ pub(super) struct Task<S: State> {
     pub(super) argument: Option<Argument<S>>,
     /// Answers to what it asked before.
     pub(super) answers: Vec<Answer>,
+    /// What it has done once.
+    pub(super) once: Vec<OnceRecord>,
     /// How it ended in an earlier run; it does not run again.
     pub(super) prior: Option<Box<Ended<S>>>,
     /// What its node did in an earlier run, when its routers had a question: only they are asked.
@@ -43,6 +46,7 @@ impl<S: State> Task<S> {
             node,
             argument: None,
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
             ran: None,
         }
@@ -53,6 +57,7 @@ impl<S: State> Task<S> {
             node,
             argument: Some(argument),
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
             ran: None,
         }
@@ -64,6 +69,7 @@ impl<S: State> Task<S> {
             node: self.node,
             argument: self.argument.clone(),
             answers: self.answers.clone(),
+            once: self.once.clone(),
             prior: None,
             ran: self.ran.clone(),
         }

@@ -162,6 +162,7 @@ impl<S: State> Recorder<S> {
             task,
             outcome: Some(outcome),
             answers: Vec::new(),
+            once: Vec::new(),
         }));
         Ok(())
     }
@@ -174,6 +175,7 @@ impl<S: State> Recorder<S> {
                 task,
                 outcome: None,
                 answers,
+                once: Vec::new(),
             });
         }
     }
