@@ -1,8 +1,6 @@
 //! Threads of graphs in all formats.
 #![allow(clippy::unwrap_used)] // in what several tests share
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +8,7 @@ use langgraph::checkpoint::{Formats, Json, MemorySaver, RowKind};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
-use support::ByteSaver;
+use langgraph_tests::bytes::ByteSaver;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
 struct Survey {
@@ -186,5 +184,67 @@ async fn no_payload_of_an_encrypted_thread_is_readable() {
     }
     for row in rows {
         assert!(!row.text.contains("a secret greeting"), "{}", row.text);
+    }
+}
+
+/// The same thread, in another version of the program.
+mod later {
+    use super::*;
+
+    #[derive(State, Clone, Debug, Default, PartialEq)]
+    #[state(version = 1, migrate = halved)]
+    pub(super) struct Sample {
+        pub(super) by_number: BTreeMap<u32, f64>,
+        #[state(alias = "raw")]
+        pub(super) bytes: Vec<u8>,
+    }
+
+    fn halved(
+        version: u32,
+        mut update: serde_json::Value,
+    ) -> Result<serde_json::Value, Box<dyn std::error::Error + std::marker::Send + Sync>> {
+        assert_eq!(version, 0);
+        for number in update["by_number"].as_object_mut().into_iter().flatten() {
+            *number.1 = (number.1.as_f64().ok_or("no number")? / 2.0).into();
+        }
+        Ok(update)
+    }
+}
+
+#[derive(State, Clone, Debug, Default, PartialEq)]
+struct Sample {
+    by_number: BTreeMap<u32, f64>,
+    raw: Vec<u8>,
+}
+
+#[tokio::test]
+async fn what_json_cannot_hold_is_migrated_all_the_same() {
+    let key = || Key::new("k", &[1; 32]);
+    for formats in [
+        Formats::new(MessagePack),
+        Formats::new(Encrypted::new(Zstd::new(MessagePack), key())),
+    ] {
+        let store = Arc::new(MemorySaver::new());
+        let mut graph = StateGraph::<Sample>::new();
+        graph
+            .add_node("a", |state: &Sample| state.clone())
+            .add_sequence(&["a"]);
+        let graph = graph.compile().unwrap();
+        let graph = graph.checkpointer(ByteSaver::new(&store, formats.clone()));
+        let sample = Sample {
+            by_number: BTreeMap::from([(7, 3.0)]),
+            raw: vec![1, 255],
+        };
+        graph.run(sample).thread("t").await.unwrap();
+
+        let mut graph = StateGraph::<later::Sample>::new();
+        graph
+            .add_node("a", |state: &later::Sample| state.clone())
+            .add_sequence(&["a"]);
+        let graph = graph.compile().unwrap();
+        let graph = graph.checkpointer(ByteSaver::new(&store, formats));
+        let state = graph.get_state("t").await.unwrap().unwrap().values;
+        assert_eq!(state.by_number, BTreeMap::from([(7, 1.5)]));
+        assert_eq!(state.bytes, [1, 255]);
     }
 }

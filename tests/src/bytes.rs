@@ -1,7 +1,6 @@
 //! A saver that keeps bytes, in memory.
-#![allow(clippy::unwrap_used)] // in what several tests share
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use langgraph::checkpoint::{
@@ -10,14 +9,16 @@ use langgraph::checkpoint::{
 };
 
 /// Values become bytes on their way into `store`, which several of these may share.
-pub(crate) struct ByteSaver {
+#[derive(Debug)]
+pub struct ByteSaver {
     store: Arc<MemorySaver>,
     formats: Formats,
     rows: Mutex<Vec<Row>>,
 }
 
 impl ByteSaver {
-    pub(crate) fn new(store: &Arc<MemorySaver>, formats: Formats) -> Arc<Self> {
+    /// Writes to `store` in the first of `formats`.
+    pub fn new(store: &Arc<MemorySaver>, formats: Formats) -> Arc<Self> {
         Arc::new(Self {
             store: Arc::clone(store),
             formats,
@@ -26,8 +27,12 @@ impl ByteSaver {
     }
 
     /// What went through this one.
-    pub(crate) fn rows(&self) -> Vec<Row> {
-        self.rows.lock().unwrap().clone()
+    pub fn rows(&self) -> Vec<Row> {
+        self.locked().clone()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<Row>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -41,7 +46,7 @@ impl Checkpointer for ByteSaver {
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         Box::pin(async move {
             let rows = batch.clone().into_rows(&self.formats)?;
-            self.rows.lock().unwrap().extend(rows);
+            self.locked().extend(rows);
             self.store.put(key, batch).await
         })
     }
