@@ -1,3 +1,4 @@
 //! What the project's tests share.
 
+pub mod bytes;
 pub mod parity;
