@@ -81,7 +81,11 @@ pub(super) fn put(
     let Some((log, start)) = advance(connection, place, &batch)? else {
         let head = place.log(connection)?.map(|log| log.head);
         // Nothing to store, and nothing there: a log without a checkpoint is none.
-        return Ok(if head == batch.head { Ok(()) } else { Err(head) });
+        return Ok(if head == batch.head {
+            Ok(())
+        } else {
+            Err(head)
+        });
     };
     let mut last = HashMap::new();
     for (number, row) in (start..).zip(&batch.rows) {
@@ -195,12 +199,7 @@ fn extend(
     Ok(first.optional()?)
 }
 
-fn insert(
-    connection: &Connection,
-    id: i64,
-    checkpoint: i64,
-    row: &Row,
-) -> Result<(), SqliteError> {
+fn insert(connection: &Connection, id: i64, checkpoint: i64, row: &Row) -> Result<(), SqliteError> {
     let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let payload = row.payload.as_ref();

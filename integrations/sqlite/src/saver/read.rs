@@ -166,7 +166,12 @@ pub(super) fn list(
                 none if none.is_empty() => None,
                 _ => row.get::<_, Option<String>>(3)?,
             };
-            Ok((row.get::<_, Id>(0)?.0, row.get(1)?, row.get::<_, String>(2)?, metadata))
+            Ok((
+                row.get::<_, Id>(0)?.0,
+                row.get(1)?,
+                row.get::<_, String>(2)?,
+                metadata,
+            ))
         };
         let (id, step, source, metadata) = read().map_err(SqliteError::from)?;
         let metadata = match metadata {
@@ -174,7 +179,9 @@ pub(super) fn list(
             Some(text) => serde_json::from_str(&text).map_err(damaged)?,
         };
         let source = source_of(&source).ok_or_else(|| {
-            CheckpointError::Corrupt(format!("checkpoint `{id}` has the unknown source `{source}`"))
+            CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` has the unknown source `{source}`"
+            ))
         })?;
         if options.wants(id, step, source, &metadata) {
             ids.push(id);
@@ -184,5 +191,7 @@ pub(super) fn list(
 }
 
 fn damaged(error: serde_json::Error) -> CheckpointError {
-    CheckpointError::Corrupt(format!("the metadata of a checkpoint cannot be read: {error}"))
+    CheckpointError::Corrupt(format!(
+        "the metadata of a checkpoint cannot be read: {error}"
+    ))
 }

@@ -52,7 +52,11 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
         .to_owned();
     let mut values = Vec::new();
     if let Some(running) = filter.running {
-        sql += if running { " AND running = 1" } else { " AND running = 0" };
+        sql += if running {
+            " AND running = 1"
+        } else {
+            " AND running = 0"
+        };
     }
     if let Some(since) = filter.idle_since {
         sql += " AND updated_at < ?";
