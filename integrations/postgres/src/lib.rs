@@ -6,6 +6,8 @@
 mod error;
 mod migrate;
 mod pool;
+mod store;
 
 pub use error::PostgresError;
 pub use pool::{Database, Options};
+pub use store::PostgresStore;

@@ -1,6 +1,6 @@
 //! The tables, and how an older database gets them.
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 
 use crate::PostgresError;
 

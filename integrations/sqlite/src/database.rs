@@ -200,7 +200,6 @@ impl Database {
     /// What it does is kept when it answers `Ok` and undone when it answers `Err`; the answer comes
     /// when it is committed. It must not begin or end transactions itself, nor hold a [`Database`].
     /// Dropping the future does not stop a job that is in the queue.
-    #[allow(dead_code)]
     pub(crate) async fn write<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -213,7 +212,6 @@ impl Database {
     }
 
     /// Runs `job` on a snapshot of the database, with what was committed before the call.
-    #[allow(dead_code)]
     pub(crate) async fn read<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,

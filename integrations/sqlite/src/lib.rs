@@ -9,8 +9,10 @@ mod error;
 mod migrate;
 mod reader;
 mod saver;
+mod store;
 mod writer;
 
 pub use database::{Database, Options, Synchronous};
 pub use error::SqliteError;
 pub use saver::SqliteSaver;
+pub use store::SqliteStore;

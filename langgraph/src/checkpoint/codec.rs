@@ -82,7 +82,8 @@ impl<S: State> StateCodec<S> {
         wire: &OutputWire<Cow<'_, S::Update>>,
         formats: &Formats,
     ) -> Result<Encoded, FormatError> {
-        (self.write)(wire, formats, S::version().number)
+        let encoded = (self.write)(wire, formats, S::version().number);
+        encoded.map_err(in_update)
     }
 
     /// What was written by this version of the state, or an older one.
@@ -114,12 +115,33 @@ impl<S: State> StateCodec<S> {
         &self,
         wire: &OutputWire<Cow<'_, S::Update>>,
     ) -> Result<String, FormatError> {
-        (self.text)(wire)
+        (self.text)(wire).map_err(in_update)
     }
 
     pub(crate) fn from_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
         Ok((self.from_text)(text)?)
     }
+}
+
+/// The error with the place in the update, which is what the writer of the state knows.
+fn in_update(mut error: FormatError) -> FormatError {
+    let around = [
+        "].update.",
+        "].overwrite.",
+        "].state.",
+        ".send_state.state.",
+    ];
+    let ends = around.iter().filter_map(|around| {
+        let path = error.path()?;
+        let outside = path.starts_with("writes[") || around.starts_with(".send_state");
+        let start = path.find(around).filter(|_| outside)?;
+        Some(start + around.len())
+    });
+    if let Some(path) = ends.min().and_then(|end| error.path()?.get(end..)) {
+        let path = path.to_owned();
+        error = error.at(path);
+    }
+    error
 }
 
 // Derived, these would ask the same of the state.

@@ -64,6 +64,13 @@ pub enum CheckpointError {
         /// How long this run has waited.
         waited: std::time::Duration,
     },
+    /// The run has held the thread and does not any more: it could not say in time that it still
+    /// lives.
+    #[error("the run has lost its hold on thread `{thread}`; what it has stored so far is kept")]
+    LeaseLost {
+        /// The thread.
+        thread: String,
+    },
     /// The graph has a checkpointer, and the run names no thread.
     #[error("this graph has a checkpointer, so a run needs a thread: add `.thread(\"…\")`")]
     NoThread,

@@ -8,8 +8,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 mod json;
+mod limits;
+mod strict;
+#[cfg(test)]
+mod tests;
 
 pub use json::Json;
+pub use limits::Limits;
 
 /// Reads a value out of a deserializer, whatever the format.
 pub type ReadValue<'a> =

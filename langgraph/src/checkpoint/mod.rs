@@ -25,7 +25,7 @@ pub use attach::{Attached, ByBytes, ByChoice, ByValue, KeepsBytes, KeepsValues, 
 pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
-pub use format::{Encoded, Format, FormatError, Formats, Json, ReadValue};
+pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
 pub(crate) use held::Held;
 pub use id::CheckpointId;
 pub use memory::MemorySaver;

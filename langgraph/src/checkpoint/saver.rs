@@ -45,6 +45,46 @@ pub struct ListOptions {
 }
 
 impl ListOptions {
+    /// All of them.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only those older than `checkpoint`.
+    #[must_use]
+    pub fn before(mut self, checkpoint: CheckpointId) -> Self {
+        self.before = Some(checkpoint);
+        self
+    }
+
+    /// At most `limit`.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Only those that were made so.
+    #[must_use]
+    pub fn source(mut self, source: Source) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// Only those of these supersteps.
+    #[must_use]
+    pub fn steps(mut self, steps: RangeInclusive<i64>) -> Self {
+        self.steps = Some(steps);
+        self
+    }
+
+    /// Only those of runs that noted this.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
     /// True for a checkpoint that is wanted, as far as it can be told from it alone.
     pub fn wants(
         &self,
@@ -81,6 +121,39 @@ pub struct ThreadFilter {
 }
 
 impl ThreadFilter {
+    /// All of them.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only those with a run that has not come to its end, or only those without.
+    #[must_use]
+    pub fn running(mut self, running: bool) -> Self {
+        self.running = Some(running);
+        self
+    }
+
+    /// Only those that nothing was written to since `time`.
+    #[must_use]
+    pub fn idle_since(mut self, time: SystemTime) -> Self {
+        self.idle_since = Some(time);
+        self
+    }
+
+    /// Only those behind `thread`, in the order of their names.
+    #[must_use]
+    pub fn after(mut self, thread: impl Into<String>) -> Self {
+        self.after = Some(thread.into());
+        self
+    }
+
+    /// At most `limit`.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
     /// True for a thread that is wanted.
     pub fn wants(&self, info: &ThreadInfo) -> bool {
         self.running.is_none_or(|running| info.running == running)

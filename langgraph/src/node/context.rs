@@ -57,6 +57,8 @@ struct Asking {
     inner: Vec<Interrupt>,
     /// True when a graph inside this task has paused, with questions or at a breakpoint.
     paused: bool,
+    /// What is wrong with the answer that the open question has got.
+    refused: Option<NodeError>,
 }
 
 /// Graphs that routers call are counted from here, behind all that a node may call.
@@ -386,24 +388,46 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Interrupted`] while there is no answer, and when the answer is not an `A`.
+    /// [`Interrupted`] while there is no answer; and when the answer is not an `A`: then the run
+    /// fails, and the question waits for another answer.
     pub fn interrupt<A: DeserializeOwned>(
         &self,
         key: &str,
         question: &(impl Serialize + ?Sized),
     ) -> Result<A, Interrupted> {
+        self.interrupt_checked(key, question, Ok)
+    }
+
+    /// As [`interrupt`](Self::interrupt), for answers of which only some will do.
+    pub(crate) fn interrupt_checked<A: DeserializeOwned>(
+        &self,
+        key: &str,
+        question: &(impl Serialize + ?Sized),
+        check: impl FnOnce(A) -> Result<A, String>,
+    ) -> Result<A, Interrupted> {
         let memory = self.memory.get_or_init(Box::default);
+        let mut refused = None;
         if let Some(answer) = memory.answers.iter().find(|answer| answer.key == key) {
-            return serde_json::from_value(answer.value.clone())
-                .map_err(|error| Interrupted::bad_answer(key, &error));
+            let answer = serde_json::from_value(answer.value.clone());
+            let answer = answer.map_err(|error| format!("has the wrong form: {error}"));
+            match answer
+                .and_then(|answer| check(answer).map_err(|why| format!("cannot be taken: {why}")))
+            {
+                Ok(answer) => return Ok(answer),
+                Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
+            }
         }
         let payload = serde_json::to_value(question)
             .map_err(|error| Interrupted::bad_question(key, &error))?;
-        memory.asking().open.get_or_insert(Question {
-            key: key.to_owned(),
-            payload,
-        });
-        Err(Interrupted::waiting(key))
+        let mut asking = memory.asking();
+        if asking.open.is_none() {
+            asking.open = Some(Question {
+                key: key.to_owned(),
+                payload,
+            });
+            asking.refused = refused.clone().map(NodeError::from);
+        }
+        Err(refused.unwrap_or_else(|| Interrupted::waiting(key)))
     }
 
     /// As [`interrupt`](Self::interrupt), with the order of the calls as the key: the first call
@@ -437,11 +461,17 @@ impl Context {
     }
 
     /// Waits for what a graph inside this task has asked.
-    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>) {
+    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
         asking.inner.extend(interrupts);
         asking.paused = true;
+        asking.refused = asking.refused.take().or(refused);
+    }
+
+    /// What is wrong with the answer to what this task has asked, if it has got one.
+    pub(crate) fn take_refused(&self) -> Option<NodeError> {
+        self.memory.get()?.asking().refused.take()
     }
 
     /// What this task has asked and not got an answer to.

@@ -45,6 +45,12 @@ impl Place {
             .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
         key
     }
+
+    /// The checkpoint in the name of a log below a task; from behind, since a node may have any
+    /// name.
+    pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
+        name.rsplit(':').nth(2)?.parse().ok()
+    }
 }
 
 /// What a run shares with the subgraphs inside it.

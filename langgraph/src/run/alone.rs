@@ -71,13 +71,17 @@ impl<S: State> Machine<S> {
         }
         let done = match ended {
             Ended::Finished(done) => done,
-            Ended::Asked { questions, ran } => {
+            Ended::Asked {
+                questions,
+                ran,
+                refused,
+            } => {
                 // What was known before has to be shown now.
                 if let (true, Some(ran)) = (known, ran) {
                     self.tell_kept(&task, &ran).await;
                     self.merge_one(&task, ran.output.writes)?;
                 }
-                return self.stop(task, Unsettled::Asked(questions));
+                return self.stop(task, Unsettled::Asked(questions, refused));
             }
             Ended::Failed(error) => return self.stop(task, Unsettled::Failed(error)),
         };
@@ -127,7 +131,7 @@ impl<S: State> Machine<S> {
         unsettled: Unsettled,
         wrote: bool,
     ) -> Result<Option<End>, AgentError> {
-        let asked = matches!(unsettled, Unsettled::Asked(_));
+        let asked = matches!(unsettled, Unsettled::Asked(..));
         let ended = unsettled.ended(ran);
         if self.watched() {
             self.note(&task, &ended).await?;
@@ -136,7 +140,9 @@ impl<S: State> Machine<S> {
             self.tell_values().await;
         }
         match ended {
-            Ended::Asked { questions, .. } => self.stop(task, Unsettled::Asked(questions)),
+            Ended::Asked {
+                questions, refused, ..
+            } => self.stop(task, Unsettled::Asked(questions, refused)),
             Ended::Failed(error) => self.stop(task, Unsettled::Failed(error)),
             Ended::Finished(_) => Ok(None),
         }
@@ -149,10 +155,11 @@ impl<S: State> Machine<S> {
         unsettled: Unsettled,
     ) -> Result<Option<End>, AgentError> {
         match unsettled {
-            Unsettled::Asked(questions) => {
+            Unsettled::Asked(questions, refused) => {
                 let interrupts = self.interrupts(&task, 0, questions);
+                let refused = refused.map(|error| self.failure(task.node, error));
                 self.frontier.push(task);
-                Ok(Some(End::Paused(interrupts)))
+                Ok(Some(End::paused(interrupts, refused)))
             }
             Unsettled::Failed(error) => Err(self.failure(task.node, error)),
         }

@@ -88,16 +88,18 @@ impl<S: State> Commit<'_, S> {
         let overwritten = self.check(&footprints)?;
         self.clear_ephemeral();
         let mut wrote = false;
-        for ((node, writes), footprint) in done.into_iter().zip(&footprints) {
-            // What another task overwrites, this one has not written.
-            let mut lost = overwritten.clone();
-            lost.remove_all(&footprint.overwritten);
-            for mut write in writes.into_vec() {
-                if let (false, Write::Update(update)) = (lost.is_empty(), &mut write) {
-                    self.state.discard(update, &lost);
+        for ((node, mut writes), footprint) in done.into_iter().zip(&footprints) {
+            if !overwritten.is_empty() {
+                // What another task overwrites, this one has not written.
+                let mut lost = overwritten.clone();
+                lost.remove_all(&footprint.overwritten);
+                for write in writes.as_mut_slice() {
+                    if let Write::Update(update) = write {
+                        self.state.discard(update, &lost);
+                    }
                 }
-                wrote |= self.apply(node, write)?;
             }
+            wrote |= self.entry(node, writes)?;
         }
         Ok(wrote)
     }

@@ -71,51 +71,69 @@ pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S
     else {
         return Ok(None);
     };
-    let reader = Reader {
-        plan: read.plan,
-        codec: read.codec,
-        formats: read.saver.formats(),
-        key: read.key,
-    };
     let mut changes = read.changes.then(Changes::default);
-    let state = replay(&reader, read.initial, &records, changes.as_mut())?;
+    let mut replay = Replay::new(read.reader(), read.initial);
+    let mut before = None;
+    for stored in &records {
+        replay.before_entries(before, stored, changes.as_mut())?;
+        replay.entries(stored, changes.as_mut())?;
+        before = Some(stored);
+    }
     let Some(stored) = records.pop() else {
         return Ok(None);
     };
-    let tasks = task_states(&reader, &stored)?;
     Ok(Some(Loaded {
-        state,
-        stored,
-        head,
-        tasks,
         changes,
+        ..replay.loaded(head, stored)?
     }))
 }
 
-/// The state that a chain of records makes.
-fn replay<S: State>(
-    reader: &Reader<'_, S>,
-    initial: &Arc<S>,
-    chain: &[Stored],
-    mut changes: Option<&mut Changes<S>>,
-) -> Result<Arc<S>, AgentError> {
-    let plan = reader.plan;
-    let mut state = Arc::clone(initial);
-    let mut before: Option<&Stored> = None;
-    for stored in chain {
+impl<'a, S: State> Read<'a, S> {
+    pub(super) fn reader(&self) -> Reader<'a, S> {
+        Reader {
+            plan: self.plan,
+            codec: self.codec,
+            formats: self.saver.formats(),
+            key: self.key,
+        }
+    }
+}
+
+/// Makes states of the records of a log, one after the other.
+pub(super) struct Replay<'a, S: State> {
+    reader: Reader<'a, S>,
+    state: Arc<S>,
+}
+
+impl<'a, S: State> Replay<'a, S> {
+    pub(super) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
+        Self {
+            reader,
+            state: Arc::clone(initial),
+        }
+    }
+
+    /// The state of a checkpoint without what was written to it from outside.
+    pub(super) fn before_entries(
+        &mut self,
+        before: Option<&Stored>,
+        stored: &Stored,
+        mut changes: Option<&mut Changes<S>>,
+    ) -> Result<&Arc<S>, AgentError> {
+        let plan = self.reader.plan;
         if let Some(snapshot) = &stored.checkpoint.snapshot {
-            state = Arc::new(S::clone(&*reader.state(snapshot)?));
+            self.state = Arc::new(S::clone(&*self.reader.state(snapshot)?));
         } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before)
             && base.with_tasks
         {
-            let writes = finished(plan, &task_states(reader, before)?);
+            let writes = finished(plan, &task_states(&self.reader, before)?);
             let mut commit = Commit {
                 plan,
-                state: &mut state,
-                changes: changes.as_deref_mut(),
+                state: &mut self.state,
+                changes: changes.take(),
                 observed: false,
             };
-            if before.checkpoint.step < 0 && !reader.key.namespace.is_empty() {
+            if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
                 // A graph inside another starts with what is ephemeral there.
                 for (node, writes) in writes {
                     commit.entry(node, writes)?;
@@ -124,20 +142,39 @@ fn replay<S: State>(
                 commit.all(writes)?;
             }
         }
+        Ok(&self.state)
+    }
+
+    /// The state of a checkpoint whose [`before_entries`](Self::before_entries) is done.
+    pub(super) fn entries(
+        &mut self,
+        stored: &Stored,
+        mut changes: Option<&mut Changes<S>>,
+    ) -> Result<&Arc<S>, AgentError> {
+        let plan = self.reader.plan;
         for entry in &stored.entries {
             let mut commit = Commit {
                 plan,
-                state: &mut state,
+                state: &mut self.state,
                 changes: changes.as_deref_mut(),
                 observed: false,
             };
-            for write in reader.writes(&entry.writes)? {
+            for write in self.reader.writes(&entry.writes)? {
                 commit.apply(plan.names.len(), write)?;
             }
         }
-        before = Some(stored);
+        Ok(&self.state)
     }
-    Ok(state)
+
+    pub(super) fn loaded(&self, head: Head, stored: Stored) -> Result<Loaded<S>, AgentError> {
+        Ok(Loaded {
+            state: Arc::clone(&self.state),
+            tasks: task_states(&self.reader, &stored)?,
+            stored,
+            head,
+            changes: None,
+        })
+    }
 }
 
 /// What finished tasks wrote, in their order.
@@ -197,6 +234,12 @@ fn task_states<S: State>(
                     state.ran = Some(done);
                 }
                 state.lost_way = None;
+                // Had it been answered, it would not ask.
+                let Questions { own, inner } = &questions.0;
+                let asks = |key: &String| {
+                    own.iter().any(|own| own.key == *key) || inner.iter().any(|i| i.id == *key)
+                };
+                state.answers.retain(|answer| !asks(&answer.key));
                 state.asked = Some(questions.0.clone());
                 state.outcome = Some(Outcome::Asked(questions.0.clone()));
             }
@@ -455,6 +498,7 @@ impl<S: State> Loaded<S> {
                 Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked {
                     questions,
                     ran: task.ran.clone(),
+                    refused: None,
                 }),
                 _ => None,
             };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
 use super::execute::{Done, Ended, Unsettled, asks};
+use super::panic::Panicked;
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
@@ -56,6 +57,17 @@ impl<S: State> Task<S> {
             ran: None,
         }
     }
+
+    /// The same task, to run once more.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            node: self.node,
+            argument: self.argument.clone(),
+            answers: self.answers.clone(),
+            prior: None,
+            ran: self.ran.clone(),
+        }
+    }
 }
 
 /// How a graph came to its end.
@@ -64,8 +76,20 @@ pub(super) enum End {
     Done,
     /// Tasks asked questions, or a breakpoint was reached.
     Paused(Vec<Interrupt>),
+    /// It waits as before, because an answer was none.
+    Refused(Vec<Interrupt>, Box<AgentError>),
     /// A command ended this graph and goes on in the one around it.
     Parent(Box<ParentCommand>),
+}
+
+impl End {
+    /// A pause; what is wrong with an answer goes to whoever gave it.
+    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
+        match refused {
+            None => Self::Paused(interrupts),
+            Some(error) => Self::Refused(interrupts, Box::new(error)),
+        }
+    }
 }
 
 /// A graph that runs.
@@ -82,14 +106,14 @@ pub(super) struct Machine<S: State> {
     pub(super) deferred: Vec<usize>,
     /// What each join has seen.
     pub(super) joins: Vec<Seen>,
-    /// The superstep in which each node was last put on the frontier.
+    /// The superstep in which each node was last put on the frontier; made when there are many.
     pub(super) marks: Vec<usize>,
     /// The superstep, counted over the life of the thread; -1 before START's.
     pub(super) step: i64,
     /// The supersteps of this run.
     pub(super) taken: usize,
-    /// When others last got their turn.
-    pub(super) last_turn: Instant,
+    /// When others last got their turn; none while the run is young.
+    pub(super) last_turn: Option<Instant>,
     pub(super) before: Stops,
     pub(super) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
@@ -112,7 +136,7 @@ pub(super) struct Seen {
 impl<S: State> Machine<S> {
     pub(super) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: S) -> Self {
         Self {
-            marks: vec![0; plan.nodes.len()],
+            marks: Vec::new(),
             joins: vec![Seen::default(); plan.joins.len()],
             before: plan.interrupt_before.clone(),
             after: plan.interrupt_after.clone(),
@@ -122,7 +146,7 @@ impl<S: State> Machine<S> {
             deferred: Vec::new(),
             step: -1,
             taken: 0,
-            last_turn: Instant::now(),
+            last_turn: None,
             passed: false,
             changes: None,
             recorder: None,
@@ -177,7 +201,7 @@ impl<S: State> Machine<S> {
         self.follow(&plan, start, input.jump, routes)?;
         self.settle();
         if self.watched() {
-            self.conclude(wrote).await?;
+            Box::pin(self.conclude(wrote)).await?;
         }
         Ok(())
     }
@@ -205,9 +229,30 @@ impl<S: State> Machine<S> {
             if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
                 return Ok(end);
             }
+            if self.frontier.is_empty() && self.deferred.is_empty() {
+                return Ok(End::Done);
+            }
+            // In a box, so that a run that does not come here needs no room for it.
+            if let Some(end) = Box::pin(self.walk(&plan, &mut cx, quiet)).await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Takes supersteps of every kind; when `quiet`, until a stride can go on.
+    async fn walk(
+        &mut self,
+        plan: &Plan<S>,
+        cx: &mut Context,
+        quiet: bool,
+    ) -> Result<Option<End>, AgentError> {
+        loop {
             self.release_deferred();
             if self.frontier.is_empty() {
-                return Ok(End::Done);
+                return Ok(Some(End::Done));
+            }
+            if quiet && self.plain_task().is_some() {
+                return Ok(None);
             }
             check_cancelled(&self.scope)?;
             let stops = |stops: &Stops, machine: &Self| {
@@ -221,7 +266,7 @@ impl<S: State> Machine<S> {
                 && stops(&self.before, self)
             {
                 self.tell_breakpoint().await;
-                return Ok(End::Paused(Vec::new()));
+                return Ok(Some(End::Paused(Vec::new())));
             }
             // An input that is taken up now is no superstep of its own.
             let counts = !self.frontier.iter().all(|task| self.is_start(task));
@@ -241,18 +286,18 @@ impl<S: State> Machine<S> {
                 give_turn(&mut self.last_turn).await;
             }
             let end = if self.frontier.len() == 1 {
-                self.one(&plan, &mut cx).await?
+                self.one(plan, cx).await?
             } else {
-                self.several(&plan).await?
+                self.several(plan).await?
             };
-            if let Some(end) = end {
+            if end.is_some() {
                 return Ok(end);
             }
             if stops_after {
                 self.release_deferred();
                 self.tell_breakpoint().await;
                 self.passed = true;
-                return Ok(End::Paused(Vec::new()));
+                return Ok(Some(End::Paused(Vec::new())));
             }
         }
     }
@@ -290,20 +335,29 @@ impl<S: State> Machine<S> {
         let known = tasks.iter().all(|task| task.prior.is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.
         let untouched = known.then(|| Arc::clone(&self.state));
-        let ended = self.execute(&mut tasks).await?;
+        let endings = self.execute(&mut tasks).await?;
         let mut paused = false;
+        let mut refused = None;
         let mut interrupts = Vec::new();
         let mut writes = Vec::with_capacity(tasks.len());
         let mut directions = Vec::with_capacity(tasks.len());
         let mut failed = None;
-        for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
-            match ended {
+        for (index, (task, ending)) in tasks.iter().zip(endings).enumerate() {
+            let lost = || Ended::Failed(Panicked::lost().into());
+            match ending.into_inner().unwrap_or_else(lost) {
                 Ended::Finished(done) => {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
                 }
-                Ended::Asked { questions, ran } => {
+                Ended::Asked {
+                    questions,
+                    ran,
+                    refused: bad,
+                } => {
                     paused = true;
+                    if let (None, Some(error)) = (&refused, bad) {
+                        refused = Some(self.failure(task.node, error));
+                    }
                     writes.extend(ran.map(|done| (task.node, done.output.writes)));
                     interrupts.extend(self.interrupts(task, index, questions));
                 }
@@ -337,7 +391,7 @@ impl<S: State> Machine<S> {
             if wrote {
                 self.tell_values().await;
             }
-            return Ok(Some(End::Paused(interrupts)));
+            return Ok(Some(End::paused(interrupts, refused)));
         }
         for (node, jump, routes) in directions {
             match jump {
@@ -346,7 +400,9 @@ impl<S: State> Machine<S> {
             }
         }
         self.settle();
-        self.conclude(wrote).await?;
+        if self.watched() {
+            self.conclude(wrote).await?;
+        }
         Ok(None)
     }
 
@@ -413,10 +469,15 @@ impl<S: State> Machine<S> {
 ///
 /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
 /// as long as their nodes compute.
-pub(super) async fn give_turn(last: &mut Instant) {
-    if last.elapsed() >= TURN_TIME {
-        tokio::task::yield_now().await;
-        *last = Instant::now();
+pub(super) async fn give_turn(last: &mut Option<Instant>) {
+    match last {
+        Some(turn) if turn.elapsed() < TURN_TIME => {}
+        Some(turn) => {
+            tokio::task::yield_now().await;
+            *turn = Instant::now();
+        }
+        // The clock starts here: a short run need not look at it.
+        None => *last = Some(Instant::now()),
     }
 }
 

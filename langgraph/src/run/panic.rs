@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::node::NodeError;
@@ -47,8 +47,9 @@ impl Panicked {
 /// Awaits `work`; a panic in it is an error.
 ///
 /// What the panicking code changed is the caller's to judge.
-pub(super) async fn contained<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut work = pin!(work);
+pub(super) async fn contained<T>(
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, Panicked> {
     poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
         polled.map_or_else(

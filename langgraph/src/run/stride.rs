@@ -4,6 +4,7 @@
 //! keeps to what a chain of nodes needs. Panics are caught once around the whole stride and not
 //! around each of its calls: a note of what is being done says afterwards whose panic it was.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::commit::{panicked_merging, refused};
@@ -55,7 +56,7 @@ impl<S: State> Machine<S> {
                 node,
                 part: Part::Node,
             };
-            let halt = contained(self.sprint(plan, cx, &mut doing)).await;
+            let halt = contained(pin!(self.sprint(plan, cx, &mut doing))).await;
             let Doing { node, part } = doing;
             let halt = match (halt, part) {
                 (Ok(halt), _) => halt?,
@@ -85,7 +86,7 @@ impl<S: State> Machine<S> {
                     let ended = judge(&*self.state, cx, answer);
                     self.frontier.clear();
                     let task = Task::by_edge(node);
-                    match self.finish_one(plan, task, ended, cx, false).await? {
+                    match Box::pin(self.finish_one(plan, task, ended, cx, false)).await? {
                         None => continue,
                         end => return Ok(end),
                     }
@@ -189,7 +190,7 @@ impl<S: State> Machine<S> {
     }
 
     /// The node of the next superstep, if it is one task that an edge has started.
-    fn plain_task(&self) -> Option<usize> {
+    pub(super) fn plain_task(&self) -> Option<usize> {
         match self.frontier.as_slice() {
             [task]
                 if task.argument.is_none()

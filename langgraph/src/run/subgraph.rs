@@ -90,11 +90,14 @@ async fn enter_below<S: State>(
                 Some((*task, Answer { key, value }))
             });
             let answers = answers.collect();
-            return go_on(machine, log, loaded, answers, None).await;
+            return Box::pin(go_on(machine, log, loaded, answers, None)).await;
         }
         machine.changes = None;
     }
-    start(machine, log, None, input).await?;
+    match log {
+        None => machine.start(input).await?,
+        log => Box::pin(start(machine, log, None, input)).await?,
+    }
     // The input is the caller's, not a change of this graph.
     machine.changes = changes();
     Ok(())
@@ -133,7 +136,12 @@ fn finish<P: State>(
             output.jump = command.jump;
         }
         End::Paused(interrupts) => {
-            call.cx.pass_on(interrupts);
+            call.cx.pass_on(interrupts, None);
+            return Err(NodeError::msg("the graph inside waits"));
+        }
+        End::Refused(interrupts, error) => {
+            let error = NodeError::from_agent(*error);
+            call.cx.pass_on(interrupts, Some(error));
             return Err(NodeError::msg("the graph inside waits"));
         }
     }
@@ -299,7 +307,11 @@ impl Context {
         match end {
             End::Done => Ok(machine.into_state()),
             End::Paused(interrupts) => {
-                self.pass_on(interrupts);
+                self.pass_on(interrupts, None);
+                Err(NodeError::msg("the graph inside waits"))
+            }
+            End::Refused(interrupts, error) => {
+                self.pass_on(interrupts, Some(NodeError::from_agent(*error)));
                 Err(NodeError::msg("the graph inside waits"))
             }
             End::Parent(parent) => Err(NodeError::from_agent(AgentError::NoParent {

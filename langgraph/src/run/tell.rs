@@ -139,7 +139,10 @@ impl<S: State> Machine<S> {
         }
         match ended {
             Ended::Finished(_) => {}
-            Ended::Asked { questions, .. } => {
+            Ended::Asked {
+                questions, refused, ..
+            } => {
+                error = refused.as_ref().map(ToString::to_string);
                 interrupts = self.interrupts(task, index, questions.clone());
                 emitter
                     .send(self.shown_step(), Payload::Interrupt(interrupts.clone()))

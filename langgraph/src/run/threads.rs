@@ -17,8 +17,7 @@ use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, Head, ListOptions, Snapshot, Source,
-    ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, Head, Snapshot, Source, ThreadKey,
 };
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Answer, Interrupt, Jump, Output, Writes};
@@ -380,10 +379,13 @@ impl<S: State> CompiledStateGraph<S> {
         Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
     }
 
-    fn log(&self, thread: &str) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), AgentError> {
+    pub(super) fn kept(
+        &self,
+        thread: &str,
+    ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
         match &self.saver {
             Some(saver) => Ok((saver, ThreadKey::root(thread))),
-            None => Err(CheckpointError::NoCheckpointer(thread.to_owned()).into()),
+            None => Err(CheckpointError::NoCheckpointer(thread.to_owned())),
         }
     }
 
@@ -403,7 +405,7 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
+        let (saver, key) = self.kept(thread)?;
         load(&Read {
             plan: &self.plan,
             codec: self.codec.or_else(S::codec),
@@ -430,20 +432,6 @@ impl<S: State> CompiledStateGraph<S> {
             .read(thread, Some(checkpoint))
             .await?
             .map(Loaded::saved))
-    }
-
-    /// The thread's checkpoints, newest first, those of all its branches.
-    ///
-    /// # Errors
-    ///
-    /// As [`get_state`](Self::get_state).
-    pub async fn history(&self, thread: &str) -> Result<Vec<Snapshot<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
-        let mut history = Vec::new();
-        for id in saver.list(&key, ListOptions::default()).await? {
-            history.extend(self.read(thread, Some(id)).await?.map(Loaded::saved));
-        }
-        Ok(history)
     }
 }
 

@@ -337,7 +337,7 @@ async fn superstep<S: State>(
         let asked = look(&plan, node, &machine.state, &output, &cx).await;
         let routes = asked.map_err(|unsettled| match unsettled {
             Unsettled::Failed(error) => machine.failure(node, error),
-            Unsettled::Asked(_) => refused(format!(
+            Unsettled::Asked(..) => refused(format!(
                 "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
                 plan.node_name(node)
             )),

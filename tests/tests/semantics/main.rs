@@ -11,6 +11,7 @@
 )]
 
 mod asking_routers;
+mod bad_answers;
 mod building;
 mod deferred;
 mod determinism;

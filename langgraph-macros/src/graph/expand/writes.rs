@@ -3,13 +3,13 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{Printer, at};
+use super::{Printer, at, private_at};
 use crate::diag::Range;
 use crate::graph::model::Beside;
 
 /// More pairs than this are left to `compile()`: a large group has many of them, and each costs
 /// rustc some time.
-const PAIRS: usize = 100;
+const PAIRS: usize = 32;
 
 impl Printer<'_> {
     /// The pairs whose nodes will be there, up to a number.
@@ -54,7 +54,7 @@ impl Printer<'_> {
         let bound = quote_spanned! {at(end)=>
             fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
         };
-        let root = self.root;
+        let private = private_at(Span::mixed_site());
         quote! {{
             #[diagnostic::on_unimplemented(
                 message = #message,
@@ -63,10 +63,10 @@ impl Printer<'_> {
             )]
             trait WrittenOnce {}
             #[diagnostic::do_not_recommend]
-            impl WrittenOnce for #root::__private::Nothing {}
+            impl WrittenOnce for #private::Nothing {}
             #bound
-            use #root::__private::{DeclaredWrites as _, UnknownWrites as _};
-            let #both = (&#root::__private::pair(&#kind_of_first, &#kind_of_second)).clash();
+            use #private::{DeclaredWrites as _, UnknownWrites as _};
+            let #both = (&#private::pair(&#kind_of_first, &#kind_of_second)).clash();
             #call(#found #field);
         }}
     }
