@@ -149,10 +149,10 @@ async fn branches_stay_apart(world: &World<'_>) -> Result<(), Problem> {
     let expected = [
         json!(0),
         json!(1),
-        json!([0]),
         json!(2),
-        json!([2]),
+        json!([0]),
         json!(4),
+        json!([2]),
         json!([4]),
     ];
     same(
