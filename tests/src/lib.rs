@@ -2,5 +2,7 @@
 
 mod byte_saver;
 pub mod parity;
+mod savers;
 
 pub use byte_saver::ByteSaver;
+pub use savers::{Opened, open_saver};
