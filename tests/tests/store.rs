@@ -204,6 +204,17 @@ async fn a_value_that_is_no_json_is_refused() {
 }
 
 #[tokio::test]
+async fn a_value_that_would_come_back_changed_is_refused_with_its_place() {
+    let store = MemoryStore::new();
+    let value = vec![Some(0.5), Some(f64::NAN)];
+    let error = store.put(["a"], "k", &value).await.unwrap_err().to_string();
+    assert!(error.contains("[1]") && error.contains("NaN"), "{error}");
+    let visits = std::collections::HashMap::from([(7_u64, "Ada".to_owned())]);
+    store.put(["a"], "visits", &visits).await.unwrap();
+    assert_eq!(store.get_as(["a"], "visits").await.unwrap(), Some(visits));
+}
+
+#[tokio::test]
 async fn an_item_can_be_written_as_json() {
     let clock = Arc::new(ManualClock::new());
     let store = MemoryStore::with(StoreOptions::default().clock(clock.clone()));
