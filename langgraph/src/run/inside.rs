@@ -70,7 +70,7 @@ pub(super) async fn show<S: State>(
         let Some(task) = loaded.tasks.get(index) else {
             break;
         };
-        let node = plan.index_of(&task.node).or_else(|| plan.alias(&task.node));
+        let node = plan.stored_index(&task.node);
         let Some(node) = node.and_then(|node| plan.nodes.get(node)) else {
             continue;
         };
