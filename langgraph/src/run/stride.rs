@@ -171,11 +171,14 @@ impl<S: State> Machine<S> {
                         return Ok(Halt::Merged(jump));
                     };
                     doing.part = Part::Router;
-                    let answer = router.router.ask(&*state, cx).await;
-                    match router.plain(&answer) {
+                    let arm = match router.router.ask(&*state, cx).await {
+                        Ok(Routes::Arm(arm)) => arm,
+                        answer => return Ok(Halt::Routed(answer)),
+                    };
+                    match router.arms.get(arm).map(|nodes| &**nodes) {
                         Some([]) => return Ok(Halt::Nowhere),
                         Some([next]) if !plan.defers(*next) => doing.node = *next,
-                        _ => return Ok(Halt::Routed(answer)),
+                        _ => return Ok(Halt::Routed(Ok(Routes::Arm(arm)))),
                     }
                 }
                 _ => return Ok(Halt::Merged(jump)),
