@@ -10,3 +10,4 @@
 pub mod algo;
 pub mod flow;
 pub mod similar;
+pub mod together;

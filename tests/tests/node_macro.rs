@@ -1,6 +1,6 @@
 //! `#[node]`: every form runs in a graph, and the function stays a function.
 
-use langgraph::node::worker;
+use langgraph::node::{NodeRun, worker};
 use langgraph::prelude::*;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
@@ -300,6 +300,7 @@ struct Writer;
 
 #[node(writes(log))]
 impl Writer {
+    /// Writes a line.
     async fn run(&self, state: &Notes) -> Vec<String> {
         vec![format!("method after {}", state.log.len())]
     }
@@ -321,6 +322,8 @@ async fn what_a_node_writes_is_its_value() {
     assert_eq!(writes[0], fields(&["count"]));
     assert_eq!(writes[1], fields(&["count", "log"]));
     assert_eq!(writes[4], fields(&["log"]));
+    assert_eq!(writes[5], fields(&["log"]));
+    assert_eq!(nodes[5].docs.as_deref(), Some("Writes a line."));
     let jumps: Vec<_> = nodes.iter().map(|node| node.may_goto).collect();
     assert_eq!(jumps, [false, false, false, true, false, false]);
     let worker = graph.add_worker("worker", field_of_an_item);
@@ -420,4 +423,84 @@ async fn d8_a_node_may_stand_in_a_function() {
             .n,
         2
     );
+}
+
+struct Counts;
+
+#[node(writes(count))]
+impl Counts {
+    fn run(&self, state: &Notes) -> i64 {
+        state.count + 1
+    }
+}
+
+/// rustc sees what functions say; `compile()` sees the rest.
+#[tokio::test]
+async fn b10_writers_of_one_field_side_by_side_do_not_compile() {
+    let told = |graph: &StateGraph<Notes>| graph.compile().unwrap_err().to_string();
+    let message = "the graph cannot be compiled: `first` and `second` run side by side, and each writes \
+                   `count`, which has no reducer; give it one, or let one run after the other";
+    let methods = graph! {
+        let (first, second) = (Counts, std::sync::Arc::new(Counts));
+        START => [first, second] => END;
+    };
+    assert_eq!(told(&methods), message);
+    let options = graph! {
+        let first = one_field.retry(2);
+        let second = one_field.retry(2);
+        START => [two_fields => first, synchronous_field => second] => END;
+    };
+    assert_eq!(told(&options), message);
+    // A deferred node runs later, and what it writes is no conflict.
+    let deferred = graph! {
+        let second = Counts.defer();
+        START => [one_field, second] => END;
+    };
+    let state = deferred.compile().unwrap().invoke(()).await.unwrap();
+    assert_eq!(state.count, 2);
+    // The builder collects it.
+    let mut by_hand = StateGraph::<Notes>::new();
+    by_hand
+        .add_node("first", one_field)
+        .add_node("second", Counts)
+        .add_edge(START, "first")
+        .add_edge(START, "second")
+        .add_edge(["first", "second"], END);
+    let lints: Vec<_> = by_hand.lints().iter().map(ToString::to_string).collect();
+    assert!(message.ends_with(&lints.concat()), "{lints:?}");
+    let error = by_hand.compile().unwrap().invoke(()).await.unwrap_err();
+    assert!(matches!(error, AgentError::InvalidUpdate(_)), "{error}");
+    assert_eq!(told(by_hand.deny_lints()), message);
+}
+
+/// A node by hand, which jumps when there is something to count.
+struct ByHand;
+
+impl Node<Notes> for ByHand {
+    fn run<'a>(&'a self, state: &'a Notes, _: &'a Context) -> NodeRun<'a, Notes> {
+        let jump = (state.count > 0).then(|| Next::node("one_field"));
+        NodeRun::ready((NotesUpdate::default(), jump.unwrap_or(Next::Continue)))
+    }
+}
+
+#[tokio::test]
+async fn a_node_by_hand_needs_a_goto_only_if_it_jumps() {
+    let counted = || NotesUpdate::default().count(1);
+    let still = graph! { START => one_field => END };
+    assert!(still.compile().is_ok());
+    let silent = graph! {
+        let by_hand = ByHand;
+        START => by_hand => one_field => END;
+    };
+    let silent = silent.compile().unwrap();
+    assert_eq!(silent.invoke(()).await.unwrap().count, 1);
+    let error = silent.invoke(counted()).await.unwrap_err().to_string();
+    assert!(error.contains("add it to its `goto [..]`"), "{error}");
+    let declared = graph! {
+        let by_hand = ByHand;
+        START => by_hand => goto [one_field, END];
+        one_field => END;
+    };
+    let declared = declared.compile().unwrap();
+    assert_eq!(declared.invoke(counted()).await.unwrap().count, 2);
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use langgraph::graph::draw::embed::{self, EmbedError};
@@ -115,4 +116,72 @@ fn links_between_the_pages_lead_somewhere() {
         }
     }
     assert!(count > 10, "found only {count} links");
+}
+
+/// The names in the first column of the tables about rules and slips.
+fn documented(text: &str) -> BTreeSet<String> {
+    let tables = text.lines().filter_map(|line| line.strip_prefix("| `"));
+    let columns = tables.filter_map(|line| line.split(" | ").next());
+    columns
+        .flat_map(|column| column.split(", "))
+        .map(|name| name.trim_matches('`').to_owned())
+        .collect()
+}
+
+/// The functions that report a rule: those over the model and the errors, and those of `Twice`.
+fn checked(source: &str) -> BTreeSet<String> {
+    let functions = source.split("fn ").skip(1);
+    let rules = functions.filter_map(|function| {
+        let (name, rest) = function.split_once('(')?;
+        let (arguments, _) = rest.split_once('{')?;
+        let is_rule =
+            arguments.contains("errors: &mut Errors") || arguments.starts_with("&mut self)");
+        // These only share out, or put into words.
+        let is_helper = ["check", "new", "stuck_join"].contains(&name);
+        (is_rule && !is_helper).then(|| name.to_owned())
+    });
+    rules.collect()
+}
+
+/// Graphs that break a rule in a second way, or several rules.
+const MORE_CASES: &[&str] = &[
+    "cycle_beside_an_exit",
+    "duplicate_edge_in_a_group",
+    "empty_input",
+    "self_edge",
+    "several_mistakes",
+    "unknown_node_twice",
+];
+
+#[test]
+fn every_rule_of_graph_has_a_check_a_test_and_a_line_in_the_documentation() {
+    let documented = documented(&read("langgraph-macros/src/graph.md"));
+    let tests = std::fs::read_dir(root().join("tests/ui/graph/fail")).unwrap();
+    let tested: BTreeSet<String> = tests
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| !MORE_CASES.contains(&name.as_str()))
+        .collect();
+    assert_eq!(documented, tested, "documented, and tested");
+    let checked: BTreeSet<String> = ["", "/reach", "/twice"]
+        .iter()
+        .flat_map(|part| checked(&read(&format!("langgraph-macros/src/graph/check{part}.rs"))))
+        .collect();
+    assert!(checked.len() > 20, "{checked:?}");
+    let missing: Vec<_> = checked.difference(&tested).collect();
+    assert!(
+        missing.is_empty(),
+        "neither tested nor documented: {missing:?}"
+    );
+    // What is said of the shape of a graph is said by `check.rs`, under that name.
+    let ours = tested.iter().filter(|name| !name.starts_with("slip_"));
+    let ours = ours.filter(|name| {
+        let told = read(&format!("tests/ui/graph/fail/{name}.stderr"));
+        told.starts_with("error: ")
+            && !told.contains("= note: `#[deny(")
+            && !told.contains("note: ")
+    });
+    let unnamed: Vec<_> = ours.filter(|name| !checked.contains(*name)).collect();
+    assert!(unnamed.is_empty(), "no function in check.rs: {unnamed:?}");
 }

@@ -2,6 +2,9 @@
 //!
 //! `TRYBUILD=overwrite cargo test -p langgraph-tests --test ui` writes the messages anew.
 
+#[path = "ui/mutations.rs"]
+mod mutations;
+
 fn cases(of: &str) {
     let cases = trybuild::TestCases::new();
     cases.pass(format!("ui/{of}/pass/*.rs"));

@@ -22,7 +22,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let model = model::Model::new(graph.chains);
     check::check(&model, first, graph.broken, &mut errors);
     let root = graph.root.map_or_else(paths::root, paths::Root::given);
-    expand::expand(&model, graph.state.as_ref(), &graph.lets, &errors, &root)
+    let graph = expand::Frame {
+        state: graph.state.as_ref(),
+        lets: &graph.lets,
+        broken: graph.broken,
+    };
+    expand::expand(&model, &graph, &errors, &root)
 }
 
 #[cfg(test)]

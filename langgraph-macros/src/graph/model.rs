@@ -9,7 +9,10 @@ use syn::{Expr, ExprPath, Pat, token};
 use super::ast::Form;
 use langgraph_wiring::flow::{self, END, Flow, NODES, START};
 
+mod beside;
 mod build;
+
+pub(crate) use beside::Beside;
 
 /// What the chains say.
 #[derive(Default)]

@@ -9,8 +9,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprPath, Pat, Path, Token, Type, token};
 
 use self::tokens::{
-    begins_stage, bound_names, bracketed, ends_chain, ends_in_braces, found, input_span,
-    not_a_node, skip_one, skip_past_semicolon, word,
+    arrow_before_semicolon, begins_stage, bound_names, bracketed, ends_chain, ends_in_braces,
+    found, input_span, not_a_node, skip_one, skip_past_semicolon, word,
 };
 use super::ast::{Chain, Graph, Group, Let, Stage};
 use crate::diag::{Errors, last_span};
@@ -35,6 +35,7 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     let mut reader = Reader {
         errors,
         broken: false,
+        resumed: false,
     };
     let read = |input: ParseStream<'_>| -> syn::Result<()> {
         let content;
@@ -54,6 +55,8 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
 struct Reader<'e> {
     errors: &'e mut Errors,
     broken: bool,
+    /// True when the next chain begins where an error has been reported.
+    resumed: bool,
 }
 
 /// The error has been reported; the caller goes on behind it.
@@ -216,12 +219,19 @@ impl Reader<'_> {
         } else {
             let span = last_span(&before.to_token_stream()).unwrap_or_else(|| input.span());
             self.fail_at(span, format_args!("expected `;` after {what}"));
+            // A chain may follow; anything else belongs to the statement.
+            if arrow_before_semicolon(input) {
+                self.resumed = true;
+            } else {
+                skip_past_semicolon(input);
+            }
         }
     }
 
     /// A chain and the `;` behind it.
     fn item_chain(&mut self, input: ParseStream<'_>, graph: &mut Graph) {
         let mut chain = Chain::default();
+        let resumed = std::mem::take(&mut self.resumed);
         let read = self.chain(input, &mut chain);
         let alone = match chain.stages.as_slice() {
             [Stage::Switch(_) | Stage::Goto(_) | Stage::For(_)] => None,
@@ -240,6 +250,10 @@ impl Reader<'_> {
                 "nodes that run side by side stand in brackets, as in `[a, b] => c`; \
                  chains end with `;`",
             );
+            skip_past_semicolon(input);
+            return;
+        }
+        if alone.is_some() && resumed {
             skip_past_semicolon(input);
             return;
         }
@@ -270,7 +284,9 @@ impl Reader<'_> {
             input.span(),
             format_args!("expected `=>`, or `;` between two chains, found {found}"),
         );
-        if !begins_stage(input) {
+        if begins_stage(input) {
+            self.resumed = true;
+        } else {
             skip_past_semicolon(input);
         }
     }

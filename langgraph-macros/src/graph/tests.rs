@@ -45,7 +45,12 @@ fn read_tokens(tokens: TokenStream) -> Read {
     let model = Model::new(chains);
     check::check(&model, first, broken, &mut errors);
     let root = root.map_or_else(crate::paths::root, crate::paths::Root::given);
-    let expansion = expand::expand(&model, state.as_ref(), &lets, &errors, &root);
+    let frame = expand::Frame {
+        state: state.as_ref(),
+        lets: &lets,
+        broken,
+    };
+    let expansion = expand::expand(&model, &frame, &errors, &root);
     Read {
         model,
         errors,

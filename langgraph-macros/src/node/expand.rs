@@ -9,6 +9,7 @@ use syn::{GenericParam, Generics, Ident, Lifetime, Pat, Type, parse_quote};
 use super::answer;
 use super::attr::Options;
 use super::signature::{Argument, NodeFn, Role, output_span};
+use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
 use crate::paths::Root;
 
@@ -162,6 +163,19 @@ pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
                 ::core::option::Option::Some(&[#(#fields),*]);
         }
     });
+    let declared = options.writes.as_ref().map(|fields| {
+        let names = fields.iter().map(|field| {
+            let hash = fields::hash(&syn::ext::IdentExt::unraw(field).to_string());
+            quote!(#root::__private::Name<#hash>)
+        });
+        let names = fields::list(names);
+        quote! {
+            #[automatically_derived]
+            impl #root::__private::DeclaresWrites for #marker {
+                type Names = #names;
+            }
+        }
+    });
     let aliases = (!options.aliases.is_empty()).then(|| {
         let aliases = &options.aliases;
         quote!(const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];)
@@ -178,6 +192,8 @@ pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
             #writes
             #aliases
         }
+
+        #declared
     }
 }
 

@@ -10,7 +10,7 @@ use super::attr::Options;
 use super::expand::{one_lifetime, shared_lifetime};
 use super::signature::{Argument, Role, is_context, roles};
 use crate::diag::Errors;
-use crate::function::{qualifiers, reference};
+use crate::function::{docs, qualifiers, reference};
 
 /// The method that runs the node.
 pub(super) struct Method<'a> {
@@ -177,6 +177,26 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -
     } else {
         quote_spanned!(run.span()=> #answers.ready(#value))
     };
+    let option = quote!(::core::option::Option);
+    let text = quote!(::core::primitive::str);
+    let docs = docs(&method.attrs)
+        .or_else(|| docs(&block.attrs))
+        .map(|docs| {
+            quote! {
+                fn docs(&self) -> #option<&#text> {
+                    #option::Some(#docs)
+                }
+            }
+        });
+    let writes = options.writes.as_ref().map(|fields| {
+        let names = fields.iter();
+        let names = names.map(|field| syn::ext::IdentExt::unraw(field).to_string());
+        quote! {
+            fn writes(&self) -> #option<&[&#text]> {
+                #option::Some(&[#(#names),*])
+            }
+        }
+    });
     quote! {
         #[automatically_derived]
         impl #params #root::node::Node<#state> for #this #bounds {
@@ -192,6 +212,9 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -
             fn may_goto(&self) -> ::core::primitive::bool {
                 #answers.may_goto
             }
+
+            #docs
+            #writes
         }
     }
 }

@@ -331,6 +331,13 @@ fn a_function_that_declares_its_writes() {
                 );
                 const ALIASES: &'static [&'static ::core::primitive::str] = &["old"];
             }
+            #[automatically_derived]
+            impl ::langgraph::__private::DeclaresWrites for __planner_node {
+                type Names = (
+                    ::langgraph::__private::Name<11954888832644785330u64>,
+                    (::langgraph::__private::Name<12075340201627130925u64>, ()),
+                );
+            }
             #[allow(clippy::type_complexity)]
             fn planner<'__run>(
                 state: &'__run S,

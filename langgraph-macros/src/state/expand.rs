@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, WhereClause, parse_quote};
 
-use super::{Field, Model, methods, reducers, stored, update};
+use super::{Field, Model, methods, reducers, rows, stored, update};
 
 /// Everything the derive writes.
 pub(super) fn expand(model: &Model<'_>) -> TokenStream {
@@ -15,6 +15,7 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
     let reducers = reducers::reducers(model, &names);
     let state = methods::state_impl(model, &names);
     let messages = methods::has_messages(model, &names);
+    let rows = rows::rows(model, &names);
     let serde = stored::serde_impls(model, &names);
     quote! {
         #update
@@ -24,6 +25,7 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
             #messages
             #serde
         };
+        #rows
     }
 }
 

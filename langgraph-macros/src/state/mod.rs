@@ -4,6 +4,7 @@ mod attr;
 mod expand;
 mod methods;
 mod reducers;
+mod rows;
 mod stored;
 #[cfg(test)]
 mod tests;

@@ -414,6 +414,11 @@ fn a_state_of_each_kind_of_field() {
                         update: &Self::Update,
                         see: &mut dyn ::core::ops::FnMut(&::langgraph::message::Message),
                     ) {}
+                    fn codec() -> ::core::option::Option<::langgraph::checkpoint::StateCodec<Self>> {
+                        #[allow(unused_imports)]
+                        use ::langgraph::__private::{WithCodec as _, WithoutCodec as _};
+                        (&::langgraph::__private::CodecOf::<Self>::NEW).codec()
+                    }
                     fn merge(self, update: Self::Update) -> Self {
                         Self {
                             log: ::langgraph::__private::merged(
@@ -563,6 +568,46 @@ fn a_state_of_each_kind_of_field() {
                     }
                 }
             };
+            const _: () = {
+                #[automatically_derived]
+                impl<T> ::langgraph::__private::FieldAt<1319681242528961585u64> for Notes<T> {
+                    type Row = ();
+                }
+                #[automatically_derived]
+                impl<T> ::langgraph::__private::FieldAt<3300820206774538237u64> for Notes<T> {
+                    type Row = ();
+                }
+                #[automatically_derived]
+                impl<T> ::langgraph::__private::FieldAt<312668867041707993u64> for Notes<T> {
+                    type Row = ();
+                }
+                #[allow(
+                    non_camel_case_types,
+                    dead_code,
+                    missing_debug_implementations,
+                    missing_docs
+                )]
+                pub enum handle {}
+                #[automatically_derived]
+                impl ::langgraph::__private::PlainField for handle {}
+                #[automatically_derived]
+                impl<T> ::langgraph::__private::FieldAt<12996100709080792371u64> for Notes<T> {
+                    type Row = (handle, ());
+                }
+                #[allow(
+                    non_camel_case_types,
+                    dead_code,
+                    missing_debug_implementations,
+                    missing_docs
+                )]
+                pub enum plain {}
+                #[automatically_derived]
+                impl ::langgraph::__private::PlainField for plain {}
+                #[automatically_derived]
+                impl<T> ::langgraph::__private::FieldAt<18252272687975150087u64> for Notes<T> {
+                    type Row = (::langgraph::__private::No, (plain, ()));
+                }
+            };
         "#]],
     );
 }
@@ -690,6 +735,11 @@ fn a_chat_history_under_another_crate_name() {
                     ) {
                         lg::__private::see_messages(&update.r#in, see);
                     }
+                    fn codec() -> ::core::option::Option<lg::checkpoint::StateCodec<Self>> {
+                        #[allow(unused_imports)]
+                        use lg::__private::{WithCodec as _, WithoutCodec as _};
+                        (&lg::__private::CodecOf::<Self>::NEW).codec()
+                    }
                     fn merge(self, update: Self::Update) -> Self {
                         Self {
                             r#in: lg::__private::merged(&__reducer_in(), self.r#in, update.r#in),
@@ -779,6 +829,12 @@ fn a_chat_history_under_another_crate_name() {
                     ) -> ::core::result::Result<Self, __D::Error> {
                         lg::__private::read_fields(deserializer)
                     }
+                }
+            };
+            const _: () = {
+                #[automatically_derived]
+                impl lg::__private::FieldAt<628032278800124862u64> for Chat {
+                    type Row = ();
                 }
             };
         "#]],

@@ -1,9 +1,11 @@
 //! What expansions call. Not part of the public API: it changes without notice.
 
 mod answer;
+mod codec;
 #[cfg(feature = "agent")]
 mod tool;
 mod update;
+mod writes;
 
 use std::marker::PhantomData;
 
@@ -14,11 +16,16 @@ use crate::node::{
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 #[cfg(feature = "agent")]
 pub use self::tool::{ToolArgument, argument};
 pub use self::update::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
     reducer, reducers, see_messages, the_messages, written_messages,
+};
+pub use self::writes::{
+    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Nothing, Pair, PlainField,
+    UnknownWrites, add, pair,
 };
 pub use crate::graph::Pick;
 pub use serde;

@@ -152,10 +152,6 @@ impl<S: HasMessages> Node<S> for ModelNode {
             ])))
         })
     }
-
-    fn may_goto(&self) -> bool {
-        false
-    }
 }
 
 impl fmt::Debug for ModelNode {

@@ -136,8 +136,4 @@ impl Node<SimpleAgentState> for Chat {
             Ok::<_, NodeError>(answer(reply))
         })
     }
-
-    fn may_goto(&self) -> bool {
-        false
-    }
 }

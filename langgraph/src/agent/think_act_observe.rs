@@ -95,10 +95,6 @@ impl Node<ReactState> for Think {
             )
         })
     }
-
-    fn may_goto(&self) -> bool {
-        false
-    }
 }
 
 /// The node that runs the tools the model asked for, side by side. Without calls it does nothing.

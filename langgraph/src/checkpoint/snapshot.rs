@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::CheckpointId;
-use crate::graph::NodeName;
+use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Interrupt, Write};
 use crate::state::State;
 
@@ -52,6 +52,8 @@ pub struct Snapshot<S: State> {
     pub interrupts: Vec<Interrupt>,
     /// The tasks of the next superstep, in order.
     pub tasks: Vec<TaskSnapshot<S>>,
+    /// Joins that have seen some of their sources.
+    pub unfilled_joins: Vec<UnfilledJoin>,
     /// What the caller noted about the run.
     pub metadata: BTreeMap<String, Value>,
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::plan::{ErasedRouter, Plan, Routes};
 use super::problem::{CompilationErrors, check};
 use super::{
-    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, Join, Lint, NodeName,
-    START, Topology, lints,
+    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, FieldInfo, Join, Lint,
+    NodeName, START, Topology, lints,
 };
 use crate::node::IntoTargets as _;
 use crate::node::{
@@ -134,10 +134,14 @@ impl<S: State> StateGraph<S> {
 
     /// An empty graph whose runs start from `initial`.
     pub fn with_initial(initial: S) -> Self {
+        let fields = initial.fields().iter();
+        let fields = fields.map(|field| FieldInfo::new(field.name(), field.is_reduced()));
+        let fields = fields.collect();
         Self {
             initial,
             topology: Topology {
                 name: "LangGraph".to_owned(),
+                fields,
                 ..Topology::default()
             },
             nodes: Vec::new(),

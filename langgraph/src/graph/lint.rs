@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::topology::{Branch, END, NodeName, START, Topology};
+use super::topology::{Branch, END, NodeInfo, NodeName, START, Topology};
 use langgraph_wiring::flow::{self, Analysis, Flow, Stuck};
+
+mod parallel;
 
 /// Something in a graph that can run but is hardly what was meant.
 ///
@@ -99,12 +101,35 @@ pub enum Lint {
         /// The node after which the router decides, or START.
         decision: NodeName,
     },
+
+    /// Nodes that run in one superstep say that they write one field, which has no reducer.
+    ///
+    /// Whenever they do, the run fails with an
+    /// [`InvalidUpdate`](crate::InvalidUpdate).
+    #[error(
+        "{} run side by side, and each writes `{field}`, which has no reducer; \
+         give it one, or let one run after the other",
+        together(.nodes)
+    )]
+    ParallelWrites {
+        /// The field.
+        field: String,
+        /// The nodes, as far as they say what they write.
+        nodes: Vec<NodeName>,
+    },
 }
 
 fn nor(followers: &[NodeName]) -> String {
     match followers {
         [] => String::new(),
         followers => format!(", and so neither can {}", listed(followers)),
+    }
+}
+
+fn together(names: &[NodeName]) -> String {
+    match names {
+        [others @ .., last] if !others.is_empty() => format!("{} and `{last}`", listed(others)),
+        names => listed(names),
     }
 }
 
@@ -236,10 +261,7 @@ fn flow_lints(topology: &Topology) -> Vec<Lint> {
     let flow = flow_of(topology);
     let analysis = Analysis::new(&flow);
     let name = |vertex: usize| -> NodeName {
-        let node = vertex
-            .checked_sub(flow::NODES)
-            .and_then(|place| topology.nodes.get(place));
-        node.map_or_else(|| START.into(), |node| node.name.clone())
+        node_of(topology, vertex).map_or_else(|| START.into(), |node| node.name.clone())
     };
     let names =
         |vertices: Vec<usize>| -> Vec<NodeName> { vertices.into_iter().map(name).collect() };
@@ -279,7 +301,12 @@ fn flow_lints(topology: &Topology) -> Vec<Lint> {
             },
         });
     }
+    parallel::parallel_writes(topology, &flow, &mut found);
     found
+}
+
+fn node_of(topology: &Topology, vertex: usize) -> Option<&NodeInfo> {
+    topology.nodes.get(vertex.checked_sub(flow::NODES)?)
 }
 
 /// The graph as numbers. Lines with a name that no node has are left out, as are lines from END

@@ -31,9 +31,14 @@ pub(crate) trait ErasedRouter<S: State>: Send + Sync {
 }
 
 /// A graph, ready to run.
+#[derive(Clone)]
 pub(crate) struct Plan<S: State> {
     pub(crate) initial: S,
     pub(crate) topology: Topology,
+    /// The topology's.
+    pub(crate) fingerprint: u64,
+    /// A graph inside, and its state, that cannot be stored as bytes.
+    pub(crate) unstorable: Option<(NodeName, &'static str)>,
     pub(crate) names: Arc<[NodeName]>,
     /// Indices of `names`, sorted by name.
     by_name: Box<[usize]>,
@@ -54,6 +59,7 @@ pub(crate) struct Plan<S: State> {
     pub(crate) interrupt_after: Stops,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
@@ -63,6 +69,7 @@ pub(crate) struct PlanNode<S: State> {
 }
 
 /// What follows a node.
+#[derive(Clone)]
 pub(crate) struct Outgoing<S: State> {
     /// Nodes; edges to END lead nowhere and are left out.
     pub(crate) edges: Box<[usize]>,
@@ -72,6 +79,7 @@ pub(crate) struct Outgoing<S: State> {
 }
 
 /// How much there is to follow.
+#[derive(Clone, Copy)]
 pub(crate) enum Ahead {
     /// This node, which does not wait.
     Node(usize),
@@ -88,19 +96,21 @@ pub(crate) struct Arrival {
     pub(crate) source: usize,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanRouter<S: State> {
     pub(crate) router: Arc<dyn ErasedRouter<S>>,
     /// The nodes of each arm.
     pub(crate) arms: Box<[Box<[usize]>]>,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanJoin {
     pub(crate) target: usize,
     pub(crate) sources: usize,
 }
 
 /// Which fields are of which kind.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FieldKinds {
     pub(crate) reduced: FieldSet,
     pub(crate) ephemeral: FieldSet,
@@ -206,6 +216,11 @@ impl<S: State> Plan<S> {
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
+            fingerprint: topology.fingerprint(),
+            unstorable: graph.nodes.iter().find_map(|node| {
+                let state = node.unstorable?;
+                Some((Arc::clone(&node.info.name), state))
+            }),
             interrupt_before,
             interrupt_after,
             topology,

@@ -33,6 +33,9 @@ pub struct Topology {
     pub branches: Vec<Branch>,
     /// Where nodes that decide for themselves say they may go (`planner => goto [a, END]`).
     pub destinations: Vec<Destinations>,
+    /// The fields of the state, as far as they are known before a run.
+    #[serde(default)]
+    pub fields: Vec<FieldInfo>,
     /// Breakpoints before nodes.
     pub interrupt_before: Breakpoints,
     /// Breakpoints after nodes.
@@ -41,6 +44,26 @@ pub struct Topology {
     ///
     /// Lints are errors there, and a jump that is not declared is one at run time.
     pub closed: bool,
+}
+
+/// A field of the state that a graph works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FieldInfo {
+    /// The field's name.
+    pub name: String,
+    /// True when a reducer merges the writes, so that several nodes may write it side by side.
+    pub reduced: bool,
+}
+
+impl FieldInfo {
+    /// A field of that name.
+    pub fn new(name: impl Into<String>, reduced: bool) -> Self {
+        Self {
+            name: name.into(),
+            reduced,
+        }
+    }
 }
 
 /// One node of a [`Topology`].

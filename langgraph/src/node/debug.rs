@@ -76,10 +76,6 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
         ));
         NodeRun::ready(Output::none())
     }
-
-    fn may_goto(&self) -> bool {
-        false
-    }
 }
 
 /// A [`Middleware`] that writes down what state each node is given, and what came of it.

@@ -32,8 +32,25 @@ pub trait Node<S: State>: Send + Sync + 'static {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S>;
 
     /// True when the answer can name the next node.
+    ///
+    /// A node that says so is drawn with a line to anywhere, and must say in `graph!` where it may
+    /// go: `node => goto [a, END]`. One that jumps and does not say so still can, but in `graph!`
+    /// only to the nodes of such a list.
     fn may_goto(&self) -> bool {
-        true
+        false
+    }
+
+    /// What the node does, for drawings.
+    fn docs(&self) -> Option<&str> {
+        None
+    }
+
+    /// The fields that the node writes whenever it succeeds, if it says so.
+    ///
+    /// Two nodes that run side by side and both write a field without a reducer are then found
+    /// when the graph is compiled.
+    fn writes(&self) -> Option<&[&str]> {
+        None
     }
 }
 
@@ -45,6 +62,14 @@ impl<S: State, N: Node<S> + ?Sized> Node<S> for Box<N> {
     fn may_goto(&self) -> bool {
         (**self).may_goto()
     }
+
+    fn docs(&self) -> Option<&str> {
+        (**self).docs()
+    }
+
+    fn writes(&self) -> Option<&[&str]> {
+        (**self).writes()
+    }
 }
 
 impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
@@ -54,6 +79,14 @@ impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
 
     fn may_goto(&self) -> bool {
         (**self).may_goto()
+    }
+
+    fn docs(&self) -> Option<&str> {
+        (**self).docs()
+    }
+
+    fn writes(&self) -> Option<&[&str]> {
+        (**self).writes()
     }
 }
 
@@ -165,8 +198,13 @@ impl<S: State, N: Node<S>> Step<S> for NodeStep<N> {
 
 impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
     fn into_node(self) -> ConfiguredNode<S> {
-        let may_goto = self.may_goto();
-        ConfiguredNode::new(Arc::new(NodeStep(self)), may_goto)
+        let (may_goto, docs) = (self.may_goto(), self.docs().map(str::to_owned));
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let writes = self.writes().map(owned);
+        let mut node = ConfiguredNode::new(Arc::new(NodeStep(self)), may_goto);
+        node.info.docs = docs;
+        node.info.writes = writes;
+        node
     }
 }
 

@@ -21,6 +21,7 @@ mod router;
 mod scope;
 mod send;
 mod step;
+mod stored;
 #[cfg(feature = "tracing")]
 mod trace;
 mod worker;
@@ -47,9 +48,11 @@ pub use trace::TraceNodes;
 pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};
+pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};
 pub(crate) use scope::{Place, Scope, Shared};
-pub(crate) use send::{Argument, ErasedItem};
+pub(crate) use send::{Argument, ErasedItem, StoredItem};
 pub(crate) use step::{Call, Step};
+pub(crate) use stored::{Lent, state, whole};

@@ -1,15 +1,16 @@
 //! What all tasks of a run share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
 use super::Resources;
 use super::pulse::Pulse;
-use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
-use crate::graph::NodeName;
+use crate::checkpoint::{CheckpointId, ThreadKey};
+use crate::graph::{NodeName, UnfilledJoin};
 use crate::run::CancelToken;
+use crate::run::tip::Tip;
 use crate::stream::Emitter;
 
 /// What the tasks of one graph share during a run.
@@ -30,8 +31,7 @@ pub(crate) struct Scope {
 /// Where a task stands in its thread's log: a graph inside the task keeps its own log below.
 #[derive(Clone)]
 pub(crate) struct Place {
-    pub(crate) saver: Arc<dyn Checkpointer>,
-    pub(crate) key: Arc<ThreadKey>,
+    pub(crate) tip: Arc<Tip>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
 }
@@ -40,10 +40,16 @@ impl Place {
     /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
-        let mut key = ThreadKey::clone(&self.key);
+        let mut key = self.tip.key.clone();
         key.namespace
             .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
         key
+    }
+
+    /// The checkpoint in the name of a log below a task; from behind, since a node may have any
+    /// name.
+    pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
+        name.rsplit(':').nth(2)?.parse().ok()
     }
 }
 
@@ -58,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
+    /// What graphs that have ended have left waiting.
+    pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
 }
 
 impl Shared {

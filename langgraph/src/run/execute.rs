@@ -18,8 +18,40 @@ use crate::state::State;
 pub(super) enum Ended<S: State> {
     Finished(Done<S>),
     /// It waits for an answer.
-    Asked(Questions),
+    Asked {
+        questions: Questions,
+        /// What the node did, when it is its routers that wait: it does not run again.
+        ran: Option<Done<S>>,
+        /// What is wrong with the answer that it has got.
+        refused: Option<NodeError>,
+    },
     Failed(NodeError),
+}
+
+/// Why a node or a router has no answer yet.
+pub(super) enum Unsettled {
+    Asked(Questions, Option<NodeError>),
+    Failed(NodeError),
+}
+
+impl From<NodeError> for Unsettled {
+    fn from(error: NodeError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Unsettled {
+    /// How the task ended whose node did `ran`.
+    pub(super) fn ended<S: State>(self, ran: Option<Done<S>>) -> Ended<S> {
+        match self {
+            Self::Asked(questions, refused) => Ended::Asked {
+                questions,
+                ran,
+                refused,
+            },
+            Self::Failed(error) => Ended::Failed(error),
+        }
+    }
 }
 
 /// What a task did.
@@ -90,8 +122,8 @@ pub(super) fn judge<S: State>(
     cx: &Context,
     result: Result<Output<S>, NodeError>,
 ) -> Ended<S> {
-    match (result, cx.take_questions()) {
-        (Ok(mut output), None) => {
+    match settle(result, cx) {
+        Ok(mut output) => {
             prepare(state, &mut output.writes);
             Ended::Finished(Done {
                 output,
@@ -99,17 +131,25 @@ pub(super) fn judge<S: State>(
                 cached: cx.is_from_cache(),
             })
         }
+        Err(unsettled) => unsettled.ended(None),
+    }
+}
+
+/// An answer is one only when no question is open.
+pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T, Unsettled> {
+    match (result, cx.take_questions()) {
+        (Ok(answer), None) => Ok(answer),
         (Ok(_), Some(questions)) => {
             let key = questions.own.map_or_else(
                 || "a graph inside".to_owned(),
                 |question| format!("`{}`", question.key),
             );
-            Ended::Failed(NodeError::msg(format!(
+            Err(Unsettled::Failed(NodeError::msg(format!(
                 "went on without the answer to {key}; pass the error on with `?`"
-            )))
+            ))))
         }
-        (Err(_), Some(questions)) => Ended::Asked(questions),
-        (Err(error), None) => Ended::Failed(error),
+        (Err(_), Some(questions)) => Err(Unsettled::Asked(questions, cx.take_refused())),
+        (Err(error), None) => Err(Unsettled::Failed(error)),
     }
 }
 
@@ -148,7 +188,10 @@ fn run_one_of<S: State>(
         if let (Some(task), Some(cx)) = (all.tasks.get(index), all.contexts.get(index))
             && let Some(ending) = all.endings.get(index)
         {
-            let mut ended = run_task(&all.plan, &all.state, cx, task).await;
+            let mut ended = match &task.ran {
+                Some(done) => Ended::Finished(Done::clone(done)),
+                None => run_task(&all.plan, &all.state, cx, task).await,
+            };
             if let Ended::Finished(done) = &ended
                 && asks(&all.plan, task.node, &done.output.jump)
             {
@@ -169,11 +212,14 @@ async fn run_routers<S: State>(
     node: usize,
     mut ended: Ended<S>,
 ) -> Ended<S> {
-    if let Ended::Finished(done) = &mut ended {
-        match look(&all.plan, node, &all.state, &done.output, cx).await {
-            Ok(routes) => done.routes = routes,
-            Err(error) => return Ended::Failed(error),
-        }
+    if let Ended::Finished(mut done) = ended {
+        ended = match look(&all.plan, node, &all.state, &done.output, cx).await {
+            Ok(routes) => {
+                done.routes = routes;
+                Ended::Finished(done)
+            }
+            Err(unsettled) => unsettled.ended(Some(done)),
+        };
     }
     ended
 }
@@ -198,7 +244,7 @@ pub(super) async fn look<S: State>(
     state: &S,
     output: &Output<S>,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, NodeError> {
+) -> Result<Vec<Routes<S>>, Unsettled> {
     if !asks(plan, node, &output.jump) {
         return Ok(Vec::new());
     }
@@ -317,7 +363,7 @@ impl<S: State> Machine<S> {
                 continue;
             };
             if watched {
-                self.record_ended(index, ended).await?;
+                self.record_ended(index, task.node, ended).await?;
                 self.tell_ended(task, index, ended).await;
             }
             if fail_fast && matches!(ended, Ended::Failed(_)) {
@@ -331,12 +377,15 @@ impl<S: State> Machine<S> {
     /// Tells of the tasks of a superstep: those that start, and what others wrote before.
     async fn tell_several(&self, tasks: &[Task<S>], endings: &[OnceLock<Ended<S>>]) {
         for (task, ended) in tasks.iter().zip(endings) {
-            if !matches!(ended.get(), Some(Ended::Asked(_))) {
+            if !matches!(ended.get(), Some(Ended::Asked { .. })) && task.ran.is_none() {
                 self.tell_started(task).await;
             }
         }
         for (task, ended) in tasks.iter().zip(endings) {
             if let Some(Ended::Finished(done)) = ended.get() {
+                self.tell_kept(task, done).await;
+            }
+            if let Some(done) = &task.ran {
                 self.tell_kept(task, done).await;
             }
         }
@@ -356,17 +405,19 @@ impl<S: State> Machine<S> {
             if !self.is_start(task) {
                 continue;
             }
-            let cx = self.context(task.node);
+            let mut cx = self.context(task.node);
+            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
             let asked = match check_jump(&plan, task.node, &done.output.jump) {
                 Ok(()) => look(&plan, task.node, &self.state, &done.output, &cx).await,
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             };
             match asked {
                 Ok(routes) => done.routes = routes,
-                Err(error) => {
-                    let failed = Ended::Failed(error);
-                    self.record_ended(index, &failed).await?;
-                    *slot = OnceLock::from(failed);
+                Err(unsettled) => {
+                    let ended = unsettled.ended(Some(Done::clone(done)));
+                    self.record_ended(index, task.node, &ended).await?;
+                    self.tell_ended(task, index, &ended).await;
+                    *slot = OnceLock::from(ended);
                 }
             }
         }

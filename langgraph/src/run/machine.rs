@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
-use super::execute::{Ended, asks, run_task};
+use super::execute::{Done, Ended, Unsettled, asks};
 use super::panic::Panicked;
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
+use crate::checkpoint::StateCodec;
 use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
@@ -32,6 +33,8 @@ pub(super) struct Task<S: State> {
     pub(super) answers: Vec<Answer>,
     /// How it ended in an earlier run; it does not run again.
     pub(super) prior: Option<Box<Ended<S>>>,
+    /// What its node did in an earlier run, when its routers had a question: only they are asked.
+    pub(super) ran: Option<Box<Done<S>>>,
 }
 
 impl<S: State> Task<S> {
@@ -41,6 +44,7 @@ impl<S: State> Task<S> {
             argument: None,
             answers: Vec::new(),
             prior: None,
+            ran: None,
         }
     }
 
@@ -50,6 +54,7 @@ impl<S: State> Task<S> {
             argument: Some(argument),
             answers: Vec::new(),
             prior: None,
+            ran: None,
         }
     }
 
@@ -60,6 +65,7 @@ impl<S: State> Task<S> {
             argument: self.argument.clone(),
             answers: self.answers.clone(),
             prior: None,
+            ran: self.ran.clone(),
         }
     }
 }
@@ -70,8 +76,20 @@ pub(super) enum End {
     Done,
     /// Tasks asked questions, or a breakpoint was reached.
     Paused(Vec<Interrupt>),
+    /// It waits as before, because an answer was none.
+    Refused(Vec<Interrupt>, Box<AgentError>),
     /// A command ended this graph and goes on in the one around it.
     Parent(Box<ParentCommand>),
+}
+
+impl End {
+    /// A pause; what is wrong with an answer goes to whoever gave it.
+    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
+        match refused {
+            None => Self::Paused(interrupts),
+            Some(error) => Self::Refused(interrupts, Box::new(error)),
+        }
+    }
 }
 
 /// A graph that runs.
@@ -103,7 +121,9 @@ pub(super) struct Machine<S: State> {
     /// Everything written, for the graph around this one.
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
-    pub(super) recorder: Option<Recorder>,
+    pub(super) recorder: Option<Recorder<S>>,
+    /// How the state becomes bytes, if it does.
+    pub(super) codec: Option<StateCodec<S>>,
 }
 
 /// What a join has seen of its sources.
@@ -130,6 +150,7 @@ impl<S: State> Machine<S> {
             passed: false,
             changes: None,
             recorder: None,
+            codec: S::codec(),
             plan,
             scope,
         }
@@ -151,17 +172,30 @@ impl<S: State> Machine<S> {
         };
         let wrote = merged?;
         let cx = self.context(start);
-        let mut asked = check_jump(&plan, start, &input.jump).map(|()| Vec::new());
+        let mut asked = check_jump(&plan, start, &input.jump)
+            .map(|()| Vec::new())
+            .map_err(Unsettled::from);
         if asked.is_ok() && asks(&plan, start, &input.jump) {
             asked = ask(&plan, start, &self.state, &cx).await;
         }
         let routes = match asked {
             Ok(routes) => routes,
-            Err(error) => {
-                let (task, failed) = (Task::by_edge(start), Ended::Failed(error));
-                return Box::pin(self.finish_one(&plan, task, failed, &cx, false))
-                    .await
-                    .map(drop);
+            Err(unsettled) => {
+                let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
+                if self.watched() {
+                    self.note(&task, &ended).await?;
+                }
+                if let Ended::Failed(error) = ended {
+                    return Err(self.failure(start, error));
+                }
+                if wrote {
+                    self.tell_values().await;
+                }
+                // The input has not gone its way yet: the loop pauses with it.
+                self.step -= 1;
+                task.prior = Some(Box::new(ended));
+                self.frontier.push(task);
+                return Ok(());
             }
         };
         self.follow(&plan, start, input.jump, routes)?;
@@ -281,99 +315,13 @@ impl<S: State> Machine<S> {
             .collect()
     }
 
-    /// A superstep of one task: inline, on this task, without a clone of the state.
-    async fn one(&mut self, plan: &Plan<S>, cx: &mut Context) -> Result<Option<End>, AgentError> {
-        let Some(mut task) = self.frontier.pop() else {
-            return Ok(None);
-        };
-        let prior = task.prior.take();
-        let known = prior.is_some();
-        let ended = if let Some(ended) = prior {
-            *ended
-        } else {
-            cx.reuse(self.shown_step(), self.taken, task.node);
-            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-            if !task.answers.is_empty() {
-                cx.answer(task.answers.clone());
-            }
-            if self.scope.emitter.is_some() {
-                self.tell_started(&task).await;
-            }
-            run_task(plan, &self.state, cx, &task).await
-        };
-        self.finish_one(plan, task, ended, cx, known).await
-    }
-
-    /// Keeps and tells how the only task of a superstep ended.
-    async fn note(&mut self, task: &Task<S>, ended: &Ended<S>) -> Result<(), AgentError> {
-        if self.recorder.is_some() {
-            self.keep_ended(ended).await?;
-        }
-        if self.scope.emitter.is_some() {
-            self.tell_ended(task, 0, ended).await;
-        }
-        Ok(())
-    }
-
-    /// Ends a superstep of one task; what has become of it is `known` when it was kept before.
-    pub(super) async fn finish_one(
-        &mut self,
-        plan: &Plan<S>,
-        task: Task<S>,
-        ended: Ended<S>,
-        cx: &Context,
-        known: bool,
-    ) -> Result<Option<End>, AgentError> {
-        let notes = !known && self.watched();
-        let looks = matches!(&ended, Ended::Finished(done)
-            if done.routes.is_empty() && asks(plan, task.node, &done.output.jump));
-        if notes && !looks {
-            self.note(&task, &ended).await?;
-        }
-        let done = match ended {
-            Ended::Finished(done) => done,
-            Ended::Asked(questions) => {
-                let interrupts = self.interrupts(&task, 0, questions);
-                self.frontier.push(task);
-                return Ok(Some(End::Paused(interrupts)));
-            }
-            Ended::Failed(error) => return Err(self.failure(task.node, error)),
-        };
-        // Its routers are a part of it: only when they have answered is it finished.
-        let finished = (notes && looks).then(|| Ended::Finished(done.clone()));
-        // Its writes are merged in place, then its routers look.
-        let wrote = self.commit().one(task.node, done.output.writes)?;
-        let mut routes = done.routes;
-        if looks {
-            match ask(plan, task.node, &self.state, cx).await {
-                Ok(asked) => routes = asked,
-                Err(error) => {
-                    let failed = Ended::Failed(error);
-                    return Box::pin(self.finish_one(plan, task, failed, cx, false)).await;
-                }
-            }
-        }
-        if let Some(finished) = finished {
-            self.note(&task, &finished).await?;
-        }
-        match done.output.jump {
-            Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-            jump => self.follow(plan, task.node, jump, routes)?,
-        }
-        self.settle();
-        if self.watched() {
-            self.conclude(wrote).await?;
-        }
-        Ok(None)
-    }
-
     /// True when somebody reads the run's events, or its thread is kept.
     pub(super) fn watched(&self) -> bool {
         self.scope.emitter.is_some() || self.recorder.is_some()
     }
 
     /// Tells and stores what a superstep has made.
-    async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
+    pub(super) async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.release_deferred();
         if wrote {
             self.tell_values().await;
@@ -389,6 +337,7 @@ impl<S: State> Machine<S> {
         let untouched = known.then(|| Arc::clone(&self.state));
         let endings = self.execute(&mut tasks).await?;
         let mut paused = false;
+        let mut refused = None;
         let mut interrupts = Vec::new();
         let mut writes = Vec::with_capacity(tasks.len());
         let mut directions = Vec::with_capacity(tasks.len());
@@ -400,8 +349,16 @@ impl<S: State> Machine<S> {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
                 }
-                Ended::Asked(questions) => {
+                Ended::Asked {
+                    questions,
+                    ran,
+                    refused: bad,
+                } => {
                     paused = true;
+                    if let (None, Some(error)) = (&refused, bad) {
+                        refused = Some(self.failure(task.node, error));
+                    }
+                    writes.extend(ran.map(|done| (task.node, done.output.writes)));
                     interrupts.extend(self.interrupts(task, index, questions));
                 }
                 Ended::Failed(error) => {
@@ -434,7 +391,7 @@ impl<S: State> Machine<S> {
             if wrote {
                 self.tell_values().await;
             }
-            return Ok(Some(End::Paused(interrupts)));
+            return Ok(Some(End::paused(interrupts, refused)));
         }
         for (node, jump, routes) in directions {
             match jump {
@@ -475,7 +432,7 @@ impl<S: State> Machine<S> {
         super::load::interrupts(
             &base,
             index,
-            &self.plan.name(task.node),
+            &self.plan.node_name(task.node),
             namespace,
             questions,
         )

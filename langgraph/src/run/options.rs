@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::machine::{End, Machine};
+use super::rivals::{OnConflict, beside_others};
 use super::{CancelToken, EventStream, Outcome, StreamOptions, exit, threads};
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, CheckpointId, Durability, Held, ThreadKey};
+use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
 use crate::state::State;
+use crate::store::Store;
 use crate::stream::Emitter;
 
 /// How many supersteps a run may take unless it says otherwise.
@@ -58,6 +60,7 @@ pub(crate) struct Options {
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
     pub(crate) durability: Durability,
+    pub(crate) on_conflict: OnConflict,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -75,6 +78,7 @@ impl Default for Options {
             thread: None,
             at: None,
             durability: Durability::default(),
+            on_conflict: OnConflict::default(),
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
@@ -121,6 +125,12 @@ impl<S: State> Run<S> {
         self
     }
 
+    /// What happens when another run is at work on the thread; the second one fails unless set.
+    pub fn on_conflict(mut self, policy: OnConflict) -> Self {
+        self.options.on_conflict = policy;
+        self
+    }
+
     /// Writes `command`'s update before the thread goes on, and starts the nodes it names beside
     /// what is pending.
     pub fn command(mut self, command: Command<S>) -> Self {
@@ -133,6 +143,11 @@ impl<S: State> Run<S> {
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.options.resources.insert(value);
         self
+    }
+
+    /// Gives the run a store, in place of the graph's; see [`Context::store`](crate::Context::store).
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        self.resource(store)
     }
 
     /// Notes something about the run, which nodes read with
@@ -209,7 +224,7 @@ impl<S: State> Run<S> {
     }
 
     fn to_its_end(self, emitter: Option<Emitter>) -> Driven<S> {
-        let prepared = machine(&self.graph.plan, &self.options, emitter)
+        let prepared = machine(&self.graph, &self.options, emitter)
             .and_then(|machine| Ok((machine, log(&self.graph, &self.options)?)));
         let (mut machine, log) = match prepared {
             Ok(prepared) => prepared,
@@ -228,9 +243,14 @@ impl<S: State> Run<S> {
                 let end = machine.run().await?;
                 outcome(machine, end)
             }),
-            (log, begin) => Box::pin(async move {
-                let end = with_log(&graph.plan, &mut machine, log, begin, command, &options);
-                let end = end.await?;
+            (None, Begin::Proceed(_)) => {
+                let missing = CheckpointError::NoCheckpointer(String::new());
+                Box::pin(std::future::ready(Err(missing.into())))
+            }
+            (Some(log), begin) => Box::pin(async move {
+                let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
+                let run = with_log(&graph.plan, &mut machine, log, begin, command, &options);
+                let end = beside_others(options.on_conflict, &saver, &thread, run).await?;
                 outcome(machine, end)
             }),
         }
@@ -241,7 +261,13 @@ type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + S
 
 fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
+        End::Done => {
+            machine.report_unfilled_joins();
+            Ok(Outcome::Done {
+                unfilled_joins: machine.reported_joins(),
+                state: machine.into_state(),
+            })
+        }
         End::Paused(interrupts) => {
             let next = machine.next();
             Ok(Outcome::Interrupted {
@@ -250,6 +276,7 @@ fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentE
                 state: machine.into_state(),
             })
         }
+        End::Refused(_, error) => Err(*error),
         End::Parent(parent) => Err(AgentError::NoParent {
             command: format!("{parent:?}"),
         }),
@@ -276,34 +303,45 @@ fn entered<S: State>(
 async fn with_log<S: State>(
     plan: &Plan<S>,
     machine: &mut Machine<S>,
-    log: Option<threads::Log>,
+    log: threads::Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
     options: &Options,
 ) -> Result<End, AgentError> {
-    match (log, options.durability) {
-        (Some(log), Durability::Exit) => {
+    let at = options.at;
+    match options.durability {
+        Durability::Sync => on_thread(plan, machine, log, begin, command, at).await,
+        Durability::Async => {
+            let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
+            let log = threads::Log {
+                saver: Arc::<Behind>::clone(&behind),
+                ..log
+            };
+            let ended = on_thread(plan, machine, log, begin, command, at).await;
+            // The error of the run comes first.
+            let written = behind.flush().await;
+            ended.and_then(|end| Ok(written.map(|()| end)?))
+        }
+        Durability::Exit => {
             let held = Arc::new(Held::new(Arc::clone(&log.saver)));
             let log = threads::Log {
                 saver: Arc::<Held>::clone(&held),
                 // The end has a snapshot; those on the way are of no use.
                 whole: true,
+                encodes: false,
                 ..log
             };
-            let at = options.at;
-            let ended = on_thread(plan, machine, Some(log.clone()), begin, command, at).await;
-            // The error of the run comes first.
+            let ended = on_thread(plan, machine, log.clone(), begin, command, at).await;
             let saved = exit::save(machine, &held, &log).await;
             ended.and_then(|end| saved.map(|()| end))
         }
-        (log, _) => on_thread(plan, machine, log, begin, command, options.at).await,
     }
 }
 
 async fn on_thread<S: State>(
     plan: &Plan<S>,
     machine: &mut Machine<S>,
-    log: Option<threads::Log>,
+    log: threads::Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
     at: Option<CheckpointId>,
@@ -311,18 +349,20 @@ async fn on_thread<S: State>(
     match begin {
         Begin::Input(input) => {
             let input = entered(plan, machine, input, command)?;
-            threads::start(machine, log, at, input).await?;
+            threads::start(machine, Some(log), at, input).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);
             if let Some(command) = &mut command {
                 enter(plan, command);
             }
-            let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
             threads::proceed(machine, log, at, given?, command).await?;
         }
     }
-    machine.run().await
+    let ended = machine.run().await;
+    // Also a run that fails has come to its end.
+    let rested = machine.rest().await;
+    ended.and_then(|end| rested.map(|()| end))
 }
 
 async fn bounded<T>(
@@ -352,10 +392,11 @@ async fn cancellable<T>(
 
 /// A machine at rest, with the options of the run.
 pub(super) fn machine<S: State>(
-    plan: &Arc<Plan<S>>,
+    graph: &CompiledStateGraph<S>,
     options: &Options,
     emitter: Option<Emitter>,
 ) -> Result<Machine<S>, AgentError> {
+    let plan = &graph.plan;
     if options.limit == 0 {
         return Err(AgentError::InvalidOption(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
@@ -390,9 +431,11 @@ pub(super) fn machine<S: State>(
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
+            unfilled_joins: Mutex::default(),
         }),
     });
     let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
+    machine.codec = graph.codec.or(machine.codec);
     if let Some(stops) = before {
         machine.before = stops;
     }
@@ -412,10 +455,8 @@ fn log<S: State>(
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => Ok(Some(threads::Log {
-            saver: Arc::clone(saver),
-            key: ThreadKey::root(thread.clone()),
             metadata: options.metadata.clone(),
-            whole: false,
+            ..threads::Log::root(saver, thread.clone())
         })),
     }
 }

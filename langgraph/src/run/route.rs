@@ -1,6 +1,6 @@
 //! Finding the tasks of the next superstep.
 
-use super::execute::follows_edges;
+use super::execute::{Unsettled, follows_edges, settle};
 use super::machine::{Machine, Task};
 use super::panic::catch;
 use crate::AgentError;
@@ -18,23 +18,26 @@ pub(super) async fn ask<S: State>(
     node: usize,
     view: &S,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, NodeError> {
+) -> Result<Vec<Routes<S>>, Unsettled> {
+    cx.begin_routing();
     let routers = &plan.outgoing(node).routers;
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
         let asked = catch(|| router.router.ask(view, cx)).await;
-        answers.push(check_answer(plan, node, asked)?);
+        answers.push(check_answer(plan, node, cx, asked)?);
     }
     Ok(answers)
 }
 
-/// What a router answered, if it leads somewhere.
+/// What a router answered, if it leads somewhere and waits for nothing.
 pub(super) fn check_answer<S: State>(
     plan: &Plan<S>,
     node: usize,
+    cx: &Context,
     answer: Result<Routes<S>, NodeError>,
-) -> Result<Routes<S>, NodeError> {
-    let routes = answer.map_err(|error| router_error(plan, node, error))?;
+) -> Result<Routes<S>, Unsettled> {
+    let answer = answer.map_err(|error| router_error(plan, node, error));
+    let routes = settle(answer, cx)?;
     check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
     Ok(routes)
 }

@@ -92,18 +92,21 @@ impl<S: State> Machine<S> {
                     }
                 }
                 Halt::Merged(jump) => (jump, None),
-                Halt::Routed(answer) => {
-                    let routes = check_answer(plan, node, answer)
-                        .map_err(|error| self.failure(node, error))?;
-                    (Jump::Edges, Some(vec![routes]))
-                }
+                Halt::Routed(answer) => match check_answer(plan, node, cx, answer) {
+                    Ok(routes) => (Jump::Edges, Some(vec![routes])),
+                    Err(unsettled) => {
+                        self.frontier.clear();
+                        return self.stop(Task::by_edge(node), unsettled);
+                    }
+                },
             };
             self.frontier.clear();
             let routes = match routes {
                 Some(routes) => routes,
-                None if asks(plan, node, &jump) => ask(plan, node, &*self.state, cx)
-                    .await
-                    .map_err(|error| self.failure(node, error))?,
+                None if asks(plan, node, &jump) => match ask(plan, node, &*self.state, cx).await {
+                    Ok(routes) => routes,
+                    Err(unsettled) => return self.stop(Task::by_edge(node), unsettled),
+                },
                 None => Vec::new(),
             };
             match jump {
@@ -150,18 +153,20 @@ impl<S: State> Machine<S> {
             let answer = node.step.call(call).await;
             let jump = match answer {
                 Ok(Output {
-                    writes: writes @ (Writes::None | Writes::One(Write::Update(_))),
+                    writes: Writes::One(Write::Update(mut update)),
                     jump,
                 }) if direct && !cx.has_open_question() => {
                     doing.part = Part::Merge;
-                    if let Writes::One(Write::Update(mut update)) = writes {
-                        state.prepare(&mut update);
-                        if let Err(source) = state.try_merge(update) {
-                            return Err(refused(plan, doing.node, source).into());
-                        }
+                    state.prepare(&mut update);
+                    if let Err(source) = state.try_merge(update) {
+                        return Err(refused(plan, doing.node, source).into());
                     }
                     jump
                 }
+                Ok(Output {
+                    writes: Writes::None,
+                    jump,
+                }) if direct && !cx.has_open_question() => jump,
                 answer => return Ok(Halt::Answered(answer)),
             };
             match (&jump, &node.out.ahead) {
@@ -171,8 +176,9 @@ impl<S: State> Machine<S> {
                         return Ok(Halt::Merged(jump));
                     };
                     doing.part = Part::Router;
+                    cx.begin_routing();
                     let arm = match router.router.ask(&*state, cx).await {
-                        Ok(Routes::Arm(arm)) => arm,
+                        Ok(Routes::Arm(arm)) if !cx.has_open_question() => arm,
                         answer => return Ok(Halt::Routed(answer)),
                     };
                     match router.arms.get(arm).map(|nodes| &**nodes) {
@@ -194,6 +200,7 @@ impl<S: State> Machine<S> {
                 if task.argument.is_none()
                     && task.answers.is_empty()
                     && task.prior.is_none()
+                    && task.ran.is_none()
                     && task.node < self.plan.nodes.len()
                     && self.taken < self.scope.limit =>
             {

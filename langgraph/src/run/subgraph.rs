@@ -8,11 +8,10 @@ use super::machine::{End, Machine};
 use super::options::enter;
 use super::threads::{Log, answer_key, go_on, start};
 use crate::AgentError;
-use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Answer, Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun,
-    Output, Scope, Step, Write,
+    Answer, Call, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Scope,
+    Step, Write,
 };
 use crate::state::State;
 
@@ -24,12 +23,13 @@ struct Inner<S: State> {
 
 /// Runs `graph` inside the task of `cx`.
 async fn run_inside<S: State>(
-    plan: &Arc<Plan<S>>,
+    graph: &CompiledStateGraph<S>,
     state: S,
     input: Output<S>,
     cx: &Context,
     collect: bool,
 ) -> Result<Inner<S>, NodeError> {
+    let plan = &graph.plan;
     let outer = cx.scope();
     let namespace: Arc<[NodeName]> = outer.namespace.iter().cloned().chain([cx.name()]).collect();
     let scope = Scope {
@@ -51,10 +51,14 @@ async fn run_inside<S: State>(
         shared: Arc::clone(&outer.shared),
     };
     let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
+    machine.codec = graph.codec.or(machine.codec);
     enter_below(&mut machine, input, cx, collect)
         .await
         .map_err(NodeError::from_agent)?;
     let end = machine.run().await.map_err(NodeError::from_agent)?;
+    if matches!(end, End::Done) {
+        machine.report_unfilled_joins();
+    }
     Ok(Inner { machine, end })
 }
 
@@ -67,8 +71,9 @@ async fn enter_below<S: State>(
     collect: bool,
 ) -> Result<(), AgentError> {
     let log = cx.place().map(|place| Log {
-        saver: Arc::clone(&place.saver),
+        saver: Arc::clone(&place.tip.saver),
         key: place.below(cx.node(), cx.next_call()),
+        encodes: place.tip.encodes(),
         metadata: machine.scope.shared.metadata.clone(),
         // What it has changed so far is wanted too, when it goes on.
         whole: collect,
@@ -103,20 +108,13 @@ struct Shared<S: State>(CompiledStateGraph<S>);
 
 impl<S: State> Shared<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        let inner = run_inside(
-            &self.0.plan,
-            call.state.clone(),
-            Output::none(),
-            call.cx,
-            true,
-        )
-        .await?;
+        let inner = run_inside(&self.0, call.state.clone(), Output::none(), call.cx, true).await?;
         let Inner { mut machine, end } = inner;
         let changes = machine
             .changes
             .take()
             .map_or_else(Vec::new, Changes::into_writes);
-        finish(end, changes, call.cx)
+        finish(end, changes, call)
     }
 }
 
@@ -124,7 +122,7 @@ impl<S: State> Shared<S> {
 fn finish<P: State>(
     end: End,
     changes: Vec<Write<P>>,
-    cx: &Context,
+    call: Call<'_, P>,
 ) -> Result<Output<P>, NodeError> {
     let mut output = Output {
         writes: changes.into(),
@@ -133,18 +131,17 @@ fn finish<P: State>(
     match end {
         End::Done => {}
         End::Parent(parent) => {
-            let command: Command<P> = parent.into_command().map_err(|state| {
-                NodeError::msg(format!(
-                    "a command for a parent graph over `{state}` reached one over `{}`",
-                    std::any::type_name::<P>()
-                ))
-            })?;
-            let command = command.into_parts();
+            let command = parent.into_output(call.state)?;
             output.writes.extend(command.writes);
             output.jump = command.jump;
         }
         End::Paused(interrupts) => {
-            cx.pass_on(interrupts);
+            call.cx.pass_on(interrupts, None);
+            return Err(NodeError::msg("the graph inside waits"));
+        }
+        End::Refused(interrupts, error) => {
+            let error = NodeError::from_agent(*error);
+            call.cx.pass_on(interrupts, Some(error));
             return Err(NodeError::msg("the graph inside waits"));
         }
     }
@@ -165,7 +162,20 @@ pub enum ByGraph {}
 impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
     fn into_node(self) -> ConfiguredNode<S> {
         let kind = NodeKind::Subgraph(Box::new(self.topology().clone()));
-        ConfiguredNode::new(Arc::new(Shared(self)), false).with_kind(kind)
+        let unstorable = self.unstorable();
+        ConfiguredNode::new(Arc::new(Shared(self)), false)
+            .with_kind(kind)
+            .unstorable(unstorable)
+    }
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// The state, of this graph or of one inside it, that cannot be stored as bytes.
+    fn unstorable(&self) -> Option<&'static str> {
+        if self.codec.or_else(S::codec).is_none() {
+            return Some(std::any::type_name::<S>());
+        }
+        self.plan.unstorable.as_ref().map(|(_, state)| *state)
     }
 }
 
@@ -228,9 +238,9 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let plan = &self.graph.plan;
         enter(plan, &mut input);
         let Inner { machine, end } =
-            run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
+            run_inside(&self.graph, plan.initial.clone(), input, call.cx, false).await?;
         // A graph that waits has no result yet.
-        let command = finish(end, Vec::new(), call.cx)?;
+        let command = finish(end, Vec::new(), call)?;
         let mut output = (self.back)(machine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
@@ -249,7 +259,10 @@ impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
     fn into_node(self) -> ConfiguredNode<P> {
         let kind = NodeKind::Subgraph(Box::new(self.graph.topology().clone()));
         let may_goto = self.may_goto;
-        ConfiguredNode::new(Arc::new(self), may_goto).with_kind(kind)
+        let unstorable = self.graph.unstorable();
+        ConfiguredNode::new(Arc::new(self), may_goto)
+            .with_kind(kind)
+            .unstorable(unstorable)
     }
 }
 
@@ -290,11 +303,15 @@ impl Context {
         let plan = &graph.plan;
         enter(plan, &mut input);
         let Inner { machine, end } =
-            run_inside(plan, plan.initial.clone(), input, self, false).await?;
+            run_inside(graph, plan.initial.clone(), input, self, false).await?;
         match end {
             End::Done => Ok(machine.into_state()),
             End::Paused(interrupts) => {
-                self.pass_on(interrupts);
+                self.pass_on(interrupts, None);
+                Err(NodeError::msg("the graph inside waits"))
+            }
+            End::Refused(interrupts, error) => {
+                self.pass_on(interrupts, Some(NodeError::from_agent(*error)));
                 Err(NodeError::msg("the graph inside waits"))
             }
             End::Parent(parent) => Err(NodeError::from_agent(AgentError::NoParent {

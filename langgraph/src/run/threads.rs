@@ -7,16 +7,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Run;
+use super::coder::Coder;
 use super::execute::{Done, Ended};
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
-use super::record::{Origin, Recorder, spec};
+use super::record::{Origin, Recorder};
+use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source,
-    ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, Head, Snapshot, Source, ThreadKey,
 };
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Answer, Interrupt, Jump, Output, Writes};
@@ -30,16 +31,69 @@ pub(super) struct Log {
     pub(super) metadata: BTreeMap<String, Value>,
     /// True when the log is read from its beginning each time.
     pub(super) whole: bool,
+    /// False while values are held back as they are.
+    pub(super) encodes: bool,
 }
 
 impl Log {
-    pub(super) fn recorder(&self) -> Recorder {
+    /// The root graph's log of a thread.
+    pub(super) fn root(saver: &Arc<dyn Checkpointer>, thread: impl Into<String>) -> Self {
+        Self {
+            saver: Arc::clone(saver),
+            key: ThreadKey::root(thread),
+            metadata: BTreeMap::new(),
+            whole: false,
+            encodes: true,
+        }
+    }
+
+    /// Writes to the log behind `head`.
+    pub(super) fn recorder<S: State>(
+        &self,
+        machine: &Machine<S>,
+        head: Option<Head>,
+    ) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
-        let recorder = Recorder::new(saver, self.key.clone(), self.metadata.clone());
+        let tip = Tip::new(saver, self.key.clone(), head, self.encodes);
+        let coder = Coder {
+            plan: Arc::clone(&machine.plan),
+            codec: machine.codec,
+        };
+        let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
         if self.whole {
             recorder.without_snapshots()
         } else {
             recorder
+        }
+    }
+
+    /// Goes on behind what was loaded.
+    pub(super) fn recorder_behind<S: State>(
+        &self,
+        machine: &Machine<S>,
+        loaded: &Loaded<S>,
+    ) -> Recorder<S> {
+        let mut recorder = self.recorder(machine, Some(loaded.head));
+        recorder.resume(&loaded.stored.checkpoint);
+        recorder
+    }
+
+    /// Fails when the saver keeps bytes and the graph, or one inside it, has values that cannot
+    /// become any.
+    pub(super) fn check<S: State>(&self, machine: &Machine<S>) -> Result<(), CheckpointError> {
+        if self.saver.formats().is_none() {
+            return Ok(());
+        }
+        if machine.codec.is_none() {
+            let state = std::any::type_name::<S>();
+            return Err(CheckpointError::NotStorable { state });
+        }
+        match &machine.plan.unstorable {
+            None => Ok(()),
+            Some((node, state)) => Err(CheckpointError::SubgraphNotStorable {
+                node: node.to_string(),
+                state,
+            }),
         }
     }
 
@@ -48,8 +102,10 @@ impl Log {
         machine: &Machine<S>,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
+        self.check(machine)?;
         let loaded = load(&Read {
             plan: &machine.plan,
+            codec: machine.codec,
             initial: &machine.state,
             saver: &*self.saver,
             key: &self.key,
@@ -77,7 +133,7 @@ pub(super) async fn start<S: State>(
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
     if let Some(log) = log {
-        let mut recorder = log.recorder();
+        let mut recorder = log.recorder(machine, None);
         let mut origin = Origin {
             parent: None,
             base: None,
@@ -85,7 +141,7 @@ pub(super) async fn start<S: State>(
         };
         if let Some(loaded) = log.load(machine, at).await? {
             let checkpoint = &loaded.stored.checkpoint;
-            recorder.resume(loaded.head, checkpoint);
+            recorder = log.recorder_behind(machine, &loaded);
             origin.parent = Some(checkpoint.id);
             origin.base = Some(Base {
                 id: checkpoint.id,
@@ -107,7 +163,7 @@ pub(super) async fn start<S: State>(
             machine.commit().apply(usize::MAX, write)?;
         }
         let wrote = !writes.is_empty();
-        let entry = wrote.then(|| Payload::of(writes));
+        let entry = machine.entry(writes)?;
         machine.record(origin, entry).await?;
         if wrote {
             machine.tell_values().await;
@@ -115,7 +171,9 @@ pub(super) async fn start<S: State>(
         machine.frontier.clear();
         // The input is safe before the first node starts.
         let taken_up = Ended::Finished(Done::new(input.clone()));
-        machine.record_ended(0, &taken_up).await?;
+        machine
+            .record_ended(0, machine.plan.nodes.len(), &taken_up)
+            .await?;
     }
     machine.start(input).await
 }
@@ -137,7 +195,7 @@ pub(super) async fn proceed<S: State>(
     let elsewhere = match (at, given.is_empty()) {
         (None, _) => false,
         (Some(_), true) => checkpoint.source != Source::Update,
-        (Some(id), false) => loaded.head != Some(id),
+        (Some(id), false) => loaded.head.id != id,
     };
     if elsewhere {
         return fork(machine, &log, loaded, given, command).await;
@@ -171,7 +229,7 @@ async fn fork<S: State>(
         }
         if let Some(recorder) = &mut machine.recorder {
             recorder.keep_answers(task, vec![answer]);
-            recorder.flush().await?;
+            recorder.flush(true).await?;
         }
     }
     machine.passed = true;
@@ -187,8 +245,7 @@ pub(super) async fn go_on<S: State>(
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = &log.key.thread;
-    let mut recorder = log.recorder();
-    recorder.resume(loaded.head, &loaded.stored.checkpoint);
+    let mut recorder = log.recorder_behind(machine, &loaded);
     for (task, answer) in answers {
         if let Some(state) = loaded.tasks.get_mut(task) {
             state.answers.retain(|old| old.key != answer.key);
@@ -196,7 +253,7 @@ pub(super) async fn go_on<S: State>(
         }
         recorder.keep_answers(task, vec![answer]);
     }
-    recorder.flush().await?;
+    recorder.flush(true).await?;
     if machine.changes.is_some() {
         machine.changes = loaded.changes.take();
     }
@@ -209,11 +266,11 @@ pub(super) async fn go_on<S: State>(
         for write in writes.clone() {
             machine.commit().apply(usize::MAX, write)?;
         }
-        let tasks = joining.iter().map(|task| spec(&machine.plan, task));
-        let tasks = tasks.collect();
         if let Some(recorder) = &mut machine.recorder {
-            recorder.keep_entry(writes, tasks);
-            recorder.flush().await?;
+            let tasks = joining.iter().map(|task| recorder.spec(task));
+            let tasks = tasks.collect::<Result<_, _>>()?;
+            recorder.keep_entry(writes, tasks)?;
+            recorder.flush(true).await?;
         }
     }
     machine.tell_values().await;
@@ -322,10 +379,13 @@ impl<S: State> CompiledStateGraph<S> {
         Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
     }
 
-    fn log(&self, thread: &str) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), AgentError> {
+    pub(super) fn kept(
+        &self,
+        thread: &str,
+    ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
         match &self.saver {
             Some(saver) => Ok((saver, ThreadKey::root(thread))),
-            None => Err(CheckpointError::NoCheckpointer(thread.to_owned()).into()),
+            None => Err(CheckpointError::NoCheckpointer(thread.to_owned())),
         }
     }
 
@@ -345,9 +405,10 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
+        let (saver, key) = self.kept(thread)?;
         load(&Read {
             plan: &self.plan,
+            codec: self.codec.or_else(S::codec),
             initial: &Arc::new(self.plan.initial.clone()),
             saver: &**saver,
             key: &key,
@@ -371,20 +432,6 @@ impl<S: State> CompiledStateGraph<S> {
             .read(thread, Some(checkpoint))
             .await?
             .map(Loaded::saved))
-    }
-
-    /// The thread's checkpoints, newest first, those of all its branches.
-    ///
-    /// # Errors
-    ///
-    /// As [`get_state`](Self::get_state).
-    pub async fn history(&self, thread: &str) -> Result<Vec<Snapshot<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
-        let mut history = Vec::new();
-        for id in saver.list(&key, ListOptions::default()).await? {
-            history.extend(self.read(thread, Some(id)).await?.map(Loaded::saved));
-        }
-        Ok(history)
     }
 }
 

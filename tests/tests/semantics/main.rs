@@ -10,6 +10,8 @@
     clippy::unnecessary_wraps
 )]
 
+mod asking_routers;
+mod bad_answers;
 mod building;
 mod deferred;
 mod determinism;
@@ -22,3 +24,4 @@ mod routing;
 mod streams;
 mod subgraphs;
 mod trail;
+mod unfilled_joins;

@@ -4,14 +4,14 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ExprPath;
 
-use super::{Printer, at, graph, worker_handle};
+use super::{Printer, at, graph, private_at, worker_handle};
 use crate::graph::ast::{Form, name_span};
 use crate::graph::model::{Arm, Map, Switch};
 
 impl Printer<'_> {
     /// The call of a router, with what becomes of its answer.
     pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
-        let (root, graph, router) = (self.root, graph(), &switch.router);
+        let (graph, router) = (graph(), &switch.router);
         let source = self.name(switch.source.vertex);
         // Our names stand under the router's: what rustc says of the call, or of the answer in the
         // `match`, lands there.
@@ -37,22 +37,19 @@ impl Printer<'_> {
             (add, self.picked(switch, &answer, &state))
         };
         let workers = self.workers(switch);
-        let private = root.at(router_span);
+        let asks = private_at(router_span);
+        let private = private_at(Span::mixed_site());
         let asked = quote_spanned! {router_span=>
-            #private::__private::ask(&#router_name, #state, #cx)
+            #asks::ask(&#router_name, #state, #cx)
         };
         let read = quote_spanned! {router_span=>
-            (&&&&#private::__private::Of(&#answer)).kind().run(#answer, move |#answer| #picked)
+            (&&&&#asks::Of(&#answer)).kind().run(#answer, move |#answer| #picked)
         };
         quote_spanned! {Span::mixed_site()=>
-            #root::__private::#add.asking({
+            #private::#add.asking({
                 let #router_name = #router;
                 #workers
                 move |#state, #cx| {
-                    use #root::__private::{
-                        FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                        TryFutureAnswer as _,
-                    };
                     #workers
                     let #answer = #asked;
                     #read
@@ -119,8 +116,8 @@ impl Printer<'_> {
     }
 
     fn pick(&self, index: usize, span: Span) -> TokenStream {
-        let root = self.root.at(span);
-        quote_spanned!(span=> #root::__private::Pick::arm(#index))
+        let private = private_at(span);
+        quote_spanned!(span=> #private::Pick::arm(#index))
     }
 
     /// What an arm stands for: its number, or its sends.
@@ -129,7 +126,8 @@ impl Printer<'_> {
             .targets
             .first()
             .map_or_else(Span::mixed_site, |place| place.span);
-        let root = self.root.at(at(span));
+        let span = at(span);
+        let private = private_at(span);
         let Some(map) = &arm.map else {
             return self.pick(index, span);
         };
@@ -146,7 +144,7 @@ impl Printer<'_> {
         };
         match self.sends(map, &items, map.keyword) {
             Some(sends) => {
-                quote_spanned!(at(span)=> #root::__private::Pick::each(#index, #sends))
+                quote_spanned!(span=> #private::Pick::each(#index, #sends))
             }
             None => self.pick(index, span),
         }
@@ -163,11 +161,11 @@ impl Printer<'_> {
         let call = at(map.paren.span.join());
         let mut arguments = Group::new(Delimiter::Parenthesis, quote!(&#handle, #item));
         arguments.set_span(call);
-        let root = self.root.at(call);
-        let send = quote_spanned!(call=> #root::__private::send #arguments);
+        let private = private_at(call);
+        let send = quote_spanned!(call=> #private::send #arguments);
         let span = at(first_span(items, span));
-        let root = self.root.at(span);
-        Some(quote_spanned!(span=> #root::__private::sends(#items, move |#pattern| #send)))
+        let private = private_at(span);
+        Some(quote_spanned!(span=> #private::sends(#items, move |#pattern| #send)))
     }
 }
 

@@ -73,6 +73,18 @@ pub(super) fn ends_chain(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![;]) || input.peek(Token![,])
 }
 
+/// True when what comes next is a chain.
+pub(super) fn arrow_before_semicolon(input: ParseStream<'_>) -> bool {
+    let rest = input.fork();
+    while !rest.is_empty() && !rest.peek(Token![;]) {
+        if rest.peek(Token![=>]) {
+            return true;
+        }
+        skip_one(&rest);
+    }
+    false
+}
+
 /// What comes next, in a message.
 pub(super) fn found(input: ParseStream<'_>) -> String {
     match input.cursor().token_tree() {

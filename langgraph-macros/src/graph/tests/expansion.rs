@@ -17,18 +17,19 @@ fn a_chain() {
     expands(
         "START => a => nodes::b => END",
         expect![[r#"
-        fn graph() {
-            let mut __graph = ::langgraph::__private::closed::<_>();
-            let _ = [::langgraph::START, ::langgraph::END];
-            __graph.add_node("a", a);
-            __graph.add_node("b", nodes::b);
-            ::langgraph::__private::add_edges(
-                &mut __graph,
-                &[("__start__", "a"), ("a", "b"), ("b", "__end__")],
-            );
-            __graph
-        }
-    "#]],
+            fn graph() {
+                use ::langgraph::__private as __langgraph;
+                let mut __graph = __langgraph::closed::<_>();
+                let _ = [::langgraph::START, ::langgraph::END];
+                __graph.add_node("a", a);
+                __graph.add_node("b", nodes::b);
+                __langgraph::add_edges(
+                    &mut __graph,
+                    &[("__start__", "a"), ("a", "b"), ("b", "__end__")],
+                );
+                __graph
+            }
+        "#]],
     );
 }
 
@@ -38,14 +39,12 @@ fn a_state_and_a_let() {
         "type State = S; let a = a.retry(3); START => a => END;",
         expect![[r#"
             fn graph() {
+                use ::langgraph::__private as __langgraph;
                 let a = a.retry(3);
-                let mut __graph = ::langgraph::__private::closed::<S>();
+                let mut __graph = __langgraph::closed::<S>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", a);
-                ::langgraph::__private::add_edges(
-                    &mut __graph,
-                    &[("__start__", "a"), ("a", "__end__")],
-                );
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "__end__")]);
                 __graph
             }
         "#]],
@@ -58,15 +57,30 @@ fn a_renamed_crate() {
         "crate = ::graphs; START => a => [b, c] => END;",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::graphs::__private::closed::<_>();
+                use ::graphs::__private as __langgraph;
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::graphs::START, ::graphs::END];
                 __graph.add_node("a", a);
-                __graph.add_node("b", b);
-                __graph.add_node("c", c);
-                ::graphs::__private::add_edges(
+                let __node_b = __langgraph::add(&mut __graph, "b", b);
+                let __node_c = __langgraph::add(&mut __graph, "c", c);
+                __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`b` and `c` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for __langgraph::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&__langgraph::pair(&__node_b, &__node_c)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
@@ -78,21 +92,36 @@ fn groups() {
     expands(
         "START => [a, b => c] => d => END",
         expect![[r#"
-        fn graph() {
-            let mut __graph = ::langgraph::__private::closed::<_>();
-            let _ = [::langgraph::START, ::langgraph::END];
-            __graph.add_node("a", a);
-            __graph.add_node("b", b);
-            __graph.add_node("c", c);
-            __graph.add_node("d", d);
-            ::langgraph::__private::add_edges(
-                &mut __graph,
-                &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
-            );
-            ::langgraph::__private::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
-            __graph
-        }
-    "#]],
+            fn graph() {
+                use ::langgraph::__private as __langgraph;
+                let mut __graph = __langgraph::closed::<_>();
+                let _ = [::langgraph::START, ::langgraph::END];
+                let __node_a = __langgraph::add(&mut __graph, "a", a);
+                let __node_b = __langgraph::add(&mut __graph, "b", b);
+                __graph.add_node("c", c);
+                __graph.add_node("d", d);
+                __langgraph::add_edges(
+                    &mut __graph,
+                    &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
+                );
+                __langgraph::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`a` and `b` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for __langgraph::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&__langgraph::pair(&__node_a, &__node_b)).clash();
+                    side_by_side(__both.field);
+                }
+                __graph
+            }
+        "#]],
     );
 }
 
@@ -103,17 +132,29 @@ fn a_loop_mentions_a_node_twice() {
          [c, d] => END;",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{
+                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
+                };
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
+                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
                 __graph.add_node("b", b);
-                __graph.add_node("c", ::langgraph::__private::mentions([&c]).of(c));
-                __graph.add_node("d", ::langgraph::__private::mentions([&d]).of(d));
-                ::langgraph::__private::add_edges(
+                let __node_c = __langgraph::add(
+                    &mut __graph,
+                    "c",
+                    __langgraph::mentions([&c]).of(c),
+                );
+                let __node_d = __langgraph::add(
+                    &mut __graph,
+                    "d",
+                    __langgraph::mentions([&d]).of(d),
+                );
+                __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
                 );
-                ::langgraph::__private::add_switch(
+                __langgraph::add_switch(
                         &mut __graph,
                         "a",
                         &[
@@ -125,25 +166,33 @@ fn a_loop_mentions_a_node_twice() {
                     .asking({
                         let __router = r;
                         move |__state, __cx| {
-                            use ::langgraph::__private::{
-                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                                TryFutureAnswer as _,
-                            };
-                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                            (&&&&::langgraph::__private::Of(&__answer))
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&&&&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
                                     move |__answer| match __answer {
-                                        R::More => ::langgraph::__private::Pick::arm(0usize),
-                                        R::Done(n) if n > 3 => {
-                                            ::langgraph::__private::Pick::arm(1usize)
-                                        }
-                                        _ => ::langgraph::__private::Pick::arm(2usize),
+                                        R::More => __langgraph::Pick::arm(0usize),
+                                        R::Done(n) if n > 3 => __langgraph::Pick::arm(1usize),
+                                        _ => __langgraph::Pick::arm(2usize),
                                     },
                                 )
                         }
                     });
+                {
+                    #[diagnostic::on_unimplemented(
+                        message = "`c` and `d` run side by side, and both write `{Self}`",
+                        label = "both write `{Self}`, which has no reducer",
+                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+                    )]
+                    trait WrittenOnce {}
+                    #[diagnostic::do_not_recommend]
+                    impl WrittenOnce for __langgraph::Nothing {}
+                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
+                    let __both = (&__langgraph::pair(&__node_c, &__node_d)).clash();
+                    side_by_side(__both.field);
+                }
                 __graph
             }
         "#]],
@@ -156,11 +205,15 @@ fn an_if() {
         "START => a => if done { END } else { a }",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{
+                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
+                };
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
-                ::langgraph::__private::add_edges(&mut __graph, &[("__start__", "a")]);
-                ::langgraph::__private::add_switch(
+                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
+                __langgraph::add_switch(
                         &mut __graph,
                         "a",
                         &[("done", &["__end__"], false), ("else", &["a"], false)],
@@ -168,20 +221,16 @@ fn an_if() {
                     .asking({
                         let __router = done;
                         move |__state, __cx| {
-                            use ::langgraph::__private::{
-                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                                TryFutureAnswer as _,
-                            };
-                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                            (&&&&::langgraph::__private::Of(&__answer))
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&&&&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
                                     move |__answer| {
                                         if __answer {
-                                            ::langgraph::__private::Pick::arm(0usize)
+                                            __langgraph::Pick::arm(0usize)
                                         } else {
-                                            ::langgraph::__private::Pick::arm(1usize)
+                                            __langgraph::Pick::arm(1usize)
                                         }
                                     },
                                 )
@@ -195,11 +244,15 @@ fn an_if() {
         "START => a => if let Some(n) = next { END } else { a }",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{
+                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
+                };
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
-                ::langgraph::__private::add_edges(&mut __graph, &[("__start__", "a")]);
-                ::langgraph::__private::add_switch(
+                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
+                __langgraph::add_switch(
                         &mut __graph,
                         "a",
                         &[("Some(n)", &["__end__"], false), ("else", &["a"], false)],
@@ -207,20 +260,16 @@ fn an_if() {
                     .asking({
                         let __router = next;
                         move |__state, __cx| {
-                            use ::langgraph::__private::{
-                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                                TryFutureAnswer as _,
-                            };
-                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                            (&&&&::langgraph::__private::Of(&__answer))
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&&&&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
                                     move |__answer| {
                                         if let Some(n) = __answer {
-                                            ::langgraph::__private::Pick::arm(0usize)
+                                            __langgraph::Pick::arm(0usize)
                                         } else {
-                                            ::langgraph::__private::Pick::arm(1usize)
+                                            __langgraph::Pick::arm(1usize)
                                         }
                                     },
                                 )
@@ -238,35 +287,29 @@ fn a_for() {
         "START => plan => for (i, t) in topics { write((i, t)) } => END",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{
+                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
+                };
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("plan", plan);
                 let __worker_write = __graph.add_worker("write", write);
-                ::langgraph::__private::add_edges(
-                    &mut __graph,
-                    &[("__start__", "plan"), ("write", "__end__")],
-                );
-                ::langgraph::__private::add_map(&mut __graph, "plan", "write")
+                __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
+                __langgraph::add_map(&mut __graph, "plan", "write")
                     .asking({
                         let __router = topics;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                         move |__state, __cx| {
-                            use ::langgraph::__private::{
-                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                                TryFutureAnswer as _,
-                            };
                             let __worker_write = ::core::clone::Clone::clone(&__worker_write);
-                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                            (&&&&::langgraph::__private::Of(&__answer))
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&&&&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
-                                    move |__answer| ::langgraph::__private::sends(
+                                    move |__answer| __langgraph::sends(
                                         __answer,
-                                        move |(i, t)| ::langgraph::__private::send(
-                                            &__worker_write,
-                                            (i, t),
-                                        ),
+                                        move |(i, t)| __langgraph::send(&__worker_write, (i, t)),
                                     ),
                                 )
                         }
@@ -284,16 +327,17 @@ fn a_for_in_an_arm() {
          R::All => for t in topics { write(t) }, R::Stop => END };",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{
+                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
+                };
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __graph.add_node("plan", plan);
                 let __worker_write = __graph
-                    .add_worker("write", ::langgraph::__private::mentions([&write]).of(write));
-                ::langgraph::__private::add_edges(
-                    &mut __graph,
-                    &[("__start__", "plan"), ("write", "__end__")],
-                );
-                ::langgraph::__private::add_switch(
+                    .add_worker("write", __langgraph::mentions([&write]).of(write));
+                __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
+                __langgraph::add_switch(
                         &mut __graph,
                         "plan",
                         &[
@@ -306,36 +350,32 @@ fn a_for_in_an_arm() {
                         let __router = r;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                         move |__state, __cx| {
-                            use ::langgraph::__private::{
-                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                                TryFutureAnswer as _,
-                            };
                             let __worker_write = ::core::clone::Clone::clone(&__worker_write);
-                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                            (&&&&::langgraph::__private::Of(&__answer))
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&&&&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
                                     move |__answer| match __answer {
                                         R::Write(ts) => {
-                                            ::langgraph::__private::Pick::each(
+                                            __langgraph::Pick::each(
                                                 0usize,
-                                                ::langgraph::__private::sends(
+                                                __langgraph::sends(
                                                     ts,
-                                                    move |t| ::langgraph::__private::send(&__worker_write, t),
+                                                    move |t| __langgraph::send(&__worker_write, t),
                                                 ),
                                             )
                                         }
                                         R::All => {
-                                            ::langgraph::__private::Pick::each(
+                                            __langgraph::Pick::each(
                                                 1usize,
-                                                ::langgraph::__private::sends(
+                                                __langgraph::sends(
                                                     topics(__state),
-                                                    move |t| ::langgraph::__private::send(&__worker_write, t),
+                                                    move |t| __langgraph::send(&__worker_write, t),
                                                 ),
                                             )
                                         }
-                                        R::Stop => ::langgraph::__private::Pick::arm(2usize),
+                                        R::Stop => __langgraph::Pick::arm(2usize),
                                     },
                                 )
                         }
@@ -352,20 +392,16 @@ fn a_goto() {
         "START => planner => goto [search, END]; search => planner;",
         expect![[r#"
             fn graph() {
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph
-                    .add_node("planner", ::langgraph::__private::mentions([&planner]).of(planner));
-                __graph.add_node("search", ::langgraph::__private::mentions([&search]).of(search));
-                ::langgraph::__private::add_edges(
+                __graph.add_node("planner", __langgraph::mentions([&planner]).of(planner));
+                __graph.add_node("search", __langgraph::mentions([&search]).of(search));
+                __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "planner"), ("search", "planner")],
                 );
-                ::langgraph::__private::add_destinations(
-                    &mut __graph,
-                    "planner",
-                    &["search", "__end__"],
-                );
+                __langgraph::add_destinations(&mut __graph, "planner", &["search", "__end__"]);
                 __graph
             }
         "#]],
@@ -377,55 +413,53 @@ fn a_mistake() {
     expands(
         "START => a => b; a =>",
         expect![[r#"
-        fn graph() {
-            ::core::compile_error! {
-                "expected a node, `[..]`, `match`, `if`, `for`, `goto [..]` or `END` after `=>`"
+            fn graph() {
+                use ::langgraph::__private as __langgraph;
+                let mut __graph = __langgraph::closed::<_>();
+                let _ = [::langgraph::START];
+                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                __graph.add_node("b", b);
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "b")]);
+                ::core::compile_error! {
+                    "expected a node, `[..]`, `match`, `if`, `for`, `goto [..]` or `END` after `=>`"
+                }
+                __graph
             }
-            let mut __graph = ::langgraph::__private::closed::<_>();
-            let _ = [::langgraph::START];
-            __graph.add_node("a", ::langgraph::__private::mentions([&a]).of(a));
-            __graph.add_node("b", b);
-            ::langgraph::__private::add_edges(&mut __graph, &[("__start__", "a"), ("a", "b")]);
-            __graph
-        }
-    "#]],
+        "#]],
     );
     expands(
         "START => a => match r { X => b => END, Y => };",
         expect![[r#"
             fn graph() {
-                ::core::compile_error! {
-                    "expected where this answer leads after `=>`: a node, `[..]`, `for` or `END`"
-                }
-                let mut __graph = ::langgraph::__private::closed::<_>();
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{
+                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
+                };
+                let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", a);
                 __graph.add_node("b", b);
-                ::langgraph::__private::add_edges(
-                    &mut __graph,
-                    &[("__start__", "a"), ("b", "__end__")],
-                );
-                ::langgraph::__private::add_switch(&mut __graph, "a", &[("X", &["b"], false)])
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
+                __langgraph::add_switch(&mut __graph, "a", &[("X", &["b"], false)])
                     .asking({
                         let __router = r;
                         move |__state, __cx| {
-                            use ::langgraph::__private::{
-                                FutureAnswer as _, PlainAnswer as _, ResultAnswer as _,
-                                TryFutureAnswer as _,
-                            };
-                            let __answer = ::langgraph::__private::ask(&__router, __state, __cx);
-                            (&&&&::langgraph::__private::Of(&__answer))
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&&&&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
                                     move |__answer| match __answer {
-                                        X => ::langgraph::__private::Pick::arm(0usize),
+                                        X => __langgraph::Pick::arm(0usize),
                                         #[allow(unreachable_patterns)]
-                                        _ => ::langgraph::__private::Pick::arm(0usize),
+                                        _ => __langgraph::Pick::arm(0usize),
                                     },
                                 )
                         }
                     });
+                ::core::compile_error! {
+                    "expected where this answer leads after `=>`: a node, `[..]`, `for` or `END`"
+                }
                 __graph
             }
         "#]],

@@ -369,6 +369,22 @@ mod slips {
     }
 
     #[test]
+    fn one_missing_mark_is_one_error() {
+        says(
+            "let a = a retry(3); START => a => END",
+            &["expected `;` after a `let`"],
+        );
+        says(
+            "let a = a.retry(3) START => a => END",
+            &["expected `;` after a `let`"],
+        );
+        says(
+            "START => a => END b",
+            &["expected `=>`, or `;` between two chains, found `b`"],
+        );
+    }
+
+    #[test]
     fn missing_brackets() {
         let message = "nodes that run side by side stand in brackets, as in `[a, b] => c`; chains \
                        end with `;`";

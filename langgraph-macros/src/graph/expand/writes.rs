@@ -1,0 +1,78 @@
+//! Prints what rustc checks of nodes that run side by side: that they do not write one field.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::{Printer, at, private_at};
+use crate::diag::Range;
+use crate::graph::model::Beside;
+
+/// More pairs than this are left to `compile()`: a large group has many of them, and each costs
+/// rustc some time.
+const PAIRS: usize = 32;
+
+impl Printer<'_> {
+    /// The pairs whose nodes will be there, up to a number.
+    pub(super) fn known(&self, mut pairs: Vec<Beside>) -> Vec<Beside> {
+        let lost = |vertex: usize| {
+            self.model
+                .node(vertex)
+                .is_none_or(|node| self.is_lost(node))
+        };
+        pairs.retain(|pair| !lost(pair.first) && !lost(pair.second));
+        pairs.truncate(PAIRS);
+        pairs
+    }
+
+    /// The variable that holds what kind of node it is, if that is asked for.
+    pub(super) fn kind_of(&self, name: &str) -> Option<Ident> {
+        let is = |vertex: usize| self.model.name(vertex) == name;
+        let mut pairs = self.beside.iter();
+        pairs
+            .any(|pair| is(pair.first) || is(pair.second))
+            .then(|| kind(name))
+    }
+
+    /// One check per pair, whose trait says what rustc then says.
+    pub(super) fn writes(&self) -> TokenStream {
+        self.beside.iter().map(|pair| self.check(pair)).collect()
+    }
+
+    fn check(&self, pair: &Beside) -> TokenStream {
+        let (first, second) = (self.model.name(pair.first), self.model.name(pair.second));
+        let (kind_of_first, kind_of_second) = (kind(first), kind(second));
+        let message =
+            format!("`{first}` and `{second}` run side by side, and both write `{{Self}}`");
+        let Range(start, end) = pair.at;
+        // The place of the error is this expression, from its first token to its last.
+        let (both, field) = (
+            Ident::new("__both", at(start)),
+            Ident::new("field", at(end)),
+        );
+        let found = quote_spanned!(at(start)=> #both.);
+        let call = quote_spanned!(at(start)=> side_by_side);
+        let bound = quote_spanned! {at(end)=>
+            fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+        };
+        let private = private_at(Span::mixed_site());
+        quote! {{
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = "both write `{Self}`, which has no reducer",
+                note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+            )]
+            trait WrittenOnce {}
+            #[diagnostic::do_not_recommend]
+            impl WrittenOnce for #private::Nothing {}
+            #bound
+            use #private::{DeclaredWrites as _, UnknownWrites as _};
+            let #both = (&#private::pair(&#kind_of_first, &#kind_of_second)).clash();
+            #call(#found #field);
+        }}
+    }
+}
+
+/// The variable that holds what kind a node is.
+fn kind(name: &str) -> Ident {
+    Ident::new(&format!("__node_{name}"), Span::mixed_site())
+}

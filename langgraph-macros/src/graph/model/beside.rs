@@ -1,0 +1,88 @@
+//! Which nodes run side by side.
+
+use std::collections::BTreeMap;
+
+use super::{Model, Place};
+use crate::diag::Range;
+use langgraph_wiring::flow::NODES;
+use langgraph_wiring::together::together;
+
+/// Two nodes that one thing starts in one superstep.
+pub(crate) struct Beside {
+    pub(crate) first: usize,
+    pub(crate) second: usize,
+    /// Both, where they stand in one group; the second, where they do not.
+    pub(crate) at: Range,
+}
+
+/// A target, and what leads to it.
+#[derive(Clone, Copy)]
+struct Target {
+    place: Place,
+    from: usize,
+}
+
+impl Model {
+    /// The pairs of nodes that run side by side, each once. Workers are none: how many of them run
+    /// is not known.
+    pub(crate) fn beside(&self) -> Vec<Beside> {
+        let edges = self.edges.iter().map(|edge| {
+            let (place, from) = (edge.to, edge.from.mention);
+            (edge.from.vertex, Target { place, from })
+        });
+        let sources: Vec<Vec<usize>> = self
+            .joins
+            .iter()
+            .map(|join| join.sources.iter().map(|source| source.vertex).collect())
+            .collect();
+        let joins = self.joins.iter().zip(&sources).map(|(join, sources)| {
+            let from = join.sources.first().map_or(0, |source| source.mention);
+            let place = join.target;
+            (sources.as_slice(), Target { place, from })
+        });
+        let arms = self.switches.iter().flat_map(|switch| {
+            let arms = switch.arms.iter().filter(|arm| arm.map.is_none());
+            arms.map(|arm| {
+                let from = arm.targets.first().map_or(0, |target| target.mention);
+                let targets = arm.targets.iter();
+                let targets = targets.map(|place| Target {
+                    place: *place,
+                    from,
+                });
+                (switch.source.vertex, targets.collect())
+            })
+        });
+        let mut pairs: BTreeMap<(usize, usize), Beside> = BTreeMap::new();
+        for mut set in together(edges, joins, arms) {
+            set.retain(|target| self.may_write(target.place.vertex));
+            set.sort_by_key(|target| target.place.mention);
+            for (index, first) in set.iter().enumerate() {
+                for second in set.iter().skip(index + 1) {
+                    let key = (first.place.vertex, second.place.vertex);
+                    if key.0 != key.1 && !pairs.contains_key(&(key.1, key.0)) {
+                        pairs.entry(key).or_insert_with(|| beside(first, second));
+                    }
+                }
+            }
+        }
+        pairs.into_values().collect()
+    }
+
+    fn may_write(&self, vertex: usize) -> bool {
+        let node = vertex.checked_sub(NODES).and_then(|at| self.nodes.get(at));
+        node.is_some_and(|node| node.worker.is_none())
+    }
+}
+
+fn beside(first: &Target, second: &Target) -> Beside {
+    let at = if first.from == second.from {
+        Range(first.place.span, second.place.span)
+    } else {
+        Range::at(second.place.span)
+    };
+    Beside {
+        first: first.place.vertex,
+        second: second.place.vertex,
+        at,
+    }
+}

@@ -1,0 +1,209 @@
+//! What nodes say they write, as types: two nodes of one group that write one plain field do not
+//! compile.
+//!
+//! Each plain field of a state is a place in a row. `#[node(writes(…))]` names fields, the state
+//! turns names into a row, and two rows with a field at one place clash. Where one of the nodes says
+//! nothing, or the state has no rows, `clash` is that of [`UnknownWrites`], which finds nothing.
+
+use std::marker::PhantomData;
+
+use crate::graph::StateGraph;
+use crate::node::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
+use crate::state::State;
+
+/// A place in a row that is not written.
+#[derive(Debug)]
+pub enum No {}
+
+/// No field is written by both.
+#[derive(Debug)]
+pub enum Nothing {}
+
+/// A field by the hash of its name.
+#[derive(Debug)]
+pub enum Name<const HASH: u64> {}
+
+/// A plain field of a state.
+pub trait PlainField {}
+
+/// A state that knows the place of a field: `(No, (No, (field, ())))`, or `()` for a field that a
+/// reducer merges.
+pub trait FieldAt<const HASH: u64> {
+    /// The row in which only this field is written.
+    type Row;
+}
+
+/// The marker of a node function that says what it writes.
+pub trait DeclaresWrites {
+    /// The names of the fields: `(Name<…>, (Name<…>, ()))`.
+    type Names;
+}
+
+/// The kind of a node of which it is known what it writes.
+pub trait Kind {
+    /// The names of the fields.
+    type Names;
+}
+
+macro_rules! kinds {
+    ($($shape:ty)*) => {$(
+        impl<O, M: DeclaresWrites> Kind for ($shape, O, M) {
+            type Names = M::Names;
+        }
+    )*};
+}
+
+kinds!(NodeRef NodeRefCx NodeVal NodeValCx);
+
+/// Names of fields as a row of the state `S`.
+pub trait Row<S> {
+    /// The row.
+    type Row;
+}
+
+impl<S> Row<S> for () {
+    type Row = ();
+}
+
+impl<S: FieldAt<H>, T: Row<S>, const H: u64> Row<S> for (Name<H>, T)
+where
+    S::Row: Or<T::Row>,
+{
+    type Row = <S::Row as Or<T::Row>>::Out;
+}
+
+/// Two rows in one.
+pub trait Or<B> {
+    /// The row of what either writes.
+    type Out;
+}
+
+impl<B> Or<B> for () {
+    type Out = B;
+}
+
+impl<H, T> Or<()> for (H, T) {
+    type Out = (H, T);
+}
+
+impl<H: OrPlace<I>, T: Or<U>, I, U> Or<(I, U)> for (H, T) {
+    type Out = (H::Out, T::Out);
+}
+
+/// One place of two rows in one.
+pub trait OrPlace<B> {
+    /// What is there.
+    type Out;
+}
+
+impl<B> OrPlace<B> for No {
+    type Out = B;
+}
+
+impl<F: PlainField, B> OrPlace<B> for F {
+    type Out = F;
+}
+
+/// The first field that two rows share.
+pub trait Clash<B> {
+    /// The field, or [`Nothing`].
+    type Out;
+}
+
+impl<B> Clash<B> for () {
+    type Out = Nothing;
+}
+
+impl<H, T> Clash<()> for (H, T) {
+    type Out = Nothing;
+}
+
+impl<H: ClashPlace<I, T, U>, T, I, U> Clash<(I, U)> for (H, T) {
+    type Out = H::Out;
+}
+
+/// The first field that two rows share, from one place on.
+pub trait ClashPlace<B, T, U> {
+    /// The field, or [`Nothing`].
+    type Out;
+}
+
+impl<B, T: Clash<U>, U> ClashPlace<B, T, U> for No {
+    type Out = T::Out;
+}
+
+impl<F: PlainField, T: Clash<U>, U> ClashPlace<No, T, U> for F {
+    type Out = T::Out;
+}
+
+impl<F: PlainField, T, U> ClashPlace<F, T, U> for F {
+    type Out = F;
+}
+
+/// Adds a node, and keeps what kind it is.
+pub fn add<S: State, K>(
+    graph: &mut StateGraph<S>,
+    name: &str,
+    node: impl IntoNode<S, K>,
+) -> Added<S, K> {
+    graph.add_node(name, node);
+    Added(PhantomData)
+}
+
+/// A node that has been added.
+#[derive(Debug)]
+pub struct Added<S, K>(PhantomData<fn() -> (S, K)>);
+
+/// Two nodes that run side by side.
+pub fn pair<S, A, B>(_: &Added<S, A>, _: &Added<S, B>) -> Pair<S, A, B> {
+    Pair(PhantomData)
+}
+
+/// Two nodes that run side by side.
+#[derive(Debug)]
+pub struct Pair<S, A, B>(PhantomData<fn() -> (S, A, B)>);
+
+/// What two nodes write both.
+#[derive(Debug)]
+pub struct Found<F> {
+    /// The field.
+    pub field: PhantomData<F>,
+}
+
+impl<F> Found<F> {
+    const fn new() -> Self {
+        Self { field: PhantomData }
+    }
+}
+
+/// Both nodes say what they write.
+pub trait DeclaredWrites {
+    /// The field that both write, or [`Nothing`].
+    type Field;
+
+    /// Looks for it.
+    fn clash(&self) -> Found<Self::Field> {
+        Found::new()
+    }
+}
+
+impl<S, A, B> DeclaredWrites for Pair<S, A, B>
+where
+    A: Kind<Names: Row<S>>,
+    B: Kind<Names: Row<S>>,
+    RowOf<S, A>: Clash<RowOf<S, B>>,
+{
+    type Field = <RowOf<S, A> as Clash<RowOf<S, B>>>::Out;
+}
+
+type RowOf<S, K> = <<K as Kind>::Names as Row<S>>::Row;
+
+/// One of the nodes does not say what it writes.
+pub trait UnknownWrites {
+    /// There is nothing to find.
+    fn clash(&self) -> Found<Nothing> {
+        Found::new()
+    }
+}
+
+impl<S, A, B> UnknownWrites for &Pair<S, A, B> {}

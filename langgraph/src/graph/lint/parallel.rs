@@ -1,0 +1,97 @@
+//! Nodes that run side by side and say that they write the same field.
+
+use super::super::topology::{NodeInfo, NodeName, Topology};
+use super::{Lint, node_of};
+use langgraph_wiring::flow::Flow;
+use langgraph_wiring::together::run_together;
+
+/// One finding per field and set of nodes, those that come after it in `topology` last.
+pub(super) fn parallel_writes(topology: &Topology, flow: &Flow, found: &mut Vec<Lint>) {
+    let writers = topology.nodes.iter().filter(|node| node.writes.is_some());
+    if writers.count() < 2 {
+        return;
+    }
+    let late = |vertex: usize| node_of(topology, vertex).is_some_and(|node| node.defer);
+    let sets = run_together(flow, late);
+    for field in topology.fields.iter().filter(|field| !field.reduced) {
+        let mut told: Vec<Vec<NodeName>> = Vec::new();
+        for set in &sets {
+            let nodes = set.iter().filter_map(|vertex| node_of(topology, *vertex));
+            let writes = |node: &&NodeInfo| node.writes.iter().flatten().any(|f| *f == field.name);
+            let nodes: Vec<NodeName> = nodes.filter(writes).map(|node| node.name.clone()).collect();
+            let is_told = |known: &Vec<NodeName>| nodes.iter().all(|node| known.contains(node));
+            if nodes.len() > 1 && !told.iter().any(is_told) {
+                told.push(nodes);
+            }
+        }
+        found.extend(told.into_iter().map(|nodes| Lint::ParallelWrites {
+            field: field.name.clone(),
+            nodes,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::graph;
+    use super::super::lints;
+    use super::*;
+    use crate::graph::FieldInfo;
+
+    /// A graph whose nodes all write the plain field `plan`, and `log`, which is reduced.
+    fn told(text: &str, deferred: &str) -> Vec<String> {
+        let mut topology = graph(text);
+        topology.fields = vec![FieldInfo::new("log", true), FieldInfo::new("plan", false)];
+        for node in &mut topology.nodes {
+            node.writes = Some(vec!["plan".to_owned(), "log".to_owned()]);
+            node.defer = deferred.contains(&*node.name);
+        }
+        lints(&topology).iter().map(ToString::to_string).collect()
+    }
+
+    fn says(nodes: &str) -> String {
+        format!(
+            "{nodes} run side by side, and each writes `plan`, which has no reducer; give it one, \
+             or let one run after the other"
+        )
+    }
+
+    #[test]
+    fn nodes_that_run_side_by_side_and_write_one_field_are_told() {
+        assert_eq!(told("S>a S>b a>E b>E", ""), [says("`a` and `b`")]);
+        let three = says("`a`, `b` and `c`");
+        assert_eq!(told("S>x x?a&b&c|b&c a>E b>E c>E", ""), [three]);
+        // Not only the first: what follows them keeps step.
+        let both = [says("`a` and `b`"), says("`c` and `d`")];
+        assert_eq!(told("S>a S>b a>c b>d c>E d>E", ""), both);
+    }
+
+    #[test]
+    fn what_need_not_run_side_by_side_is_not_told() {
+        for text in [
+            "S>a a>b b>E",
+            "S>a a?b|c b>E c>E",
+            "S>a a!b|c b>E c>E",
+            "S>a a*b b>E",
+        ] {
+            assert_eq!(told(text, ""), [""; 0], "{text}");
+        }
+        // A deferred node runs when nothing else is pending.
+        assert_eq!(told("S>a S>b a>E b>E", "b"), [""; 0]);
+        assert_eq!(
+            told("S>a S>b S>c a>E b>d c>E d>E", "b"),
+            [says("`a` and `c`")]
+        );
+    }
+
+    #[test]
+    fn nodes_that_say_nothing_and_fields_with_a_reducer_are_passed_over() {
+        let mut topology = graph("S>a S>b a>E b>E");
+        topology.fields = vec![FieldInfo::new("log", true)];
+        assert_eq!(lints(&topology), []);
+        for node in &mut topology.nodes {
+            node.writes = Some(vec!["log".to_owned(), "unknown".to_owned()]);
+        }
+        assert_eq!(lints(&topology), []);
+    }
+}
