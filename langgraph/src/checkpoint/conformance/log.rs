@@ -42,6 +42,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
         ran: Vec::new(),
         metadata: BTreeMap::new(),
         graph: 0,
+        call: None,
     }
 }
 
@@ -52,6 +53,7 @@ pub(super) fn finished(checkpoint: CheckpointId, task: usize, value: &Value) -> 
         task,
         outcome: Some(TaskOutcome::Finished(payload(value))),
         answers: Vec::new(),
+        once: Vec::new(),
     }
 }
 

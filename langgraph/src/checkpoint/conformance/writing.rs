@@ -134,18 +134,21 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
             task: 1,
             outcome: Some(TaskOutcome::Asked(AskedQuestions(questions))),
             answers: Vec::new(),
+            once: Vec::new(),
         },
         TaskRecord {
             checkpoint: id,
             task: 2,
             outcome: Some(TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into())),
             answers: Vec::new(),
+            once: Vec::new(),
         },
         TaskRecord {
             checkpoint: id,
             task: 1,
             outcome: None,
             answers: vec![answer],
+            once: Vec::new(),
         },
     ];
     let expected = Stored {
