@@ -53,8 +53,9 @@ impl Printer<'_> {
         let beside = format!("{first}_beside_{second}");
         let [call, beside] = [at(start), at(pair.start)].map(|span| Ident::new(&beside, span));
         let root = self.root;
+        let here = root.at(at(pair.start));
         let bound = quote_spanned! {at(pair.start)=>
-            fn #beside<F: #root::__private::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+            fn #beside<F: #here::__private::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
         };
         quote! {{
             #[allow(non_snake_case)]
