@@ -127,6 +127,25 @@ fn e7_human_in_the_loop_goes_on_with_the_answer() {
 }
 
 #[test]
+fn j5_tool_approval_asks_before_each_dangerous_call() {
+    assert_eq!(
+        printed("tool_approval", &["approve", "edit junk.txt"]),
+        "The model wants to call `delete_file`. {\"path\":\"notes.txt\"}\n\
+         > approve\n\
+         The model wants to call `delete_file`. {\"path\":\"thesis.txt\"}\n\
+         > edit junk.txt\n\
+         The model wants to call `delete_file`. {\"path\":\"draft.txt\"}\n\
+         > reject\n\
+         list_files -> notes.txt, thesis.txt, draft.txt\n\
+         delete_file -> notes.txt is gone\n\
+         delete_file -> (The user changed the arguments to {\"path\":\"junk.txt\"}.) junk.txt is gone\n\
+         delete_file -> failed: The user wants to keep this file.\n\
+         answers\n\
+         I have cleaned up as far as I was allowed to.\n"
+    );
+}
+
+#[test]
 fn e3_memory_checkpoint_continues_each_thread() {
     let printed = printed("memory_checkpoint", &[]);
     let lines: Vec<&str> = printed.lines().collect();

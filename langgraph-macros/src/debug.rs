@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,6 +13,16 @@ pub(crate) fn print(expansion: &TokenStream) {
         let text = text(expansion);
         eprintln!("{}", formatted(&text).unwrap_or(text));
     }
+}
+
+/// Says how long a macro took when `LANGGRAPH_MACROS_TIME` is set, for `tests/build_cost.py`.
+pub(crate) fn timed<T>(name: &str, expand: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let output = expand();
+    if std::env::var_os("LANGGRAPH_MACROS_TIME").is_some() {
+        eprintln!("{name} took {} us", start.elapsed().as_micros());
+    }
+    output
 }
 
 /// The expansion as a file: items as they are, an expression as the body of a function.

@@ -27,7 +27,9 @@ pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
 #[doc = include_str!("graph.md")]
 #[proc_macro]
 pub fn graph(input: TokenStream) -> TokenStream {
-    entry(input.into(), graph::expand)
+    entry(input.into(), |input| {
+        debug::timed("graph!", || graph::expand(input))
+    })
 }
 
 #[doc = include_str!("tool.md")]

@@ -138,6 +138,7 @@
 //! | wire a graph | [`graph!`], [`StateGraph`] |
 //! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
 //! | see what happens | [`stream`], [`run::EventStream`] |
+//! | remember beyond threads | [`store`] |
 //! | keep threads, and wait for people | [`checkpoint`], [`Context::interrupt`] |
 //! | call models and tools | `agent`, `#[tool]` (feature `agent`) |
 //! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
@@ -147,6 +148,7 @@
 //! # Features
 //!
 //! - `agent` (on by default): chat models, tools and the ready-made agents.
+//! - `conformance`: suites that stores and checkpointers of your own can be held to.
 //! - `tracing`: a middleware that puts every node into a `tracing` span.
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph`, in this crate too
@@ -159,11 +161,13 @@ pub mod agent;
 pub mod checkpoint;
 mod error;
 pub mod graph;
+mod hash;
 pub mod message;
 pub mod node;
 pub mod remote;
 pub mod run;
 pub mod state;
+pub mod store;
 pub mod stream;
 
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
@@ -191,6 +195,7 @@ pub mod prelude {
     pub use crate::state::Plain;
     // `State` is the trait and its derive.
     pub use crate::State;
+    pub use crate::store::{Store, StoreExt};
     pub use crate::stream::{Event, EventKind, Mode};
     #[cfg(feature = "agent")]
     pub use langgraph_macros::tool;

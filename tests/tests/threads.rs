@@ -101,7 +101,7 @@ async fn e9_after_a_failure_the_finished_nodes_do_not_run_again() {
     assert_eq!((state.values, state.next.len()), (1, 1));
     assert_eq!(state.tasks[0].error.as_deref(), Some("not yet"));
     let outcome = graph.proceed("t").await.unwrap();
-    assert_eq!(outcome, Outcome::Done(2));
+    assert_eq!(outcome, Outcome::done(2));
     assert_eq!(runs[0].load(Ordering::SeqCst), 1);
     assert_eq!(runs[1].load(Ordering::SeqCst), 2);
 }
@@ -149,7 +149,7 @@ async fn e8_a_breakpoint_pauses_and_the_thread_goes_on() {
     assert!(matches!(&outcome, Outcome::Interrupted { state: 1, next, .. } if &*next[0] == "b"));
     let outcome = graph.proceed("t").interrupt_after(["b"]).await.unwrap();
     assert!(matches!(&outcome, Outcome::Interrupted { state: 2, next, .. } if &*next[0] == "c"));
-    assert_eq!(graph.proceed("t").await.unwrap(), Outcome::Done(3));
+    assert_eq!(graph.proceed("t").await.unwrap(), Outcome::done(3));
 }
 
 #[tokio::test]
@@ -365,7 +365,7 @@ async fn a_failure_inside_a_subgraph_goes_on_inside_it() {
         .checkpointer(Arc::new(MemorySaver::new()));
     let error = graph.run(0).thread("t").await.unwrap_err();
     assert_eq!(error.to_string(), "node `inner/second` failed: not yet");
-    assert_eq!(graph.proceed("t").await.unwrap(), Outcome::Done(11));
+    assert_eq!(graph.proceed("t").await.unwrap(), Outcome::done(11));
     assert_eq!(first.load(Ordering::SeqCst), 1);
 }
 
@@ -415,11 +415,11 @@ async fn e5_a_run_from_an_older_checkpoint_is_a_fork_and_the_history_stays() {
     let forked = graph.update_state("t", 10).at(before_b.id).await.unwrap();
     assert_eq!(
         graph.proceed("t").at(forked).await.unwrap(),
-        Outcome::Done(12)
+        Outcome::done(12)
     );
     assert_eq!(
         graph.proceed("t").at(before_b.id).await.unwrap(),
-        Outcome::Done(3)
+        Outcome::done(3)
     );
     let after = graph.history("t").await.unwrap();
     // Three of the update and its run, three of the copy and its run.

@@ -14,6 +14,9 @@ use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use serde_json::{Value, json};
 
+#[path = "tools/approval.rs"]
+mod approval;
+
 /// What `#[tool]` writes for a function with a context.
 mod expanded {
     use super::*;

@@ -4,6 +4,9 @@
 //! else is ours (`mixed_site`), at the user's place: no name of the user's is touched, and lints
 //! do not look at it.
 
+use std::path::Path;
+use std::sync::LazyLock;
+
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprPath, Type};
@@ -58,10 +61,14 @@ pub(crate) fn expand(
     let switches = model.switches.iter().map(|switch| printer.switch(switch));
     let gotos = printer.gotos();
     let writes = printer.writes();
+    let answers = printer.answers();
+    let private = private_at(Span::mixed_site());
+    // One name for what is called: a long path in every call is work for rustc.
     let body = quote_spanned! {Span::mixed_site()=>
-        #errors
+        use #root::__private as #private;
+        #answers
         #(#statements)*
-        let mut #graph = #root::__private::closed::<#of>();
+        let mut #graph = #private::closed::<#of>();
         #ends
         #nodes
         #edges
@@ -69,6 +76,7 @@ pub(crate) fn expand(
         #(#switches)*
         #gotos
         #writes
+        #errors
         #graph
     };
     let mut block = Group::new(Delimiter::Brace, body);
@@ -85,9 +93,27 @@ struct Printer<'a> {
     beside: Vec<Beside>,
 }
 
-/// Our own code at the user's place.
+/// Our own code at the user's place, where rustc's errors about it belong.
+///
+/// Not in an editor: rust-analyzer takes every name at a place for what the user wrote there, and
+/// would go from a node to the methods of the builder too.
 fn at(span: Span) -> Span {
-    Span::mixed_site().located_at(span)
+    if in_an_editor() {
+        Span::mixed_site()
+    } else {
+        Span::mixed_site().located_at(span)
+    }
+}
+
+/// True when it is rust-analyzer that expands the macro: `rust-analyzer-proc-macro-srv`, or its own
+/// `proc-macro` command.
+fn in_an_editor() -> bool {
+    static ANSWER: LazyLock<bool> = LazyLock::new(|| {
+        let program = std::env::current_exe().ok();
+        let name = program.as_deref().and_then(Path::file_name);
+        name.is_some_and(|name| name.to_string_lossy().starts_with("rust-analyzer"))
+    });
+    *ANSWER
 }
 
 impl Printer<'_> {
@@ -125,6 +151,17 @@ impl Printer<'_> {
         }
     }
 
+    /// What tells the answers of routers apart.
+    fn answers(&self) -> TokenStream {
+        if self.model.switches.is_empty() {
+            return TokenStream::new();
+        }
+        let private = private_at(Span::mixed_site());
+        quote_spanned! {Span::mixed_site()=>
+            use #private::{FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _};
+        }
+    }
+
     fn is_lost(&self, node: &Node) -> bool {
         let path = node.mentions.first().and_then(|path| path.path.get_ident());
         path.is_some_and(|path| self.lost.contains(&path))
@@ -142,7 +179,7 @@ impl Printer<'_> {
             return TokenStream::new();
         };
         let span = at(name_span(first));
-        let (root, graph, name) = (self.root.at(span), graph(), &node.name);
+        let (private, graph, name) = (private_at(span), graph(), &node.name);
         let value = if others.is_empty() {
             first.to_token_stream()
         } else {
@@ -150,7 +187,7 @@ impl Printer<'_> {
                 let reference = quote_spanned!(at(name_span(path))=> &);
                 quote!(#reference #path)
             });
-            quote_spanned!(span=> #root::__private::mentions([#(#tied),*]).of(#first))
+            quote_spanned!(span=> #private::mentions([#(#tied),*]).of(#first))
         };
         let clashes = node
             .clashes
@@ -161,7 +198,7 @@ impl Printer<'_> {
             let worker = worker_handle(name);
             quote_spanned!(span=> let #worker = #graph.add_worker(#name, #value);)
         } else if let Some(kind) = self.kind_of(name) {
-            quote_spanned!(span=> let #kind = #root::__private::add(&mut #graph, #name, #value);)
+            quote_spanned!(span=> let #kind = #private::add(&mut #graph, #name, #value);)
         } else {
             quote_spanned!(span=> #graph.add_node(#name, #value);)
         };
@@ -172,34 +209,39 @@ impl Printer<'_> {
         if self.model.edges.is_empty() {
             return TokenStream::new();
         }
-        let (root, graph) = (self.root, graph());
+        let (private, graph) = (private_at(Span::mixed_site()), graph());
         let edges = self.model.edges.iter().map(|edge| {
             let (from, to) = (self.name(edge.from.vertex), self.name(edge.to.vertex));
             quote!((#from, #to))
         });
-        quote!(#root::__private::add_edges(&mut #graph, &[#(#edges),*]);)
+        quote!(#private::add_edges(&mut #graph, &[#(#edges),*]);)
     }
 
     fn joins(&self) -> TokenStream {
         if self.model.joins.is_empty() {
             return TokenStream::new();
         }
-        let (root, graph) = (self.root, graph());
+        let (private, graph) = (private_at(Span::mixed_site()), graph());
         let joins = self.model.joins.iter().map(|join| {
             let (from, to) = (self.names(&join.sources), self.name(join.target.vertex));
             quote!((#from, #to))
         });
-        quote!(#root::__private::add_joins(&mut #graph, &[#(#joins),*]);)
+        quote!(#private::add_joins(&mut #graph, &[#(#joins),*]);)
     }
 
     fn gotos(&self) -> TokenStream {
-        let (root, graph) = (self.root, graph());
+        let (private, graph) = (private_at(Span::mixed_site()), graph());
         let gotos = self.model.gotos.iter().map(|goto| {
             let (from, to) = (self.name(goto.source.vertex), self.names(&goto.targets));
-            quote!(#root::__private::add_destinations(&mut #graph, #from, #to);)
+            quote!(#private::add_destinations(&mut #graph, #from, #to);)
         });
         gotos.collect()
     }
+}
+
+/// The name of what expansions call.
+fn private_at(span: Span) -> Ident {
+    Ident::new("__langgraph", span)
 }
 
 /// The variable that holds the graph.

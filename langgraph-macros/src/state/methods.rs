@@ -1,7 +1,7 @@
 //! The methods of a state.
 
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse_quote;
 
 use super::expand::Names;
@@ -134,6 +134,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     } else {
         quote!(self)
     };
+    let codec = codec(model);
     quote! {
         #[automatically_derived]
         #[allow(unused_variables, unused_mut)]
@@ -182,6 +183,8 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
                 #messages
             }
 
+            #codec
+
             fn merge(self, update: Self::Update) -> Self {
                 #merge
             }
@@ -199,6 +202,37 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// Whether the state can be stored as bytes, which the compiler finds out for each type.
+///
+/// Not for one that borrows: `&'static str` is read from a text that lives as long, which no thread
+/// does, and the compiler would call that an error instead of a no.
+fn codec(model: &Model<'_>) -> TokenStream {
+    let root = &model.root;
+    let borrows = |field: &Field<'_>| {
+        let and = |token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '&');
+        !field.options.untracked && flat(field.ty.to_token_stream()).into_iter().any(and)
+    };
+    if model.fields.iter().any(borrows) {
+        return TokenStream::new();
+    }
+    quote! {
+        fn codec() -> ::core::option::Option<#root::checkpoint::StateCodec<Self>> {
+            #[allow(unused_imports)]
+            use #root::__private::{WithCodec as _, WithoutCodec as _};
+            (&#root::__private::CodecOf::<Self>::NEW).codec()
+        }
+    }
+}
+
+/// The tokens without their groups.
+fn flat(tokens: TokenStream) -> Vec<TokenTree> {
+    let one = |token| match token {
+        TokenTree::Group(group) => flat(group.stream()),
+        token => vec![token],
+    };
+    tokens.into_iter().flat_map(one).collect()
 }
 
 /// Where the chat is, if the state holds exactly one.

@@ -414,6 +414,11 @@ fn a_state_of_each_kind_of_field() {
                         update: &Self::Update,
                         see: &mut dyn ::core::ops::FnMut(&::langgraph::message::Message),
                     ) {}
+                    fn codec() -> ::core::option::Option<::langgraph::checkpoint::StateCodec<Self>> {
+                        #[allow(unused_imports)]
+                        use ::langgraph::__private::{WithCodec as _, WithoutCodec as _};
+                        (&::langgraph::__private::CodecOf::<Self>::NEW).codec()
+                    }
                     fn merge(self, update: Self::Update) -> Self {
                         Self {
                             log: ::langgraph::__private::merged(
@@ -729,6 +734,11 @@ fn a_chat_history_under_another_crate_name() {
                         see: &mut dyn ::core::ops::FnMut(&lg::message::Message),
                     ) {
                         lg::__private::see_messages(&update.r#in, see);
+                    }
+                    fn codec() -> ::core::option::Option<lg::checkpoint::StateCodec<Self>> {
+                        #[allow(unused_imports)]
+                        use lg::__private::{WithCodec as _, WithoutCodec as _};
+                        (&lg::__private::CodecOf::<Self>::NEW).codec()
                     }
                     fn merge(self, update: Self::Update) -> Self {
                         Self {

@@ -6,6 +6,7 @@
 
 use std::future::Future;
 
+use crate::graph::Pick;
 use crate::node::{Context, NodeError, RouterRun};
 use crate::state::State;
 
@@ -83,6 +84,20 @@ kind!(FutureAnswer, ToAwait, [F], &&Of<'_, F>, where { F: Future });
 kind!(ResultAnswer, Fallible, [T E], &Of<'_, Result<T, E>>, where {});
 kind!(PlainAnswer, Ready, [T], Of<'_, T>, where {});
 
+/// How an answer is read where no arm has sends.
+macro_rules! pick {
+    ($answer:ty, [$($generic:tt)*]) => {
+        /// Reads the answer as the number of an arm.
+        pub fn pick<'a, S: State, T, $($generic)*>(
+            self,
+            answer: $answer,
+            read: impl FnOnce(T) -> usize + Send + 'a,
+        ) -> RouterRun<'a, Pick<S>> {
+            self.run(answer, move |answer| Pick::arm(read(answer)))
+        }
+    };
+}
+
 // The kinds are values only so that `(..).kind().run(..)` finds the right `run`.
 #[allow(clippy::unused_self)]
 impl TryFuture {
@@ -94,6 +109,8 @@ impl TryFuture {
     ) -> RouterRun<'a, U> {
         RouterRun::future(async move { answer.await.map(read).map_err(Into::into) })
     }
+
+    pick!(impl Future<Output = Result<T, E>> + Send + 'a, [E: Into<NodeError>]);
 }
 
 #[allow(clippy::unused_self)]
@@ -106,6 +123,8 @@ impl ToAwait {
     ) -> RouterRun<'a, U> {
         RouterRun::future(async move { Ok(read(answer.await)) })
     }
+
+    pick!(impl Future<Output = T> + Send + 'a, []);
 }
 
 #[allow(clippy::unused_self)]
@@ -118,6 +137,8 @@ impl Fallible {
     ) -> RouterRun<'a, U> {
         RouterRun::ready(answer.map(read).map_err(Into::into))
     }
+
+    pick!(Result<T, E>, [E: Into<NodeError>]);
 }
 
 #[allow(clippy::unused_self)]
@@ -126,4 +147,6 @@ impl Ready {
     pub fn run<'a, T, U>(self, answer: T, read: impl FnOnce(T) -> U) -> RouterRun<'a, U> {
         RouterRun::ready(Ok(read(answer)))
     }
+
+    pick!(T, []);
 }

@@ -1,6 +1,7 @@
 //! What expansions call. Not part of the public API: it changes without notice.
 
 mod answer;
+mod codec;
 #[cfg(feature = "agent")]
 mod tool;
 mod update;
@@ -15,6 +16,7 @@ use crate::node::{
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 #[cfg(feature = "agent")]
 pub use self::tool::{ToolArgument, argument};
 pub use self::update::{
@@ -48,6 +50,25 @@ pub fn add_switch<'g, S: State>(
         label: (*label).to_owned(),
         targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
         map: *map,
+    });
+    let arms = arms.collect();
+    AddSwitch {
+        graph,
+        source,
+        arms,
+    }
+}
+
+/// Asks a router after `source`; it picks one of `arms`: label and target.
+pub fn add_choice<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: &[(&str, &str)],
+) -> AddSwitch<'g, S> {
+    let arms = arms.iter().map(|(label, target)| Arm {
+        label: (*label).to_owned(),
+        targets: vec![NodeName::from(*target)],
+        map: false,
     });
     let arms = arms.collect();
     AddSwitch {

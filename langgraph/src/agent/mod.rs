@@ -1,10 +1,12 @@
 //! Chat models, tools, and the agents that are made of them.
 
 mod alone;
+mod approval;
 mod messages_state;
 mod model;
 mod model_node;
 mod next_action;
+mod pending;
 mod react;
 mod scripted;
 mod side_by_side;
@@ -14,6 +16,7 @@ mod tool;
 mod tool_agent;
 mod tool_node;
 
+pub use approval::{Approval, ApprovalRequest, DecisionKind, ToolDecision};
 pub use messages_state::{MessagesState, MessagesStateUpdate};
 pub use model::{
     BoundModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError, ModelErrorKind,
@@ -21,6 +24,7 @@ pub use model::{
 };
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;
+pub use pending::{NoToolCalls, ToolRoute, pending_tool_calls, tools_condition};
 pub use react::{ReactAgent, react_agent};
 pub use scripted::{ScriptedModel, Turn};
 pub use simple::{SimpleAgent, SimpleAgentState, SimpleAgentStateUpdate};
@@ -33,6 +37,4 @@ pub use tool::{
     schema_of,
 };
 pub use tool_agent::{ToolAgent, ToolAgentState, ToolAgentStateUpdate};
-pub use tool_node::{
-    NoToolCalls, ToolNode, ToolNodeOn, ToolRoute, pending_tool_calls, tools_condition,
-};
+pub use tool_node::{ToolNode, ToolNodeOn};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    ChatModel, ChatRequest, IntoTools, MessagesState, ModelNode, ToolNode, Tools,
+    Approval, ChatModel, ChatRequest, IntoTools, MessagesState, ModelNode, ToolNode, Tools,
     pending_tool_calls,
 };
 use crate::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
@@ -96,6 +96,13 @@ impl ReactAgent {
     /// Asks the model again when it fails: [`ModelError::retries`](super::ModelError::retries).
     pub fn retry(mut self, policy: impl Into<RetryPolicy>) -> Self {
         self.retry = Some(policy.into());
+        self
+    }
+
+    /// Asks a person before these tools run; see [`ToolNode::approve`]. The agent then needs a
+    /// checkpointer and a thread.
+    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
+        self.tools = self.tools.approve(calls);
         self
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::alone::compiled;
-use super::{ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
+use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
 use crate::message::{Message, ToolResult};
 use crate::node::NodeRun;
 use crate::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph, node};
@@ -90,6 +90,14 @@ impl ToolAgent {
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.model = self.model.prompt(prompt);
+        self
+    }
+
+    /// Asks a person before these tools run; see [`ToolNode::approve`]. That needs a checkpointer and
+    /// a thread: run the agent as a [`graph`](Self::graph).
+    #[must_use]
+    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
+        self.tools = self.tools.approve(calls);
         self
     }
 

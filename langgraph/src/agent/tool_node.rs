@@ -5,14 +5,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::approval::{self, Approvals, Decided};
+use super::pending::pending;
 use super::side_by_side::side_by_side;
 use super::tool::CommandFor;
-use super::{IntoTools, ToolContext, ToolError, ToolOutput, Tools};
-use crate::graph::END;
+use super::{Approval, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use crate::message::{Message, ToolCall, ToolResult};
 use crate::node::{
-    Command, ConfiguredWorker, Context, IntoOutput, IntoTargets, IntoWorker, Node, NodeError,
-    NodeRun, Output, Target, worker,
+    Command, ConfiguredWorker, Context, IntoOutput, IntoWorker, Node, NodeError, NodeRun, Output,
+    worker,
 };
 use crate::state::{HasMessages, State};
 
@@ -78,6 +79,7 @@ use crate::state::{HasMessages, State};
 pub struct ToolNode {
     tools: Tools,
     errors: Errors,
+    approvals: Approvals,
 }
 
 type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
@@ -113,6 +115,7 @@ impl ToolNode {
         Self {
             tools: tools.into_tools(),
             errors: Errors::Tell,
+            approvals: Approvals::default(),
         }
     }
 
@@ -136,6 +139,59 @@ impl ToolNode {
     #[must_use]
     pub fn fail_on_errors(mut self) -> Self {
         self.errors = Errors::Fail;
+        self
+    }
+
+    /// Asks a person before these tools run: by their names, or as an [`Approval`] says.
+    ///
+    /// Each call is a question of its own, an [`ApprovalRequest`](super::ApprovalRequest) under the
+    /// call's id; the answer is a [`ToolDecision`](super::ToolDecision). Whatever is decided, the
+    /// call is answered once. Of several approvals the first that fits a call counts. A call of
+    /// a tool that does not exist, or whose arguments are no JSON object, is nobody's decision: the
+    /// model is told, as always.
+    ///
+    /// As a worker, each call waits for itself; the others run meanwhile, once. As a node, no call
+    /// runs before all are decided, and they are asked about one after the other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::agent::{
+    ///     ApprovalRequest, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+    /// };
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::message::ToolCall;
+    /// use langgraph::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let wipe = FnTool::new("wipe", "Empties the disk.", || async { "wiped" });
+    /// let model = ScriptedModel::new([
+    ///     Turn::tool_calls([ToolCall::new("c1", "wipe", json!({}))]),
+    ///     Turn::text("As you wish."),
+    /// ]);
+    /// let agent = react_agent(model, (wipe,)).approve("wipe").compile()?;
+    /// let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let order = MessagesStateUpdate::default().messages(vec![Message::user("Clean up!")]);
+    /// let outcome = agent.run(order).thread("t").await?;
+    /// let request = ApprovalRequest::of(&outcome.interrupts()[0]).unwrap();
+    /// assert_eq!(request.call.name, "wipe");
+    ///
+    /// let outcome = agent.resume("t", "c1", ToolDecision::reject("Not the disk!")).await?;
+    /// assert_eq!(outcome.state().messages[2].text(), "Not the disk!");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The node fails when an approval names a tool that it does not have.
+    #[must_use]
+    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
+        self.approvals.add(calls.into());
         self
     }
 
@@ -173,16 +229,24 @@ impl ToolNode {
         cx: &Context,
     ) -> Result<Answers<S>, NodeError> {
         let calls = pending(messages)?;
-        let contexts: Vec<_> = calls
-            .iter()
+        let decided = self.decide_all(&calls, cx)?;
+        let runs = decided.iter().filter_map(|decided| match decided {
+            Decided::Run { call, .. } => Some(call),
+            Decided::Answered(_) => None,
+        });
+        let contexts: Vec<_> = runs
             .map(|call| ToolContext::new(cx, call).with_state(state).scoped())
             .collect();
         let runs = contexts.iter().map(|cx| Box::pin(self.run(cx)));
-        let results = side_by_side(runs).await;
+        let mut results = side_by_side(runs).await.into_iter();
         let mut messages = Vec::with_capacity(calls.len());
         let mut commands = vec![];
-        for (call, result) in calls.iter().zip(results) {
-            let answer: Answer<S> = self.answer(call, result)?;
+        for (call, decided) in calls.iter().zip(&decided) {
+            let result = match decided {
+                Decided::Run { .. } => results.next(),
+                Decided::Answered(_) => None,
+            };
+            let answer: Answer<S> = self.answer_decided(call, decided, result)?;
             messages.push(answer.message);
             commands.extend(answer.command);
         }
@@ -200,15 +264,61 @@ impl ToolNode {
         write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
         cx: &Context,
     ) -> Result<Answers<S>, NodeError> {
-        let context = ToolContext::new(cx, call).with_state(state);
-        let result = side_by_side([Box::pin(self.run(&context))]).await.pop();
-        let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
-        let answer: Answer<S> = self.answer(call, result)?;
+        self.approvals.check(&self.tools)?;
+        let key = approval::key(call);
+        let decided = self.approvals.decide(call, key, &self.tools, cx)?;
+        let mut result = None;
+        if let Decided::Run { call, .. } = &decided {
+            let context = ToolContext::new(cx, call).with_state(state);
+            result = side_by_side([Box::pin(self.run(&context))]).await.pop();
+        }
+        let answer: Answer<S> = self.answer_decided(call, &decided, result)?;
         pause(cx)?;
         let update = Command::update(write(vec![answer.message]));
         Ok(Answers(
             [update].into_iter().chain(answer.command).collect(),
         ))
+    }
+
+    /// What is decided about each call; none has run before all are.
+    fn decide_all(&self, calls: &[ToolCall], cx: &Context) -> Result<Vec<Decided>, NodeError> {
+        self.approvals.check(&self.tools)?;
+        let mut decided = Vec::with_capacity(calls.len());
+        for (index, call) in calls.iter().enumerate() {
+            let own = approval::key(call);
+            let before = calls.iter().take(index);
+            let same = before.filter(|call| approval::key(call) == own).count();
+            // One answer never decides about two calls.
+            let key = match same {
+                0 => own.to_owned(),
+                same => format!("{own}#{same}"),
+            };
+            decided.push(self.approvals.decide(call, &key, &self.tools, cx)?);
+        }
+        Ok(decided)
+    }
+
+    /// The message that answers `call`, whose tool came to `result` if it ran.
+    fn answer_decided<S: State>(
+        &self,
+        call: &ToolCall,
+        decided: &Decided,
+        result: Option<Result<Result<ToolOutput, Failed>, String>>,
+    ) -> Result<Answer<S>, NodeError> {
+        match decided {
+            Decided::Answered(result) => Ok(Answer {
+                message: result.clone().with_name(&call.name).into(),
+                command: None,
+            }),
+            Decided::Run { call, edited } => {
+                let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
+                let mut answer = self.answer(call, result)?;
+                if *edited {
+                    answer.message = approval::note_edit(call, answer.message);
+                }
+                Ok(answer)
+            }
+        }
     }
 
     async fn run(&self, cx: &ToolContext<'_>) -> Result<ToolOutput, Failed> {
@@ -303,79 +413,6 @@ fn bad_arguments(call: &ToolCall, error: &str) -> String {
     )
 }
 
-/// The calls of the last assistant message that have no answer yet.
-fn pending(messages: &[Message]) -> Result<Vec<ToolCall>, NoToolCalls> {
-    let Some(last) = messages.iter().rposition(Message::is_assistant) else {
-        return Err(if messages.is_empty() {
-            NoToolCalls::NoMessages
-        } else {
-            NoToolCalls::NoAssistant
-        });
-    };
-    let (asked, after) = messages.split_at(last + 1);
-    let calls = asked.last().map(Message::tool_calls).unwrap_or_default();
-    let answered = |call: &ToolCall| {
-        let mut results = after.iter().filter_map(Message::tool_result);
-        results.any(|result| result.call_id == call.id)
-    };
-    Ok(calls
-        .iter()
-        .filter(|call| !answered(call))
-        .cloned()
-        .collect())
-}
-
-/// There is no message in which a model could have asked for tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NoToolCalls {
-    /// The history is empty.
-    #[error("no message found; a model is asked before its tools are called")]
-    NoMessages,
-    /// No model has spoken yet.
-    #[error("no assistant message found; a model is asked before its tools are called")]
-    NoAssistant,
-}
-
-/// The tool calls of the last assistant message that have no answer yet: what a map over them
-/// starts from.
-pub fn pending_tool_calls<S: HasMessages>(state: &S) -> Vec<ToolCall> {
-    pending(state.messages()).unwrap_or_default()
-}
-
-/// Where to go after a model has answered: to its tools, or nowhere.
-///
-/// As a target it is the node `tools`, or [`END`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolRoute {
-    /// The model asked for tools.
-    Tools,
-    /// It did not.
-    End,
-}
-
-impl<S: State> IntoTargets<S> for ToolRoute {
-    fn into_targets(self) -> Vec<Target<S>> {
-        match self {
-            Self::Tools => "tools".into_targets(),
-            Self::End => END.into_targets(),
-        }
-    }
-}
-
-/// The router after a model: [`ToolRoute::Tools`] if the last message asks for tools.
-///
-/// # Errors
-///
-/// [`NoToolCalls::NoMessages`] when there is no message at all.
-pub fn tools_condition<S: HasMessages>(state: &S) -> Result<ToolRoute, NoToolCalls> {
-    match state.messages().last() {
-        None => Err(NoToolCalls::NoMessages),
-        Some(last) if last.tool_calls().is_empty() => Ok(ToolRoute::End),
-        Some(_) => Ok(ToolRoute::Tools),
-    }
-}
-
 impl<S: HasMessages> Node<S> for ToolNode {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(self.answer_all(state, state.messages(), &S::update_from_messages, cx))
@@ -424,6 +461,15 @@ pub struct ToolNodeOn<S: State> {
     #[allow(clippy::type_complexity)]
     read: Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>,
     write: Arc<dyn Fn(Vec<Message>) -> S::Update + Send + Sync>,
+}
+
+impl<S: State> ToolNodeOn<S> {
+    /// Asks a person before these tools run; as [`ToolNode::approve`].
+    #[must_use]
+    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
+        self.node = self.node.approve(calls);
+        self
+    }
 }
 
 impl<S: State> Node<S> for ToolNodeOn<S> {

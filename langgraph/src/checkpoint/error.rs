@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::CheckpointId;
+use super::{CheckpointId, FormatError, Head};
 
 /// Why a thread cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +11,66 @@ pub enum CheckpointError {
     /// The storage failed.
     #[error("{0}")]
     Storage(#[source] Box<dyn Error + Send + Sync>),
+    /// What is stored cannot be understood.
+    #[error("what is stored is damaged: {0}")]
+    Corrupt(String),
+    /// A value cannot be written, or what was written not be read.
+    #[error("{0}")]
+    Format(#[from] FormatError),
+    /// A value of a run cannot be written as bytes.
+    #[error("{what} cannot be stored on thread `{thread}`: {source}")]
+    Unwritable {
+        /// The thread.
+        thread: String,
+        /// Which value.
+        what: String,
+        /// Why.
+        source: FormatError,
+    },
+    /// A value of a thread cannot be read.
+    #[error("a value of thread `{thread}` cannot be read: {source}")]
+    Unreadable {
+        /// The thread.
+        thread: String,
+        /// Why.
+        source: FormatError,
+    },
+    /// A state type cannot be written as bytes.
+    #[error(
+        "a graph over `{state}` cannot be stored as bytes: its update is not known to be `Serialize` and `DeserializeOwned`; if it is, attach the subgraph as `graph.storable()`"
+    )]
+    NotStorable {
+        /// The type.
+        state: &'static str,
+    },
+    /// The state type of a graph inside cannot be written as bytes.
+    #[error(
+        "the graph in node `{node}` cannot be stored as bytes: the update of its state `{state}` is not known to be `Serialize` and `DeserializeOwned`; if it is, add it as `graph.storable()`"
+    )]
+    SubgraphNotStorable {
+        /// The node.
+        node: String,
+        /// The type.
+        state: &'static str,
+    },
+    /// A thread is to be made, and there is one of that name.
+    #[error("thread `{0}` exists already")]
+    ThreadExists(String),
+    /// Another run holds the thread.
+    #[error("another run holds thread `{thread}`, and it was not free within {waited:?}")]
+    Held {
+        /// The thread.
+        thread: String,
+        /// How long this run has waited.
+        waited: std::time::Duration,
+    },
+    /// The run has held the thread and does not any more: it could not say in time that it still
+    /// lives.
+    #[error("the run has lost its hold on thread `{thread}`; what it has stored so far is kept")]
+    LeaseLost {
+        /// The thread.
+        thread: String,
+    },
     /// The graph has a checkpointer, and the run names no thread.
     #[error("this graph has a checkpointer, so a run needs a thread: add `.thread(\"…\")`")]
     NoThread,
@@ -20,14 +80,14 @@ pub enum CheckpointError {
     )]
     NoCheckpointer(String),
     /// Another run has written to the thread meanwhile.
-    #[error("another run has written to thread `{thread}` meanwhile (head `{}`, expected `{}`); load it again", text(*head), text(*known))]
+    #[error("another run has written to thread `{thread}` meanwhile (at {}, expected {}); load it again", text(*head), text(*known))]
     Conflict {
         /// The thread.
         thread: String,
         /// The head that the writer knew.
-        known: Option<CheckpointId>,
+        known: Option<Head>,
         /// The head there is.
-        head: Option<CheckpointId>,
+        head: Option<Head>,
     },
     /// The thread has nothing to go on with.
     #[error(
@@ -87,6 +147,16 @@ pub enum CheckpointError {
     InvalidUpdate(String),
 }
 
-fn text(id: Option<CheckpointId>) -> String {
-    id.map_or_else(|| "none".to_owned(), |id| id.to_string())
+impl CheckpointError {
+    /// The storage failed.
+    pub fn storage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+fn text(head: Option<Head>) -> String {
+    head.map_or_else(
+        || "the beginning".to_owned(),
+        |head| format!("checkpoint `{}`, version {}", head.id, head.version),
+    )
 }

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use std::time::Duration;
+
 use super::{
-    Batch, CheckpointError, CheckpointId, Checkpointer, EntryRecord, ListOptions, SaverFuture,
-    Stored, TaskRecord, ThreadKey,
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
+    ListOptions, Prune, SaverFuture, Stored, TaskRecord, ThreadFilter, ThreadInfo, ThreadKey,
+    Usage,
 };
 
 /// Stands before a saver and passes on only what matters when the run has ended.
@@ -18,7 +21,10 @@ pub(crate) struct Held {
 #[derive(Default)]
 struct HeldLog {
     /// The head of the log that is stored.
-    head: Option<CheckpointId>,
+    head: Option<Head>,
+    /// The head with what is held back.
+    held: Option<Head>,
+    running: bool,
     /// New checkpoints, oldest first.
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
@@ -28,7 +34,16 @@ struct HeldLog {
 }
 
 impl HeldLog {
-    fn put(&mut self, batch: Batch) {
+    fn put(&mut self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        if batch.head != self.held {
+            return Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known: batch.head,
+                head: self.held,
+            });
+        }
+        self.held = batch.next_head();
+        self.running = batch.running;
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
             let stored = Stored {
@@ -50,12 +65,13 @@ impl HeldLog {
                 None => self.entries.push(entry),
             }
         }
+        Ok(())
     }
 
     /// The new records behind a checkpoint, newest first, and the stored one before them.
     fn chain(&self, id: Option<CheckpointId>) -> (Vec<Stored>, Option<CheckpointId>) {
         let mut chain = Vec::new();
-        let mut wanted = id.or_else(|| self.order.last().copied()).or(self.head);
+        let mut wanted = id.or(self.held.map(|head| head.id));
         while let Some(stored) = wanted.and_then(|id| self.records.get(&id)) {
             chain.push(stored.clone());
             wanted = stored.checkpoint.base.map(|base| base.id);
@@ -81,6 +97,7 @@ impl HeldLog {
             checkpoints: Vec::new(),
             tasks: self.tasks,
             entries: self.entries,
+            running: self.running,
         };
         for stored in self.order.iter().filter_map(|id| self.records.remove(id)) {
             batch.checkpoints.push(stored.checkpoint);
@@ -140,6 +157,7 @@ impl Held {
         let Some(mut kept) = kept else { return Ok(()) };
         let mut batch = Batch {
             head: kept.head,
+            running: kept.running,
             ..Batch::default()
         };
         if let Some(stored) = folded {
@@ -157,45 +175,51 @@ impl Held {
 }
 
 impl Checkpointer for Held {
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
+    }
+
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         let head = batch.head;
         let mut logs = self.logs();
         let log = logs.entry(key.clone()).or_insert_with(|| HeldLog {
             head,
+            held: head,
             ..HeldLog::default()
         });
-        log.put(batch);
-        Box::pin(std::future::ready(Ok(())))
+        let result = log.put(key, batch);
+        Box::pin(std::future::ready(result))
     }
 
     fn load<'a>(
         &'a self,
         key: &'a ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Vec<Stored>> {
+    ) -> SaverFuture<'a, Option<Chain>> {
         Box::pin(async move {
-            let held = self.logs().get(key).map(|log| log.chain(id));
-            let Some((mut newer, before)) = held else {
+            let held = self
+                .logs()
+                .get(key)
+                .and_then(|log| Some((log.chain(id), log.held?)));
+            let Some(((mut newer, before), head)) = held else {
                 return self.saver.load(key, id).await;
             };
             let mut chain = match before {
                 Some(id) => self.saver.load(key, Some(id)).await?,
-                None => Vec::new(),
-            };
+                None => None,
+            }
+            .map_or_else(Vec::new, |chain| chain.records);
             if let Some(log) = self.logs().get(key) {
                 log.complete(&mut chain);
             }
             newer.reverse();
             chain.append(&mut newer);
-            Ok(chain)
+            Ok(Some(Chain::new(head, chain)))
         })
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<CheckpointId>> {
-        let held = self
-            .logs()
-            .get(key)
-            .and_then(|log| log.order.last().copied());
+    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
+        let held = self.logs().get(key).and_then(|log| log.held);
         match held {
             Some(head) => Box::pin(std::future::ready(Ok(Some(head)))),
             None => self.saver.head(key),
@@ -210,8 +234,46 @@ impl Checkpointer for Held {
         self.saver.list(key, options)
     }
 
+    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
+        self.saver.logs(thread)
+    }
+
+    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+        self.saver.threads(filter)
+    }
+
+    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+        self.saver.copy_thread(from, to)
+    }
+
+    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
+        self.saver.prune(key, prune)
+    }
+
+    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
+        self.logs().remove(key);
+        self.saver.delete_log(key)
+    }
+
     fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
         self.logs().retain(|key, _| key.thread != thread);
         self.saver.delete_thread(thread)
+    }
+
+    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+        self.saver.usage(thread)
+    }
+
+    fn lease<'a>(
+        &'a self,
+        thread: &'a str,
+        holder: &'a str,
+        term: Duration,
+    ) -> SaverFuture<'a, bool> {
+        self.saver.lease(thread, holder, term)
+    }
+
+    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+        self.saver.release(thread, holder)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -21,6 +22,27 @@ impl CheckpointId {
             }
             _ => Self(id),
         }
+    }
+}
+
+impl CheckpointId {
+    /// When it was made, to the millisecond.
+    pub fn created_at(self) -> SystemTime {
+        let (seconds, nanoseconds) = self
+            .0
+            .get_timestamp()
+            .map_or((0, 0), |timestamp| timestamp.to_unix());
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
+    }
+
+    /// As a saver stores it; in the order of the ids.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0.into_bytes()
+    }
+
+    /// What a saver has stored.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
     }
 }
 

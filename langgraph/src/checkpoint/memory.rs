@@ -1,11 +1,13 @@
 //! Threads in memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::{
-    Batch, CheckpointError, CheckpointId, Checkpointer, ListOptions, SaverFuture, Stored, ThreadKey,
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsValues,
+    ListOptions, Prune, SaverFuture, Stored, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 
 /// Keeps threads in memory, as the values they are: nothing is serialized.
@@ -31,14 +33,29 @@ use super::{
 /// ```
 #[derive(Default)]
 pub struct MemorySaver {
-    logs: Mutex<HashMap<ThreadKey, Log>>,
+    threads: Mutex<BTreeMap<String, Thread>>,
 }
 
 #[derive(Default)]
+struct Thread {
+    /// By the nodes around the graph.
+    logs: BTreeMap<Vec<String>, Log>,
+    lease: Option<Lease>,
+}
+
+struct Lease {
+    holder: String,
+    until: Instant,
+}
+
+#[derive(Clone)]
 struct Log {
     /// Oldest first.
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
+    version: u64,
+    running: bool,
+    updated_at: SystemTime,
 }
 
 impl MemorySaver {
@@ -47,21 +64,49 @@ impl MemorySaver {
         Self::default()
     }
 
-    fn logs(&self) -> MutexGuard<'_, HashMap<ThreadKey, Log>> {
-        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn threads(&self) -> MutexGuard<'_, BTreeMap<String, Thread>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `look` sees of a log, if there is one.
+    fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
+        let mut threads = self.threads();
+        let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
+        Some(look(log))
     }
 }
 
+fn ready<'a, T: Send + 'a>(result: Result<T, CheckpointError>) -> SaverFuture<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
 impl Log {
+    fn new() -> Self {
+        Self {
+            order: Vec::new(),
+            records: HashMap::new(),
+            version: 0,
+            running: false,
+            updated_at: SystemTime::now(),
+        }
+    }
+
+    fn head(&self) -> Option<Head> {
+        let id = *self.order.last()?;
+        Some(Head::new(id, self.version))
+    }
+
     fn put(&mut self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        let head = self.order.last().copied();
-        if head != batch.head {
+        if self.head() != batch.head {
             return Err(CheckpointError::Conflict {
                 thread: key.thread.clone(),
                 known: batch.head,
-                head,
+                head: self.head(),
             });
         }
+        self.version += 1;
+        self.running = batch.running;
+        self.updated_at = SystemTime::now();
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
             let stored = Stored {
@@ -84,9 +129,10 @@ impl Log {
         Ok(())
     }
 
-    fn load(&self, id: Option<CheckpointId>) -> Vec<Stored> {
+    fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {
         let mut chain = Vec::new();
-        let mut wanted = id.or_else(|| self.order.last().copied());
+        let head = self.head()?;
+        let mut wanted = Some(id.unwrap_or(head.id));
         while let Some(stored) = wanted.and_then(|id| self.records.get(&id)) {
             chain.push(stored.clone());
             wanted = match (&stored.checkpoint.snapshot, stored.checkpoint.base) {
@@ -95,47 +141,79 @@ impl Log {
             };
         }
         chain.reverse();
-        chain
+        Some(Chain::new(head, chain))
+    }
+
+    fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
+        let wanted = |id: &CheckpointId| {
+            self.records
+                .get(id)
+                .is_some_and(|Stored { checkpoint, .. }| {
+                    options.wants(
+                        *id,
+                        checkpoint.step,
+                        checkpoint.source,
+                        &checkpoint.metadata,
+                    )
+                })
+        };
+        let newest_first = self.order.iter().rev().copied().filter(wanted);
+        newest_first
+            .take(options.limit.unwrap_or(usize::MAX))
+            .collect()
+    }
+
+    fn prune(&mut self, prune: Prune) {
+        for fold in prune.fold {
+            if let Some(stored) = self.records.get_mut(&fold.id) {
+                stored.checkpoint.snapshot = Some(fold.snapshot);
+                stored.checkpoint.ran = fold.ran;
+                stored.checkpoint.since_snapshot = 0;
+            }
+        }
+        let delete: HashSet<_> = prune.delete.into_iter().collect();
+        self.order.retain(|id| !delete.contains(id));
+        self.records.retain(|id, _| !delete.contains(id));
     }
 }
 
+impl KeepsValues for MemorySaver {}
+
 impl Checkpointer for MemorySaver {
+    fn formats(&self) -> Option<&Formats> {
+        None
+    }
+
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        let result = {
-            let mut logs = self.logs();
-            if let Some(log) = logs.get_mut(key) {
-                log.put(key, batch)
-            } else {
-                let mut log = Log::default();
-                let result = log.put(key, batch);
-                if result.is_ok() {
-                    logs.insert(key.clone(), log);
-                }
-                result
+        let mut threads = self.threads();
+        let log = threads
+            .get_mut(&key.thread)
+            .and_then(|thread| thread.logs.get_mut(&key.namespace));
+        let result = if let Some(log) = log {
+            log.put(key, batch)
+        } else {
+            let mut log = Log::new();
+            let result = log.put(key, batch);
+            // A log without a checkpoint is none.
+            if result.is_ok() && !log.order.is_empty() {
+                let thread = threads.entry(key.thread.clone()).or_default();
+                thread.logs.insert(key.namespace.clone(), log);
             }
+            result
         };
-        Box::pin(std::future::ready(result))
+        ready(result)
     }
 
     fn load<'a>(
         &'a self,
         key: &'a ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Vec<Stored>> {
-        let chain = self
-            .logs()
-            .get(key)
-            .map(|log| log.load(id))
-            .unwrap_or_default();
-        Box::pin(std::future::ready(Ok(chain)))
+    ) -> SaverFuture<'a, Option<Chain>> {
+        ready(Ok(self.at(key, |log| log.load(id)).flatten()))
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<CheckpointId>> {
-        let head = self
-            .logs()
-            .get(key)
-            .and_then(|log| log.order.last().copied());
-        Box::pin(std::future::ready(Ok(head)))
+    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
+        ready(Ok(self.at(key, |log| log.head()).flatten()))
     }
 
     fn list<'a>(
@@ -143,26 +221,122 @@ impl Checkpointer for MemorySaver {
         key: &'a ThreadKey,
         options: ListOptions,
     ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        let ids = self.logs().get(key).map(|log| {
-            let older = |id: &CheckpointId| options.before.is_none_or(|before| *id < before);
-            let newest_first = log.order.iter().rev().copied().filter(older);
-            newest_first
-                .take(options.limit.unwrap_or(usize::MAX))
-                .collect()
+        ready(Ok(self
+            .at(key, |log| log.list(&options))
+            .unwrap_or_default()))
+    }
+
+    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
+        let threads = self.threads();
+        let namespaces = threads.get(thread).map(|thread| thread.logs.keys());
+        let keys = namespaces.into_iter().flatten().map(|namespace| ThreadKey {
+            thread: thread.to_owned(),
+            namespace: namespace.clone(),
         });
-        Box::pin(std::future::ready(Ok(ids.unwrap_or_default())))
+        ready(Ok(keys.collect()))
+    }
+
+    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+        let threads = self.threads();
+        let infos = threads.iter().filter_map(|(name, thread)| {
+            let root = thread.logs.get(&[] as &[String])?;
+            let info = ThreadInfo::new(name, root.head()?, root.running, root.updated_at);
+            filter.wants(&info).then_some(info)
+        });
+        ready(Ok(infos.take(filter.limit.unwrap_or(usize::MAX)).collect()))
+    }
+
+    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+        let mut threads = self.threads();
+        let has_logs = |thread: &&Thread| !thread.logs.is_empty();
+        let result = match (
+            threads.get(from).filter(has_logs),
+            threads.get(to).filter(has_logs),
+        ) {
+            (None, _) => Err(CheckpointError::UnknownThread(from.to_owned())),
+            (Some(_), Some(_)) => Err(CheckpointError::ThreadExists(to.to_owned())),
+            (Some(from), None) => Ok(from.logs.clone()),
+        };
+        ready(result.map(|logs| threads.entry(to.to_owned()).or_default().logs = logs))
+    }
+
+    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
+        self.at(key, |log| log.prune(prune));
+        ready(Ok(()))
+    }
+
+    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
+        if let Some(thread) = self.threads().get_mut(&key.thread) {
+            thread.logs.remove(&key.namespace);
+        }
+        ready(Ok(()))
     }
 
     fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
-        self.logs().retain(|key, _| key.thread != thread);
-        Box::pin(std::future::ready(Ok(())))
+        let mut threads = self.threads();
+        if let Some(kept) = threads.get_mut(thread) {
+            // Who holds it still does.
+            kept.logs.clear();
+            if kept.lease.is_none() {
+                threads.remove(thread);
+            }
+        }
+        ready(Ok(()))
+    }
+
+    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+        let mut usage = Usage::default();
+        if let Some(thread) = self.threads().get(thread) {
+            for log in thread.logs.values() {
+                usage.logs += 1;
+                usage.checkpoints += log.order.len() as u64;
+                let records = log.records.values();
+                usage.records += records
+                    .map(|stored| (stored.tasks.len() + stored.entries.len()) as u64)
+                    .sum::<u64>();
+            }
+        }
+        ready(Ok(usage))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        thread: &'a str,
+        holder: &'a str,
+        term: Duration,
+    ) -> SaverFuture<'a, bool> {
+        let mut threads = self.threads();
+        let thread = threads.entry(thread.to_owned()).or_default();
+        let now = Instant::now();
+        let free = thread
+            .lease
+            .as_ref()
+            .is_none_or(|lease| lease.holder == holder || lease.until <= now);
+        if free {
+            thread.lease = Some(Lease {
+                holder: holder.to_owned(),
+                until: now + term,
+            });
+        }
+        ready(Ok(free))
+    }
+
+    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+        let mut threads = self.threads();
+        if let Some(kept) = threads.get_mut(thread) {
+            kept.lease.take_if(|lease| lease.holder == holder);
+            if kept.lease.is_none() && kept.logs.is_empty() {
+                threads.remove(thread);
+            }
+        }
+        ready(Ok(()))
     }
 }
 
 impl fmt::Debug for MemorySaver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemorySaver")
-            .field("logs", &self.logs().len())
+            .field("threads", &self.threads().len())
             .finish()
     }
 }

@@ -4,21 +4,40 @@
 //! runs next; the state at any moment is the last snapshot before it with the updates since. So a
 //! checkpoint costs what changed, whatever the size of the state.
 
+mod attach;
+mod behind;
+mod codec;
 mod error;
+mod format;
 mod held;
 mod id;
+mod inner;
 mod memory;
+mod payload;
 mod record;
+mod rows;
 mod saver;
 mod snapshot;
+mod wire;
 
+pub use attach::{Attached, ByBytes, ByChoice, ByValue, KeepsBytes, KeepsValues, SaverFor};
+pub(crate) use behind::Behind;
+pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
+pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
 pub(crate) use held::Held;
 pub use id::CheckpointId;
+pub use inner::InnerSnapshot;
 pub use memory::MemorySaver;
+pub(crate) use payload::Kept;
+pub use payload::{Payload, PayloadValue};
 pub use record::{
-    AskedQuestions, Base, Batch, CheckpointRecord, EntryRecord, JoinRecord, Payload, Stored,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
+    Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-pub use saver::{Checkpointer, Durability, ListOptions, SaverFuture};
+pub use rows::{Row, RowKind, assemble};
+pub use saver::{
+    Checkpointer, Durability, ListOptions, SaverFuture, ThreadFilter, ThreadInfo, Usage,
+};
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
+pub(crate) use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};

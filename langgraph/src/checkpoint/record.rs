@@ -1,16 +1,15 @@
 //! What is stored of a thread.
 
-use std::any::Any;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CheckpointId, Source};
+use super::{CheckpointId, Payload, Source};
 use crate::graph::NodeName;
-use crate::node::{Answer, Questions};
+use crate::node::{Answer, OnceRecord, Questions};
 
 /// Names a log: a thread, and the place of the graph in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,34 +26,6 @@ impl ThreadKey {
         Self {
             thread: thread.into(),
             namespace: Vec::new(),
-        }
-    }
-}
-
-/// A value of the graph's own types.
-#[derive(Clone)]
-#[non_exhaustive]
-pub enum Payload {
-    /// The value itself.
-    Value(Arc<dyn Any + Send + Sync>),
-}
-
-impl Payload {
-    pub(crate) fn of<T: Send + Sync + 'static>(value: T) -> Self {
-        Self::Value(Arc::new(value))
-    }
-
-    pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        match self {
-            Self::Value(value) => value.downcast_ref(),
-        }
-    }
-}
-
-impl fmt::Debug for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(_) => f.write_str("Value"),
         }
     }
 }
@@ -85,14 +56,24 @@ pub struct CheckpointRecord {
     pub snapshot: Option<Payload>,
     /// How many records the log holds since a snapshot, up to this one.
     pub since_snapshot: usize,
+    /// How many bytes of payloads the log holds since a snapshot, up to this one; 0 where values
+    /// are kept as they are.
+    pub log_bytes: u64,
+    /// How many bytes the log may take before the state is measured again.
+    pub measure_at: u64,
     /// The nodes that ran last by an edge, where the checkpoints before are not stored.
     pub ran: Vec<NodeName>,
     /// What the caller noted about the run.
     pub metadata: BTreeMap<String, Value>,
+    /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that made it.
+    pub graph: u64,
+    /// The task of the graph around, and which call in it, for a graph that is kept from call to
+    /// call.
+    pub call: Option<Arc<str>>,
 }
 
 /// What the state of a checkpoint is made of, before its own entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
     /// The state of this checkpoint …
     pub id: CheckpointId,
@@ -110,6 +91,12 @@ pub struct TaskSpec {
     pub argument: Option<TaskArgument>,
 }
 
+impl TaskSpec {
+    pub(crate) fn new(node: NodeName, argument: Option<TaskArgument>) -> Self {
+        Self { node, argument }
+    }
+}
+
 /// What a send gave a task.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -121,7 +108,7 @@ pub enum TaskArgument {
 }
 
 /// A join that has seen some of its sources.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JoinRecord {
     /// All of its sources.
@@ -144,6 +131,8 @@ pub struct TaskRecord {
     pub outcome: Option<TaskOutcome>,
     /// Answers given to its questions.
     pub(crate) answers: Vec<Answer>,
+    /// What it has done [once](crate::Context::once).
+    pub once: Vec<OnceRecord>,
 }
 
 /// How a task ended.
@@ -152,6 +141,9 @@ pub struct TaskRecord {
 pub enum TaskOutcome {
     /// With writes and directions.
     Finished(Payload),
+    /// Its node has ended with these writes and directions; its routers have not answered. It does
+    /// not run again, unless the checkpoint is copied.
+    Ran(Payload),
     /// With questions.
     Asked(AskedQuestions),
     /// With an error.
@@ -159,7 +151,7 @@ pub enum TaskOutcome {
 }
 
 /// The questions with which a task ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AskedQuestions(pub(crate) Questions);
 
 /// What was written to a checkpoint from outside, after the state it is based on.
@@ -178,14 +170,83 @@ pub struct EntryRecord {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Batch {
-    /// The head of the log as the writer knows it. If it is another one, the batch is refused.
-    pub head: Option<CheckpointId>,
+    /// The head of the log as the writer knows it; none for a new log. If it is another one, the
+    /// batch is refused.
+    pub head: Option<Head>,
     /// New checkpoints, oldest first; the last one becomes the head.
     pub checkpoints: Vec<CheckpointRecord>,
     /// What has become of tasks.
     pub tasks: Vec<TaskRecord>,
     /// Writes from outside.
     pub entries: Vec<EntryRecord>,
+    /// True when the run goes on behind this batch.
+    pub running: bool,
+}
+
+impl Batch {
+    /// The head of the log when this batch is stored; none for an empty batch to a new log.
+    pub fn next_head(&self) -> Option<Head> {
+        let id = self.checkpoints.last().map(|checkpoint| checkpoint.id);
+        let id = id.or(self.head.map(|head| head.id))?;
+        let version = self.head.map_or(0, |head| head.version) + 1;
+        Some(Head { id, version })
+    }
+}
+
+/// The end of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Head {
+    /// The newest checkpoint.
+    pub id: CheckpointId,
+    /// How many batches have been stored.
+    pub version: u64,
+}
+
+impl Head {
+    /// What a saver has stored.
+    pub fn new(id: CheckpointId, version: u64) -> Self {
+        Self { id, version }
+    }
+}
+
+/// The end of a log, and what a state is made of.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Chain {
+    /// The end of the log.
+    pub head: Head,
+    /// Checkpoints, each based on the one before.
+    pub records: Vec<Stored>,
+}
+
+impl Chain {
+    /// What a saver has read.
+    pub fn new(head: Head, records: Vec<Stored>) -> Self {
+        Self { head, records }
+    }
+}
+
+/// What is removed from a log.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Prune {
+    /// Checkpoints that get a snapshot.
+    pub fold: Vec<Fold>,
+    /// Checkpoints that go, with what belongs to them.
+    pub delete: Vec<CheckpointId>,
+}
+
+/// A checkpoint that gets a snapshot.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fold {
+    /// The checkpoint.
+    pub id: CheckpointId,
+    /// Its state, before its entries.
+    pub snapshot: Payload,
+    /// See [`CheckpointRecord::ran`].
+    pub ran: Vec<NodeName>,
 }
 
 /// A checkpoint with everything that belongs to it.

@@ -3,13 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::Topology;
 use super::plan::Plan;
 use crate::AgentError;
-use crate::checkpoint::Checkpointer;
+use crate::checkpoint::{Checkpointer, SaverFor, StateCodec};
 use crate::node::IntoOutput;
-use crate::run::Run;
+use crate::run::{Persistence, Run};
 use crate::state::State;
+use crate::store::Store;
 
 /// A graph that is ready to run: immutable, cheap to clone, shared between threads.
 ///
@@ -32,6 +36,10 @@ use crate::state::State;
 pub struct CompiledStateGraph<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
+    /// How the state becomes bytes, if somebody has said so.
+    pub(crate) codec: Option<StateCodec<S>>,
+    /// What is kept when it runs inside another graph.
+    pub(crate) persistence: Persistence,
 }
 
 impl<S: State> CompiledStateGraph<S> {
@@ -39,6 +47,8 @@ impl<S: State> CompiledStateGraph<S> {
         Self {
             plan: Arc::new(plan),
             saver: None,
+            codec: None,
+            persistence: Persistence::default(),
         }
     }
 
@@ -85,9 +95,35 @@ impl<S: State> CompiledStateGraph<S> {
     }
 
     /// The same graph with its threads kept by `saver`. Every run then names its thread.
+    ///
+    /// [`MemorySaver`](crate::checkpoint::MemorySaver) keeps any state; a saver that keeps bytes
+    /// asks that the state's fields can be serialized, here and in the graphs inside.
     #[must_use]
-    pub fn checkpointer(mut self, saver: Arc<dyn Checkpointer>) -> Self {
-        self.saver = Some(saver);
+    pub fn checkpointer<K>(mut self, saver: impl SaverFor<S, K>) -> Self {
+        let attached = saver.attach();
+        self.saver = Some(attached.saver);
+        self.codec = attached.codec.or(self.codec);
+        self
+    }
+
+    /// Says that a graph can be stored as bytes when it runs inside another one.
+    ///
+    /// Graphs over a derived state say so themselves; this is for those whose state type has
+    /// parameters.
+    #[must_use]
+    pub fn storable(mut self) -> Self
+    where
+        S::Update: Serialize + DeserializeOwned,
+    {
+        self.codec = Some(StateCodec::serde());
+        self
+    }
+
+    /// The same graph with `store` as its long-term memory, which nodes, tools and subgraphs reach
+    /// with [`Context::store`](crate::Context::store). A subgraph with a store of its own keeps it.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        Arc::make_mut(&mut self.plan).resources.insert(store);
         self
     }
 
@@ -126,6 +162,8 @@ impl<S: State> Clone for CompiledStateGraph<S> {
         Self {
             plan: Arc::clone(&self.plan),
             saver: self.saver.clone(),
+            codec: self.codec,
+            persistence: self.persistence.clone(),
         }
     }
 }

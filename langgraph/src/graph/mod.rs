@@ -4,12 +4,14 @@ mod around;
 mod builder;
 mod compiled;
 pub mod draw;
+mod fingerprint;
 mod lint;
 pub(crate) mod plan;
 mod problem;
 #[cfg(test)]
 pub(crate) mod testing;
 mod topology;
+mod unfilled;
 
 pub(crate) use builder::UnknownKey;
 pub use builder::{EdgeSources, PathMapEntry, Pick, StateGraph};
@@ -17,3 +19,4 @@ pub use compiled::CompiledStateGraph;
 pub use lint::{Lint, lints};
 pub use problem::{CompilationError, CompilationErrors, problems};
 pub use topology::*;
+pub use unfilled::UnfilledJoin;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
-use crate::node::{Around, Context, NodeCache, Resources, RouterRun, Step, Target};
+use crate::node::{Around, Context, NodeCache, NodeError, Resources, RouterRun, Step, Target};
 use crate::state::{FieldSet, State};
 
 /// What a router's answer means.
@@ -31,9 +31,14 @@ pub(crate) trait ErasedRouter<S: State>: Send + Sync {
 }
 
 /// A graph, ready to run.
+#[derive(Clone)]
 pub(crate) struct Plan<S: State> {
     pub(crate) initial: S,
     pub(crate) topology: Topology,
+    /// The topology's.
+    pub(crate) fingerprint: u64,
+    /// A graph inside, and its state, that cannot be stored as bytes.
+    pub(crate) unstorable: Option<(NodeName, &'static str)>,
     pub(crate) names: Arc<[NodeName]>,
     /// Indices of `names`, sorted by name.
     by_name: Box<[usize]>,
@@ -54,6 +59,7 @@ pub(crate) struct Plan<S: State> {
     pub(crate) interrupt_after: Stops,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
@@ -63,13 +69,24 @@ pub(crate) struct PlanNode<S: State> {
 }
 
 /// What follows a node.
+#[derive(Clone)]
 pub(crate) struct Outgoing<S: State> {
     /// Nodes; edges to END lead nowhere and are left out.
     pub(crate) edges: Box<[usize]>,
     pub(crate) joins: Box<[Arrival]>,
     pub(crate) routers: Box<[PlanRouter<S>]>,
-    /// The node that follows, if there is nothing else to follow and it does not wait.
-    pub(crate) only: Option<usize>,
+    pub(crate) ahead: Ahead,
+}
+
+/// How much there is to follow.
+#[derive(Clone, Copy)]
+pub(crate) enum Ahead {
+    /// This node, which does not wait.
+    Node(usize),
+    /// What one router says.
+    Router,
+    /// Anything else.
+    Much,
 }
 
 /// The place of a node among the sources of a join.
@@ -79,19 +96,21 @@ pub(crate) struct Arrival {
     pub(crate) source: usize,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanRouter<S: State> {
     pub(crate) router: Arc<dyn ErasedRouter<S>>,
     /// The nodes of each arm.
     pub(crate) arms: Box<[Box<[usize]>]>,
 }
 
+#[derive(Clone)]
 pub(crate) struct PlanJoin {
     pub(crate) target: usize,
     pub(crate) sources: usize,
 }
 
 /// Which fields are of which kind.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FieldKinds {
     pub(crate) reduced: FieldSet,
     pub(crate) ephemeral: FieldSet,
@@ -118,6 +137,16 @@ impl Stops {
 
     pub(crate) fn is_never(&self) -> bool {
         matches!(self, Self::Never)
+    }
+}
+
+impl<S: State> PlanRouter<S> {
+    /// The nodes of the arm that was chosen, if the answer is no more than that.
+    pub(crate) fn plain(&self, answer: &Result<Routes<S>, NodeError>) -> Option<&[usize]> {
+        match answer {
+            Ok(Routes::Arm(arm)) => self.arms.get(*arm).map(|nodes| &**nodes),
+            _ => None,
+        }
     }
 }
 
@@ -197,6 +226,11 @@ impl<S: State> Plan<S> {
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
+            fingerprint: topology.fingerprint(),
+            unstorable: graph.nodes.iter().find_map(|node| {
+                let state = node.unstorable?;
+                Some((Arc::clone(&node.info.name), state))
+            }),
             interrupt_before,
             interrupt_after,
             topology,
@@ -238,6 +272,11 @@ impl<S: State> Plan<S> {
     /// What follows `node`; START is the index behind the last node.
     pub(crate) fn outgoing(&self, node: usize) -> &Outgoing<S> {
         self.nodes.get(node).map_or(&self.start, |node| &node.out)
+    }
+
+    /// True when the node waits until nothing else is pending.
+    pub(crate) fn defers(&self, node: usize) -> bool {
+        self.nodes.get(node).is_some_and(|node| node.defer)
     }
 
     /// The breakpoints of one call, or the node that does not exist.
@@ -386,17 +425,16 @@ impl<S: State> Default for Builder<S> {
 
 impl<S: State> Builder<S> {
     fn build(self, defers: impl Fn(usize) -> bool) -> Outgoing<S> {
-        let only = match self.edges.as_slice() {
-            [next] if self.joins.is_empty() && self.routers.is_empty() && !defers(*next) => {
-                Some(*next)
-            }
-            _ => None,
+        let ahead = match (&*self.edges, &*self.joins, &*self.routers) {
+            ([next], [], []) if !defers(*next) => Ahead::Node(*next),
+            ([], [], [_]) => Ahead::Router,
+            _ => Ahead::Much,
         };
         Outgoing {
             edges: self.edges.into(),
             joins: self.joins.into(),
             routers: self.routers.into(),
-            only,
+            ahead,
         }
     }
 }

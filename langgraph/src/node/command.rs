@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::output::{Write, Writes};
-use super::{Output, Send};
+use super::{NodeError, Output, Send};
+use crate::checkpoint::{FormatError, StateCodec};
 use crate::graph::{END, NodeName};
 use crate::state::State;
 
@@ -257,25 +258,92 @@ impl<S: State> fmt::Debug for Command<S> {
 /// A command for the graph around, whatever its state type is.
 #[derive(Clone)]
 pub(crate) struct ParentCommand {
-    command: Arc<dyn Any + std::marker::Send + Sync>,
-    state: &'static str,
+    form: ParentForm,
+    state: Arc<str>,
+}
+
+#[derive(Clone)]
+enum ParentForm {
+    Value {
+        command: Arc<dyn Any + std::marker::Send + Sync>,
+        text: fn(&dyn Any) -> Result<String, FormatError>,
+    },
+    /// As it was read from a thread.
+    Stored(String),
 }
 
 impl ParentCommand {
     fn new<P: State>(command: Command<P>) -> Self {
         Self {
-            command: Arc::new(command),
-            state: std::any::type_name::<P>(),
+            form: ParentForm::Value {
+                command: Arc::new(command),
+                text: text::<P>,
+            },
+            state: std::any::type_name::<P>().into(),
         }
     }
 
-    /// The command, if the graph around is one over `P`; else the name of the state it is for.
-    pub(crate) fn into_command<P: State>(self) -> Result<Command<P>, &'static str> {
-        self.command
-            .downcast::<Command<P>>()
-            .map(Arc::unwrap_or_clone)
-            .map_err(|_| self.state)
+    pub(super) fn stored(state: String, text: String) -> Self {
+        Self {
+            form: ParentForm::Stored(text),
+            state: state.into(),
+        }
     }
+
+    pub(super) fn state_name(&self) -> &str {
+        &self.state
+    }
+
+    /// The command as it is stored.
+    pub(super) fn to_text(&self) -> Result<String, FormatError> {
+        match &self.form {
+            ParentForm::Value { command, text } => text(&**command),
+            ParentForm::Stored(text) => Ok(text.clone()),
+        }
+    }
+
+    /// What the command writes and where it goes, if the graph around is one over `P`.
+    pub(crate) fn into_output<P: State>(self, initial: &P) -> Result<Output<P>, NodeError> {
+        let name = std::any::type_name::<P>();
+        let wrong = || {
+            NodeError::msg(format!(
+                "a command for a parent graph over `{}` reached one over `{name}`",
+                self.state
+            ))
+        };
+        match self.form {
+            ParentForm::Value { command, .. } => {
+                let command = command.downcast::<Command<P>>().map_err(|_| wrong())?;
+                Ok(Arc::unwrap_or_clone(command).into_parts())
+            }
+            ParentForm::Stored(_) if *self.state != *name => Err(wrong()),
+            ParentForm::Stored(text) => {
+                let wire = codec::<P>()?.from_text(&text)?;
+                Ok(Output::from_wire(
+                    wire.writes,
+                    wire.jump,
+                    initial,
+                    &|node| node,
+                ))
+            }
+        }
+    }
+}
+
+fn codec<P: State>() -> Result<StateCodec<P>, FormatError> {
+    P::codec().ok_or_else(|| {
+        FormatError::new(format!(
+            "`{}`, the state of the graph around, has no codec",
+            std::any::type_name::<P>()
+        ))
+    })
+}
+
+fn text<P: State>(command: &dyn Any) -> Result<String, FormatError> {
+    let Some(command) = command.downcast_ref::<Command<P>>() else {
+        return Err(FormatError::new("a command of another state"));
+    };
+    codec::<P>()?.to_text(&command.clone().into_parts().to_wire()?)
 }
 
 impl fmt::Debug for ParentCommand {

@@ -19,6 +19,8 @@ pub struct ConfiguredNode<S: State> {
     pub(crate) info: NodeInfo,
     pub(crate) aliases: Vec<String>,
     pub(crate) policies: Policies<S>,
+    /// The state of a graph inside the node, if it cannot be stored as bytes.
+    pub(crate) unstorable: Option<&'static str>,
 }
 
 impl<S: State> ConfiguredNode<S> {
@@ -30,7 +32,13 @@ impl<S: State> ConfiguredNode<S> {
             info,
             aliases: Vec::new(),
             policies: Policies::default(),
+            unstorable: None,
         }
+    }
+
+    pub(crate) fn unstorable(mut self, state: Option<&'static str>) -> Self {
+        self.unstorable = state;
+        self
     }
 
     pub(crate) fn with_kind(mut self, kind: NodeKind) -> Self {
@@ -55,6 +63,7 @@ impl<S: State> Clone for ConfiguredNode<S> {
             info: self.info.clone(),
             aliases: self.aliases.clone(),
             policies: self.policies.clone(),
+            unstorable: self.unstorable,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a node is told of the run it is part of.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -9,10 +9,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
+use super::once::{OnceMemory, OnceRecord};
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
 use crate::message::MessageChunk;
+use crate::store::{Store, StoreError};
 use crate::stream::{Mode, Payload};
 
 /// What a node is told of the run it is part of, and how it reaches out of it.
@@ -27,6 +29,9 @@ pub struct Context {
     node: usize,
     /// From 1; 0 when the answer came from a cache and nothing was attempted.
     attempt: AtomicU32,
+    /// True while the task's routers are asked: what they ask and call is counted apart, because
+    /// they may be asked again without their node.
+    routing: AtomicBool,
     /// Where the task stands in its thread's log, if it has a thread.
     place: Option<Box<Place>>,
     /// Made when first used: most nodes never ask nor wait.
@@ -37,6 +42,7 @@ pub struct Context {
 #[derive(Default)]
 struct Memory {
     answers: Vec<Answer>,
+    once: OnceMemory,
     asking: Mutex<Asking>,
     /// Made when the node has a limit on the time without progress.
     pulse: OnceLock<Arc<Pulse>>,
@@ -53,7 +59,12 @@ struct Asking {
     inner: Vec<Interrupt>,
     /// True when a graph inside this task has paused, with questions or at a breakpoint.
     paused: bool,
+    /// What is wrong with the answer that the open question has got.
+    refused: Option<NodeError>,
 }
+
+/// Graphs that routers call are counted from here, behind all that a node may call.
+const ROUTERS_CALLS: usize = 1 << 20;
 
 impl Context {
     pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: usize) -> Self {
@@ -63,6 +74,7 @@ impl Context {
             taken,
             node,
             attempt: AtomicU32::new(1),
+            routing: AtomicBool::new(false),
             place: None,
             memory: OnceLock::new(),
         }
@@ -74,6 +86,7 @@ impl Context {
         self.taken = taken;
         self.node = node;
         *self.attempt.get_mut() = 1;
+        *self.routing.get_mut() = false;
         self.place = None;
         if self.memory.get().is_some() {
             self.memory = OnceLock::new();
@@ -94,7 +107,27 @@ impl Context {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
         asking.calls += 1;
-        asking.calls - 1
+        let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
+        first + asking.calls - 1
+    }
+
+    /// From here on it is the task's routers that ask and call.
+    pub(crate) fn begin_routing(&self) {
+        self.routing.store(true, Ordering::Relaxed);
+        if let Some(memory) = self.memory.get() {
+            let mut asking = memory.asking();
+            asking.unnamed = 0;
+            asking.calls = 0;
+        }
+    }
+
+    fn is_routing(&self) -> bool {
+        self.routing.load(Ordering::Relaxed)
+    }
+
+    /// The answers that the task was given, to its own questions and to those of graphs inside it.
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.memory.get().map_or(&[], |memory| &memory.answers)
     }
 
     /// The answer to a question of a graph inside this task.
@@ -106,12 +139,21 @@ impl Context {
             .map(|answer| &answer.value)
     }
 
-    /// Hands the task the answers to what it asked before.
-    pub(crate) fn answer(&mut self, answers: Vec<Answer>) {
+    /// Hands the task what is known of it: the answers to what it asked before, and what it has
+    /// done once.
+    pub(crate) fn remember(&mut self, answers: &[Answer], once: &[OnceRecord]) {
+        if answers.is_empty() && once.is_empty() {
+            return;
+        }
         self.memory = OnceLock::from(Box::new(Memory {
-            answers,
+            answers: answers.to_vec(),
+            once: OnceMemory::new(once.to_vec()),
             ..Memory::default()
         }));
+    }
+
+    pub(super) fn once_memory(&self) -> &OnceMemory {
+        &self.memory.get_or_init(Box::default).once
     }
 
     pub(crate) fn scope(&self) -> &Arc<Scope> {
@@ -244,6 +286,16 @@ impl Context {
             .ok_or_else(|| self.scope.resources.missing::<T>())
     }
 
+    /// The long-term memory that the graph or the run was given. Its methods are those of
+    /// [`StoreExt`](crate::store::StoreExt).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoStore`], which says how to give it one.
+    pub fn store(&self) -> Result<&dyn Store, StoreError> {
+        self.scope.resources.get().ok_or(StoreError::NoStore)
+    }
+
     /// True once the caller has cancelled the run.
     ///
     /// A run that is cancelled drops its nodes at their next `.await`; only a node that computes
@@ -347,30 +399,55 @@ impl Context {
     /// resumed with an answer under `key`, the node starts again and the call returns it. The keys
     /// of one task must differ.
     ///
+    /// A router asks in the same way. The question is its node's, and its keys must differ from the
+    /// node's; on a resume only the routers are asked again, and the node does not run twice.
+    ///
     /// # Errors
     ///
-    /// [`Interrupted`] while there is no answer, and when the answer is not an `A`.
+    /// [`Interrupted`] while there is no answer; and when the answer is not an `A`: then the run
+    /// fails, and the question waits for another answer.
     pub fn interrupt<A: DeserializeOwned>(
         &self,
         key: &str,
         question: &(impl Serialize + ?Sized),
     ) -> Result<A, Interrupted> {
+        self.interrupt_checked(key, question, Ok)
+    }
+
+    /// As [`interrupt`](Self::interrupt), for answers of which only some will do.
+    pub(crate) fn interrupt_checked<A: DeserializeOwned>(
+        &self,
+        key: &str,
+        question: &(impl Serialize + ?Sized),
+        check: impl FnOnce(A) -> Result<A, String>,
+    ) -> Result<A, Interrupted> {
         let memory = self.memory.get_or_init(Box::default);
+        let mut refused = None;
         if let Some(answer) = memory.answers.iter().find(|answer| answer.key == key) {
-            return serde_json::from_value(answer.value.clone())
-                .map_err(|error| Interrupted::bad_answer(key, &error));
+            let answer = serde_json::from_value(answer.value.clone());
+            let answer = answer.map_err(|error| format!("has the wrong form: {error}"));
+            match answer
+                .and_then(|answer| check(answer).map_err(|why| format!("cannot be taken: {why}")))
+            {
+                Ok(answer) => return Ok(answer),
+                Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
+            }
         }
         let payload = serde_json::to_value(question)
             .map_err(|error| Interrupted::bad_question(key, &error))?;
-        memory.asking().open.get_or_insert(Question {
-            key: key.to_owned(),
-            payload,
-        });
-        Err(Interrupted::waiting(key))
+        let mut asking = memory.asking();
+        if asking.open.is_none() {
+            asking.open = Some(Question {
+                key: key.to_owned(),
+                payload,
+            });
+            asking.refused = refused.clone().map(NodeError::from);
+        }
+        Err(refused.unwrap_or_else(|| Interrupted::waiting(key)))
     }
 
     /// As [`interrupt`](Self::interrupt), with the order of the calls as the key: the first call
-    /// without a key is `"0"`, the next `"1"`, and so on.
+    /// without a key is `"0"`, the next `"1"`, and so on; in routers `"route:0"`, `"route:1"`.
     ///
     /// # Errors
     ///
@@ -383,7 +460,12 @@ impl Context {
         let key = {
             let mut asking = memory.asking();
             asking.unnamed += 1;
-            (asking.unnamed - 1).to_string()
+            let number = asking.unnamed - 1;
+            if self.is_routing() {
+                format!("route:{number}")
+            } else {
+                number.to_string()
+            }
         };
         self.interrupt(&key, question)
     }
@@ -395,11 +477,17 @@ impl Context {
     }
 
     /// Waits for what a graph inside this task has asked.
-    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>) {
+    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
         asking.inner.extend(interrupts);
         asking.paused = true;
+        asking.refused = asking.refused.take().or(refused);
+    }
+
+    /// What is wrong with the answer to what this task has asked, if it has got one.
+    pub(crate) fn take_refused(&self) -> Option<NodeError> {
+        self.memory.get()?.asking().refused.take()
     }
 
     /// What this task has asked and not got an answer to.

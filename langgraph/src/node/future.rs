@@ -146,46 +146,31 @@ impl<'a, O, M> IntoFuture for OwnedFuture<'a, O, M> {
 }
 
 /// One run of a node, as the runtime awaits it.
-///
-/// A synchronous node has its answer at once and needs no box.
 #[must_use = "a node does nothing until it is awaited"]
-pub struct NodeRun<'a, S: State>(Inner<'a, S>);
-
-enum Inner<'a, S: State> {
-    Ready(Option<Result<Output<S>, NodeError>>),
-    Task(Pin<Box<dyn ErasedTask<S> + Send + 'a>>),
-}
+pub struct NodeRun<'a, S: State>(Pin<Box<dyn ErasedTask<S> + Send + 'a>>);
 
 impl<'a, S: State> NodeRun<'a, S> {
     /// A run that has ended already.
     pub fn ready(answer: impl IntoOutput<S>) -> Self {
-        Self(Inner::Ready(Some(answer.into_output())))
+        // Boxed like every other run: two words are cheaper to hand on than an answer.
+        Self::future(std::future::ready(answer.into_output()))
     }
 
     /// A run that goes on.
     pub fn future(body: impl Future<Output: IntoOutput<S>> + Send + 'a) -> Self {
-        Self(Inner::Task(Box::pin(body)))
+        Self(Box::pin(body))
     }
 
     pub(crate) fn task(task: Pin<Box<dyn ErasedTask<S> + Send + 'a>>) -> Self {
-        Self(Inner::Task(task))
+        Self(task)
     }
 }
-
-// Nothing inside is pinned in place: the task has a box of its own.
-impl<S: State> Unpin for NodeRun<'_, S> {}
 
 impl<S: State> Future for NodeRun<'_, S> {
     type Output = Result<Output<S>, NodeError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            Inner::Ready(answer) => match answer.take() {
-                Some(answer) => Poll::Ready(answer),
-                None => Poll::Pending,
-            },
-            Inner::Task(task) => task.as_mut().poll_output(cx),
-        }
+        self.0.as_mut().poll_output(cx)
     }
 }
 

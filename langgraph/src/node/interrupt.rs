@@ -78,10 +78,10 @@ impl Interrupted {
         }
     }
 
-    pub(crate) fn bad_answer(key: &str, error: &serde_json::Error) -> Self {
+    pub(crate) fn bad_answer(key: &str, why: &str) -> Self {
         Self {
             key: key.to_owned(),
-            text: format!("the answer to `{key}` has the wrong form: {error}"),
+            text: format!("the answer to `{key}` {why}"),
         }
     }
 

@@ -204,6 +204,7 @@ pub trait IntoOutput<S: State> {
 impl<S: State> IntoOutput<S> for Output<S> {
     const MAY_GOTO: bool = true;
 
+    #[inline]
     fn into_output(self) -> Result<Output<S>, NodeError> {
         Ok(self)
     }

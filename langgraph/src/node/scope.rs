@@ -1,15 +1,17 @@
 //! What all tasks of a run share.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
 use super::Resources;
+use super::once::OnceRecord;
 use super::pulse::Pulse;
-use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
-use crate::graph::NodeName;
+use crate::checkpoint::{Batch, CheckpointError, CheckpointId, TaskRecord, ThreadKey};
+use crate::graph::{NodeName, UnfilledJoin};
 use crate::run::CancelToken;
+use crate::run::tip::Tip;
 use crate::stream::Emitter;
 
 /// What the tasks of one graph share during a run.
@@ -30,8 +32,7 @@ pub(crate) struct Scope {
 /// Where a task stands in its thread's log: a graph inside the task keeps its own log below.
 #[derive(Clone)]
 pub(crate) struct Place {
-    pub(crate) saver: Arc<dyn Checkpointer>,
-    pub(crate) key: Arc<ThreadKey>,
+    pub(crate) tip: Arc<Tip>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
 }
@@ -40,11 +41,53 @@ impl Place {
     /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
-        let mut key = ThreadKey::clone(&self.key);
-        key.namespace
-            .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
-        key
+        below(&self.tip.key, self.checkpoint, self.task, node, call)
     }
+
+    /// Stores what the task has done once.
+    pub(super) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
+        let batch = Batch {
+            tasks: vec![TaskRecord {
+                checkpoint: self.checkpoint,
+                task: self.task,
+                outcome: None,
+                answers: Vec::new(),
+                once: vec![record],
+            }],
+            running: true,
+            ..Batch::default()
+        };
+        self.tip.put(batch).await
+    }
+
+    /// The log that a graph inside keeps from call to call.
+    pub(crate) fn kept(&self, key: &str) -> ThreadKey {
+        ThreadKey {
+            thread: self.tip.key.thread.clone(),
+            // No log below a task has such a name: those end in numbers.
+            namespace: vec![format!("@{key}")],
+        }
+    }
+
+    /// The checkpoint in the name of a log below a task; from behind, since a node may have any
+    /// name.
+    pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
+        name.rsplit(':').nth(2)?.parse().ok()
+    }
+}
+
+/// The log of a graph that a task of the log `key` calls; see [`Place::below`].
+pub(crate) fn below(
+    key: &ThreadKey,
+    checkpoint: CheckpointId,
+    task: usize,
+    node: &str,
+    call: usize,
+) -> ThreadKey {
+    let mut key = key.clone();
+    key.namespace
+        .push(format!("{node}:{checkpoint}:{task}:{call}"));
+    key
 }
 
 /// What a run shares with the subgraphs inside it.
@@ -58,6 +101,10 @@ pub(crate) struct Shared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
+    /// The keys of graphs with a state of their own that run.
+    pub(crate) kept_graphs: Mutex<HashSet<String>>,
+    /// What graphs that have ended have left waiting.
+    pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
 }
 
 impl Shared {

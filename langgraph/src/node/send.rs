@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{NodeError, NodeMeta, OwnedFuture, Worker};
+use crate::checkpoint::{Format as _, FormatError, Json};
 use crate::graph::NodeName;
 use crate::state::State;
 
@@ -21,6 +22,8 @@ pub(crate) trait ErasedItem: std::marker::Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn type_name(&self) -> &'static str;
     fn to_json(&self) -> Result<serde_json::Value, serde_json::Error>;
+    /// As it is stored.
+    fn to_text(&self) -> Result<String, FormatError>;
 }
 
 impl<T: Item> ErasedItem for T {
@@ -34,6 +37,31 @@ impl<T: Item> ErasedItem for T {
 
     fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
         serde_json::to_value(self)
+    }
+
+    fn to_text(&self) -> Result<String, FormatError> {
+        String::from_utf8(Json.encode(self)?).map_err(FormatError::new)
+    }
+}
+
+/// An item that was read from a thread: which type it has is known where it is used.
+pub(crate) struct StoredItem(pub(crate) String);
+
+impl ErasedItem for StoredItem {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn type_name(&self) -> &'static str {
+        "a stored item"
+    }
+
+    fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    fn to_text(&self) -> Result<String, FormatError> {
+        Ok(self.0.clone())
     }
 }
 
@@ -183,6 +211,14 @@ where
 
 /// The item as the type that the worker takes.
 pub(crate) fn item<T: Item>(item: &dyn ErasedItem, node: &str) -> Result<T, NodeError> {
+    if let Some(StoredItem(text)) = item.as_any().downcast_ref() {
+        return serde_json::from_str(text).map_err(|error| {
+            NodeError::msg(format!(
+                "worker `{node}` takes `{}`, and the item that was stored for it is none: {error}",
+                std::any::type_name::<T>()
+            ))
+        });
+    }
     item.as_any().downcast_ref::<T>().cloned().ok_or_else(|| {
         NodeError::msg(format!(
             "worker `{node}` takes `{}`, but it was sent `{}`",

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::panic::caught;
+use super::panic::{Panicked, caught};
 use crate::error::InvalidUpdate;
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
-use crate::state::{FieldSet, State};
+use crate::state::{FieldSet, ReducerError, State};
 
 /// A state to which writes are applied.
 pub(super) struct Commit<'a, S: State> {
@@ -88,16 +88,18 @@ impl<S: State> Commit<'_, S> {
         let overwritten = self.check(&footprints)?;
         self.clear_ephemeral();
         let mut wrote = false;
-        for ((node, writes), footprint) in done.into_iter().zip(&footprints) {
-            // What another task overwrites, this one has not written.
-            let mut lost = overwritten.clone();
-            lost.remove_all(&footprint.overwritten);
-            for mut write in writes.into_vec() {
-                if let (false, Write::Update(update)) = (lost.is_empty(), &mut write) {
-                    self.state.discard(update, &lost);
+        for ((node, mut writes), footprint) in done.into_iter().zip(&footprints) {
+            if !overwritten.is_empty() {
+                // What another task overwrites, this one has not written.
+                let mut lost = overwritten.clone();
+                lost.remove_all(&footprint.overwritten);
+                for write in writes.as_mut_slice() {
+                    if let Write::Update(update) = write {
+                        self.state.discard(update, &lost);
+                    }
                 }
-                wrote |= self.apply(node, write)?;
             }
+            wrote |= self.entry(node, writes)?;
         }
         Ok(wrote)
     }
@@ -223,14 +225,34 @@ pub(super) fn merge<S: State>(
 ) -> Result<(), InvalidUpdate> {
     match caught(|| state.try_merge(update)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(source)) => Err(InvalidUpdate::Reducer {
-            node: plan.node_name(node),
-            source,
-        }),
-        Err(panicked) => Err(InvalidUpdate::Panicked {
-            node: plan.node_name(node),
-            message: panicked.into_message(),
-        }),
+        Ok(Err(source)) => Err(refused(plan, node, source)),
+        Err(panicked) => Err(panicked_merging(plan, node, panicked)),
+    }
+}
+
+/// The error of a reducer that refused the update of a node.
+#[cold]
+pub(super) fn refused<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    source: ReducerError,
+) -> InvalidUpdate {
+    InvalidUpdate::Reducer {
+        node: plan.node_name(node),
+        source,
+    }
+}
+
+/// The error of a reducer that panicked.
+#[cold]
+pub(super) fn panicked_merging<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    panicked: Panicked,
+) -> InvalidUpdate {
+    InvalidUpdate::Panicked {
+        node: plan.node_name(node),
+        message: panicked.into_message(),
     }
 }
 

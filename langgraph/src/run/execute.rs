@@ -1,6 +1,6 @@
 //! Running the tasks of a superstep.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::task::JoinSet;
 
@@ -18,8 +18,40 @@ use crate::state::State;
 pub(super) enum Ended<S: State> {
     Finished(Done<S>),
     /// It waits for an answer.
-    Asked(Questions),
+    Asked {
+        questions: Questions,
+        /// What the node did, when it is its routers that wait: it does not run again.
+        ran: Option<Done<S>>,
+        /// What is wrong with the answer that it has got.
+        refused: Option<NodeError>,
+    },
     Failed(NodeError),
+}
+
+/// Why a node or a router has no answer yet.
+pub(super) enum Unsettled {
+    Asked(Questions, Option<NodeError>),
+    Failed(NodeError),
+}
+
+impl From<NodeError> for Unsettled {
+    fn from(error: NodeError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Unsettled {
+    /// How the task ended whose node did `ran`.
+    pub(super) fn ended<S: State>(self, ran: Option<Done<S>>) -> Ended<S> {
+        match self {
+            Self::Asked(questions, refused) => Ended::Asked {
+                questions,
+                ran,
+                refused,
+            },
+            Self::Failed(error) => Ended::Failed(error),
+        }
+    }
 }
 
 /// What a task did.
@@ -52,40 +84,36 @@ impl<S: State> Clone for Done<S> {
 }
 
 /// Runs one task to its output. Its routers are not asked yet.
-pub(super) async fn run_task<S: State>(
-    plan: &Plan<S>,
-    state: &S,
-    cx: &Context,
-    task: &Task<S>,
-) -> Ended<S> {
-    let Some(node) = plan.nodes.get(task.node) else {
-        return Ended::Failed(NodeError::msg("there is no such node"));
-    };
-    let call = match &task.argument {
-        None => Call {
-            state,
-            item: None,
-            cx,
-        },
-        Some(Argument::Item(item)) => Call {
-            state,
-            item: Some(&**item),
-            cx,
-        },
-        Some(Argument::State(sent)) => Call {
-            state: &**sent,
-            item: None,
-            cx,
-        },
-    };
-    let result = catch(|| node.step.call(call)).await;
-    match judge(state, cx, result) {
-        Ended::Finished(done) => match check_jump(plan, task.node, &done.output.jump) {
-            Ok(()) => Ended::Finished(done),
-            Err(error) => Ended::Failed(error),
-        },
-        ended => ended,
+// A block for the same reason as in `run_one_of`.
+pub(super) fn run_task<'a, S: State>(
+    plan: &'a Plan<S>,
+    state: &'a S,
+    cx: &'a Context,
+    task: &'a Task<S>,
+) -> impl Future<Output = Ended<S>> + Send + 'a {
+    async move {
+        let Some(node) = plan.nodes.get(task.node) else {
+            return Ended::Failed(NodeError::msg("there is no such node"));
+        };
+        let result = catch(|| node.step.call(call(state, cx, task))).await;
+        match judge(state, cx, result) {
+            Ended::Finished(done) => match check_jump(plan, task.node, &done.output.jump) {
+                Ok(()) => Ended::Finished(done),
+                Err(error) => Ended::Failed(error),
+            },
+            ended => ended,
+        }
     }
+}
+
+/// What the node of a task is started with.
+fn call<'a, S: State>(state: &'a S, cx: &'a Context, task: &'a Task<S>) -> Call<'a, S> {
+    let (state, item) = match &task.argument {
+        None => (state, None),
+        Some(Argument::Item(item)) => (state, Some(&**item)),
+        Some(Argument::State(sent)) => (&**sent, None),
+    };
+    Call { state, item, cx }
 }
 
 /// What a task's answer means, with the questions it has asked.
@@ -94,8 +122,8 @@ pub(super) fn judge<S: State>(
     cx: &Context,
     result: Result<Output<S>, NodeError>,
 ) -> Ended<S> {
-    match (result, cx.take_questions()) {
-        (Ok(mut output), None) => {
+    match settle(result, cx) {
+        Ok(mut output) => {
             prepare(state, &mut output.writes);
             Ended::Finished(Done {
                 output,
@@ -103,17 +131,25 @@ pub(super) fn judge<S: State>(
                 cached: cx.is_from_cache(),
             })
         }
+        Err(unsettled) => unsettled.ended(None),
+    }
+}
+
+/// An answer is one only when no question is open.
+pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T, Unsettled> {
+    match (result, cx.take_questions()) {
+        (Ok(answer), None) => Ok(answer),
         (Ok(_), Some(questions)) => {
             let key = questions.own.map_or_else(
                 || "a graph inside".to_owned(),
                 |question| format!("`{}`", question.key),
             );
-            Ended::Failed(NodeError::msg(format!(
+            Err(Unsettled::Failed(NodeError::msg(format!(
                 "went on without the answer to {key}; pass the error on with `?`"
-            )))
+            ))))
         }
-        (Err(_), Some(questions)) => Ended::Asked(questions),
-        (Err(error), None) => Ended::Failed(error),
+        (Err(_), Some(questions)) => Err(Unsettled::Asked(questions, cx.take_refused())),
+        (Err(error), None) => Err(Unsettled::Failed(error)),
     }
 }
 
@@ -126,20 +162,64 @@ pub(super) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
     }
 }
 
+/// How each task of a superstep ended, in task order; those that have not yet are empty.
+pub(super) type Endings<S> = Vec<OnceLock<Ended<S>>>;
+
+/// What the tasks of one superstep share while they run side by side.
+struct Together<S: State> {
+    plan: Arc<Plan<S>>,
+    state: Arc<S>,
+    tasks: Vec<Task<S>>,
+    /// One for each task.
+    contexts: Vec<Context>,
+    endings: Endings<S>,
+}
+
 /// Runs one of several tasks, and asks its routers: they see the snapshot and this task's own
-/// writes, not its siblings'.
-async fn run_with_routers<S: State>(
-    plan: &Plan<S>,
-    state: &S,
-    cx: &Context,
-    task: &Task<S>,
-) -> Ended<S> {
-    let mut ended = run_task(plan, state, cx, task).await;
-    if let Ended::Finished(done) = &mut ended {
-        match look(plan, task.node, state, &done.output, cx).await {
-            Ok(routes) => done.routes = routes,
-            Err(error) => return Ended::Failed(error),
+/// writes, not its siblings'. Returns which task has ended.
+// A block and not an async function, whose arguments would take up room twice: tokio moves the
+// future of a task several times.
+fn run_one_of<S: State>(
+    together: Arc<Together<S>>,
+    index: usize,
+) -> impl Future<Output = usize> + Send + 'static {
+    async move {
+        let all = &*together;
+        if let (Some(task), Some(cx)) = (all.tasks.get(index), all.contexts.get(index))
+            && let Some(ending) = all.endings.get(index)
+        {
+            let mut ended = match &task.ran {
+                Some(done) => Ended::Finished(Done::clone(done)),
+                None => run_task(&all.plan, &all.state, cx, task).await,
+            };
+            if let Ended::Finished(done) = &ended
+                && asks(&all.plan, task.node, &done.output.jump)
+            {
+                // In a box: it holds a state, for which most tasks need no room.
+                ended = Box::pin(run_routers(all, cx, task.node, ended)).await;
+            }
+            // Nobody else writes here.
+            let _ = ending.set(ended);
         }
+        index
+    }
+}
+
+/// Asks the routers of a task that has finished.
+async fn run_routers<S: State>(
+    all: &Together<S>,
+    cx: &Context,
+    node: usize,
+    mut ended: Ended<S>,
+) -> Ended<S> {
+    if let Ended::Finished(mut done) = ended {
+        ended = match look(&all.plan, node, &all.state, &done.output, cx).await {
+            Ok(routes) => {
+                done.routes = routes;
+                Ended::Finished(done)
+            }
+            Err(unsettled) => unsettled.ended(Some(done)),
+        };
     }
     ended
 }
@@ -164,7 +244,7 @@ pub(super) async fn look<S: State>(
     state: &S,
     output: &Output<S>,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, NodeError> {
+) -> Result<Vec<Routes<S>>, Unsettled> {
     if !asks(plan, node, &output.jump) {
         return Ok(Vec::new());
     }
@@ -192,124 +272,163 @@ fn preview<S: State>(
 }
 
 impl<S: State> Machine<S> {
-    /// Runs `tasks` side by side and returns how each ended, in task order.
+    /// Runs `tasks` side by side and returns how each ended.
     ///
     /// Fails at the first failure if that stops the others.
     pub(super) async fn execute(
         &mut self,
         tasks: &mut Vec<Task<S>>,
-    ) -> Result<Vec<Ended<S>>, AgentError> {
-        let mut ended: Vec<Option<Ended<S>>> = tasks
-            .iter_mut()
-            .map(|task| task.prior.take().map(|ended| *ended))
+    ) -> Result<Endings<S>, AgentError> {
+        let priors = tasks.iter_mut().map(|task| task.prior.take());
+        let mut endings: Endings<S> = priors
+            .map(|prior| prior.map_or_else(OnceLock::new, |ended| OnceLock::from(*ended)))
             .collect();
-        self.take_up(tasks, &mut ended).await?;
-        let mut waiting: Vec<(usize, Task<S>)> = Vec::new();
-        for (index, (task, ended)) in tasks.iter().zip(&ended).enumerate() {
-            if ended.is_none() {
-                let mut copy = Task::by_edge(task.node);
-                copy.argument.clone_from(&task.argument);
-                copy.answers.clone_from(&task.answers);
-                waiting.push((index, copy));
-            }
-            if !matches!(ended, Some(Ended::Asked(_))) {
-                self.tell_started(task).await;
-            }
+        self.take_up(tasks, &mut endings).await?;
+        if self.scope.emitter.is_some() {
+            self.tell_several(tasks, &endings).await;
         }
-        for (task, ended) in tasks.iter().zip(&ended) {
-            if let Some(Ended::Finished(done)) = ended {
-                self.tell_kept(task, done).await;
+        let contexts = tasks.iter().enumerate();
+        let contexts = contexts.map(|(index, task)| self.context_of(index, task));
+        let together = Arc::new(Together {
+            plan: Arc::clone(&self.plan),
+            state: Arc::clone(&self.state),
+            contexts: contexts.collect(),
+            tasks: std::mem::take(tasks),
+            endings,
+        });
+        let stopped = self.side_by_side(&together).await;
+        // Every task has let go of it.
+        let endings;
+        (*tasks, endings) = match Arc::try_unwrap(together) {
+            Ok(together) => (together.tasks, together.endings),
+            Err(shared) => shared
+                .tasks
+                .iter()
+                .map(|task| (task.again(), OnceLock::new()))
+                .unzip(),
+        };
+        let failed = match stopped {
+            Ok(None) => return Ok(endings),
+            Ok(Some(index)) => {
+                let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
+                match endings
+                    .into_iter()
+                    .nth(index)
+                    .and_then(OnceLock::into_inner)
+                {
+                    Some(Ended::Failed(error)) => self.failure(node, error),
+                    _ => self.failure(node, Panicked::lost().into()),
+                }
             }
-        }
+            Err(error) => return Err(error),
+        };
+        self.frontier = std::mem::take(tasks);
+        Err(failed)
+    }
+
+    /// Runs those tasks that have not ended yet. When a failure stops the others, returns which.
+    async fn side_by_side(
+        &mut self,
+        together: &Arc<Together<S>>,
+    ) -> Result<Option<usize>, AgentError> {
         let at_once = self
             .scope
             .shared
             .max_concurrency
             .unwrap_or(usize::MAX)
             .max(1);
-        let mut waiting = waiting.into_iter();
-        let mut running = JoinSet::new();
-        for (index, task) in waiting.by_ref().take(at_once) {
-            running.spawn(self.task(index, task));
-        }
         let fail_fast = self.plan.fail_fast || self.scope.shared.fail_fast;
-        while let Some(joined) = running.join_next().await {
+        let watched = self.watched();
+        let mut running = JoinSet::new();
+        let mut next = 0;
+        loop {
+            while running.len() < at_once
+                && let Some(ending) = together.endings.get(next)
+            {
+                if ending.get().is_none() {
+                    running.spawn(run_one_of(Arc::clone(together), next));
+                }
+                next += 1;
+            }
+            let Some(joined) = running.join_next().await else {
+                return Ok(None);
+            };
             // A task catches its own panics and is not aborted before this loop ends, so joining
             // does not fail.
-            if let Ok((index, result)) = joined {
-                self.record_ended(index, &result).await?;
-                if let Some(task) = tasks.get(index) {
-                    self.tell_ended(task, index, &result).await;
-                }
-                match result {
-                    Ended::Failed(error) if fail_fast => {
-                        // Waits until they are dropped: nothing goes on behind the error.
-                        running.shutdown().await;
-                        let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
-                        self.frontier = std::mem::take(tasks);
-                        return Err(self.failure(node, error));
-                    }
-                    result => {
-                        if let Some(slot) = ended.get_mut(index) {
-                            *slot = Some(result);
-                        }
-                    }
-                }
+            let Ok(index) = joined else {
+                continue;
+            };
+            let ending = together.endings.get(index).and_then(OnceLock::get);
+            let (Some(task), Some(ended)) = (together.tasks.get(index), ending) else {
+                continue;
+            };
+            if watched {
+                self.record_ended(index, task.node, ended).await?;
+                self.tell_ended(task, index, ended).await;
             }
-            if let Some((index, task)) = waiting.next() {
-                running.spawn(self.task(index, task));
+            if fail_fast && matches!(ended, Ended::Failed(_)) {
+                // Waits until they are dropped: nothing goes on behind the error.
+                running.shutdown().await;
+                return Ok(Some(index));
             }
         }
-        let lost = || Ended::Failed(Panicked::lost().into());
-        Ok(ended
-            .into_iter()
-            .map(|ended| ended.unwrap_or_else(lost))
-            .collect())
+    }
+
+    /// Tells of the tasks of a superstep: those that start, and what others wrote before.
+    async fn tell_several(&self, tasks: &[Task<S>], endings: &[OnceLock<Ended<S>>]) {
+        for (task, ended) in tasks.iter().zip(endings) {
+            if !matches!(ended.get(), Some(Ended::Asked { .. })) && task.ran.is_none() {
+                self.tell_started(task).await;
+            }
+        }
+        for (task, ended) in tasks.iter().zip(endings) {
+            if let Some(Ended::Finished(done)) = ended.get() {
+                self.tell_kept(task, done).await;
+            }
+            if let Some(done) = &task.ran {
+                self.tell_kept(task, done).await;
+            }
+        }
     }
 
     /// START has no code: what it has taken up goes its way.
     async fn take_up(
         &mut self,
         tasks: &[Task<S>],
-        ended: &mut [Option<Ended<S>>],
+        endings: &mut [OnceLock<Ended<S>>],
     ) -> Result<(), AgentError> {
         let plan = Arc::clone(&self.plan);
-        for (index, (task, slot)) in tasks.iter().zip(ended).enumerate() {
-            let Some(Ended::Finished(done)) = slot else {
+        for (index, (task, slot)) in tasks.iter().zip(endings).enumerate() {
+            let Some(Ended::Finished(done)) = slot.get_mut() else {
                 continue;
             };
             if !self.is_start(task) {
                 continue;
             }
-            let cx = self.context(task.node);
+            let mut cx = self.context(task.node);
+            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
             let asked = match check_jump(&plan, task.node, &done.output.jump) {
                 Ok(()) => look(&plan, task.node, &self.state, &done.output, &cx).await,
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             };
             match asked {
                 Ok(routes) => done.routes = routes,
-                Err(error) => {
-                    let failed = Ended::Failed(error);
-                    self.record_ended(index, &failed).await?;
-                    *slot = Some(failed);
+                Err(unsettled) => {
+                    let ended = unsettled.ended(Some(Done::clone(done)));
+                    self.record_ended(index, task.node, &ended).await?;
+                    self.tell_ended(task, index, &ended).await;
+                    *slot = OnceLock::from(ended);
                 }
             }
         }
         Ok(())
     }
 
-    fn task(
-        &self,
-        index: usize,
-        task: Task<S>,
-    ) -> impl Future<Output = (usize, Ended<S>)> + Send + 'static {
-        let plan = Arc::clone(&self.plan);
-        let state = Arc::clone(&self.state);
+    /// What one of several tasks is told.
+    fn context_of(&self, index: usize, task: &Task<S>) -> Context {
         let mut cx = self.context(task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
-        if !task.answers.is_empty() {
-            cx.answer(task.answers.clone());
-        }
-        async move { (index, run_with_routers(&plan, &state, &cx, &task).await) }
+        self.remind(&mut cx, index, task);
+        cx
     }
 }

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use super::load::{Read, load};
 use super::machine::Machine;
-use super::record::Recorder;
 use super::threads::Log;
 use super::update::last_by_edge;
 use crate::AgentError;
-use crate::checkpoint::{Held, Payload};
-use crate::node::Write;
+use crate::checkpoint::Held;
 use crate::state::State;
 
 /// Stores where a run has ended: one checkpoint, with a snapshot of its state.
@@ -18,7 +16,10 @@ pub(super) async fn save<S: State>(
     held: &Held,
     log: &Log,
 ) -> Result<(), AgentError> {
-    let Some(last) = machine.recorder.as_ref().and_then(Recorder::current) else {
+    let Some(recorder) = &machine.recorder else {
+        return Ok(());
+    };
+    let Some(last) = recorder.current() else {
         return Ok(());
     };
     if !held.holds(&log.key, last) {
@@ -27,6 +28,7 @@ pub(super) async fn save<S: State>(
     let plan = &machine.plan;
     let loaded = load(&Read {
         plan,
+        codec: machine.codec,
         initial: &Arc::new(plan.initial.clone()),
         saver: held,
         key: &log.key,
@@ -41,13 +43,13 @@ pub(super) async fn save<S: State>(
     state.reset(&plan.fields.untracked);
     // The snapshot has what was written to the checkpoint from outside.
     for entry in &mut stored.entries {
-        entry.writes = Payload::of(Vec::<Write<S>>::new());
+        entry.writes = recorder.writes(Vec::new())?;
     }
     stored.entries.retain(|entry| !entry.tasks.is_empty());
     let checkpoint = &mut stored.checkpoint;
     checkpoint.parent = held.stored_before(&log.key, last);
     checkpoint.base = None;
-    checkpoint.snapshot = Some(Payload::of(state));
+    checkpoint.snapshot = Some(recorder.state(state));
     checkpoint.since_snapshot = 0;
     checkpoint.ran = ran;
     Ok(held.release(&log.key, last, Some(stored)).await?)

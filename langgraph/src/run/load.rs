@@ -2,25 +2,26 @@
 
 use std::sync::Arc;
 
+use super::coder::Reader;
 use super::commit::{Changes, Commit};
 use super::execute::{Done, Ended};
 use super::machine::{Machine, Seen, Task};
 use super::record::Recorder;
 use crate::AgentError;
 use crate::checkpoint::{
-    CheckpointError, CheckpointId, Checkpointer, Payload, Snapshot, Stored, TaskArgument,
-    TaskOutcome, TaskSnapshot, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, InnerSnapshot, Snapshot, StateCodec,
+    Stored, TaskArgument, TaskOutcome, TaskSnapshot, TaskSpec, ThreadKey,
 };
 use crate::graph::plan::Plan;
-use crate::graph::{NodeName, START};
-use crate::node::{Answer, Argument, ErasedItem, Interrupt, Questions, Write, Writes};
+use crate::graph::{NodeName, START, UnfilledJoin};
+use crate::node::{Answer, Argument, Interrupt, OnceRecord, Questions, Writes};
 use crate::state::State;
 
 /// A thread as one of its checkpoints left it.
 pub(super) struct Loaded<S: State> {
     pub(super) state: Arc<S>,
     pub(super) stored: Stored,
-    pub(super) head: Option<CheckpointId>,
+    pub(super) head: Head,
     pub(super) tasks: Vec<TaskState<S>>,
     /// Everything that was written since the beginning of the log.
     pub(super) changes: Option<Changes<S>>,
@@ -29,6 +30,7 @@ pub(super) struct Loaded<S: State> {
 /// What is to be read.
 pub(super) struct Read<'a, S: State> {
     pub(super) plan: &'a Plan<S>,
+    pub(super) codec: Option<StateCodec<S>>,
     /// The state before the first record.
     pub(super) initial: &'a Arc<S>,
     pub(super) saver: &'a dyn Checkpointer,
@@ -47,10 +49,15 @@ pub(super) struct TaskState<S: State> {
     pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
+    pub(super) once: Vec<OnceRecord>,
     /// What it asked last, answered or not.
     pub(super) asked: Option<Questions>,
     /// START's routers failed; the input that it has taken up is kept all the same.
     pub(super) lost_way: Option<String>,
+    /// What the node did, when it is its routers that have asked.
+    pub(super) ran: Option<Done<S>>,
+    /// The graph that its node is, when it has been looked at.
+    pub(super) inside: Option<InnerSnapshot>,
 }
 
 pub(super) enum Outcome<S: State> {
@@ -61,62 +68,75 @@ pub(super) enum Outcome<S: State> {
 
 /// A thread at `at`, or at its head; none when there is no such checkpoint.
 pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
-    let Read {
-        plan,
-        initial,
-        saver,
-        key,
-        at,
-        ..
-    } = *read;
-    let mut chain = saver.load(key, at).await?;
-    let head = match at {
-        None => chain.last().map(|stored| stored.checkpoint.id),
-        Some(_) => saver.head(key).await?,
-    };
-    let mut changes = read.changes.then(Changes::default);
-    let state = replay(plan, initial, key, &chain, changes.as_mut())?;
-    let Some(stored) = chain.pop() else {
+    let Some(Chain {
+        head, mut records, ..
+    }) = read.saver.load(read.key, read.at).await?
+    else {
         return Ok(None);
     };
-    let tasks = task_states(key, &stored)?;
+    let mut changes = read.changes.then(Changes::default);
+    let mut replay = Replay::new(read.reader(), read.initial);
+    let mut before = None;
+    for stored in &records {
+        replay.before_entries(before, stored, changes.as_mut())?;
+        replay.entries(stored, changes.as_mut())?;
+        before = Some(stored);
+    }
+    let Some(stored) = records.pop() else {
+        return Ok(None);
+    };
     Ok(Some(Loaded {
-        state,
-        stored,
-        head,
-        tasks,
         changes,
+        ..replay.loaded(head, stored)?
     }))
 }
 
-fn wrong_type(key: &ThreadKey) -> AgentError {
-    CheckpointError::WrongType(key.thread.clone()).into()
+impl<'a, S: State> Read<'a, S> {
+    pub(super) fn reader(&self) -> Reader<'a, S> {
+        Reader {
+            plan: self.plan,
+            codec: self.codec,
+            formats: self.saver.formats(),
+            key: self.key,
+        }
+    }
 }
 
-/// The state that a chain of records makes.
-fn replay<S: State>(
-    plan: &Plan<S>,
-    initial: &Arc<S>,
-    key: &ThreadKey,
-    chain: &[Stored],
-    mut changes: Option<&mut Changes<S>>,
-) -> Result<Arc<S>, AgentError> {
-    let mut state = Arc::clone(initial);
-    let mut before: Option<&Stored> = None;
-    for stored in chain {
+/// Makes states of the records of a log, one after the other.
+pub(super) struct Replay<'a, S: State> {
+    reader: Reader<'a, S>,
+    state: Arc<S>,
+}
+
+impl<'a, S: State> Replay<'a, S> {
+    pub(super) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
+        Self {
+            reader,
+            state: Arc::clone(initial),
+        }
+    }
+
+    /// The state of a checkpoint without what was written to it from outside.
+    pub(super) fn before_entries(
+        &mut self,
+        before: Option<&Stored>,
+        stored: &Stored,
+        mut changes: Option<&mut Changes<S>>,
+    ) -> Result<&Arc<S>, AgentError> {
+        let plan = self.reader.plan;
         if let Some(snapshot) = &stored.checkpoint.snapshot {
-            state = Arc::new(snapshot.get::<S>().ok_or_else(|| wrong_type(key))?.clone());
+            self.state = Arc::new(S::clone(&*self.reader.state(snapshot)?));
         } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before)
             && base.with_tasks
         {
-            let writes = finished(plan, &task_states(key, before)?);
+            let writes = finished(plan, &task_states(&self.reader, before)?);
             let mut commit = Commit {
                 plan,
-                state: &mut state,
+                state: &mut self.state,
                 changes: changes.as_deref_mut(),
                 observed: false,
             };
-            if before.checkpoint.step < 0 && !key.namespace.is_empty() {
+            if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
                 // A graph inside another starts with what is ephemeral there.
                 for (node, writes) in writes {
                     commit.entry(node, writes)?;
@@ -124,25 +144,47 @@ fn replay<S: State>(
             } else {
                 commit.all(writes)?;
             }
+            let starts = |task: &TaskSpec| &*task.node == START;
+            if let Some(changes) = changes
+                && before.checkpoint.tasks.iter().any(starts)
+            {
+                // The input is the caller's, not a change of this graph.
+                *changes = Changes::default();
+            }
         }
+        Ok(&self.state)
+    }
+
+    /// The state of a checkpoint whose [`before_entries`](Self::before_entries) is done.
+    pub(super) fn entries(
+        &mut self,
+        stored: &Stored,
+        mut changes: Option<&mut Changes<S>>,
+    ) -> Result<&Arc<S>, AgentError> {
+        let plan = self.reader.plan;
         for entry in &stored.entries {
-            let writes = entry
-                .writes
-                .get::<Vec<Write<S>>>()
-                .ok_or_else(|| wrong_type(key))?;
             let mut commit = Commit {
                 plan,
-                state: &mut state,
+                state: &mut self.state,
                 changes: changes.as_deref_mut(),
                 observed: false,
             };
-            for write in writes {
-                commit.apply(plan.names.len(), write.clone())?;
+            for write in self.reader.writes(&entry.writes)? {
+                commit.apply(plan.names.len(), write)?;
             }
         }
-        before = Some(stored);
+        Ok(&self.state)
     }
-    Ok(state)
+
+    pub(super) fn loaded(&self, head: Head, stored: Stored) -> Result<Loaded<S>, AgentError> {
+        Ok(Loaded {
+            state: Arc::clone(&self.state),
+            tasks: task_states(&self.reader, &stored)?,
+            stored,
+            head,
+            changes: None,
+        })
+    }
 }
 
 /// What finished tasks wrote, in their order.
@@ -150,8 +192,8 @@ fn finished<'a, S: State>(
     plan: &Plan<S>,
     tasks: impl IntoIterator<Item = &'a TaskState<S>>,
 ) -> Vec<(usize, Writes<S>)> {
-    let writes = |task: &TaskState<S>| match &task.outcome {
-        Some(Outcome::Finished(done)) => Some((
+    let writes = |task: &TaskState<S>| match (&task.outcome, &task.ran) {
+        (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
             plan.index_of(&task.node).unwrap_or(plan.names.len()),
             done.output.writes.clone(),
         )),
@@ -161,7 +203,7 @@ fn finished<'a, S: State>(
 }
 
 fn task_states<S: State>(
-    key: &ThreadKey,
+    reader: &Reader<'_, S>,
     stored: &Stored,
 ) -> Result<Vec<TaskState<S>>, AgentError> {
     let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
@@ -170,14 +212,8 @@ fn task_states<S: State>(
     for (spec, joined_in) in own.chain(joined_in.map(|spec| (spec, true))) {
         let argument = match &spec.argument {
             None => None,
-            Some(TaskArgument::Item(item)) => {
-                Some(Argument::Item(Arc::clone(typed::<Arc<dyn ErasedItem>>(
-                    key, item,
-                )?)))
-            }
-            Some(TaskArgument::State(state)) => {
-                Some(Argument::State(Arc::clone(typed::<Arc<S>>(key, state)?)))
-            }
+            Some(TaskArgument::Item(item)) => Some(Argument::Item(reader.item(item)?)),
+            Some(TaskArgument::State(state)) => Some(Argument::State(reader.state(state)?)),
         };
         let node = Arc::clone(&spec.node);
         states.push(TaskState {
@@ -186,8 +222,11 @@ fn task_states<S: State>(
             joined_in,
             outcome: None,
             answers: Vec::new(),
+            once: Vec::new(),
             asked: None,
             lost_way: None,
+            ran: None,
+            inside: None,
         });
     }
     for record in &stored.tasks {
@@ -196,10 +235,23 @@ fn task_states<S: State>(
         };
         match &record.outcome {
             Some(TaskOutcome::Finished(done)) => {
-                state.outcome = Some(Outcome::Finished(typed::<Done<S>>(key, done)?.clone()));
+                state.outcome = Some(Outcome::Finished(reader.done(done)?));
                 state.lost_way = None;
+                state.ran = None;
             }
+            Some(TaskOutcome::Ran(done)) => state.ran = Some(reader.done(done)?),
             Some(TaskOutcome::Asked(questions)) => {
+                // START's input is there before its routers are asked.
+                if let Some(Outcome::Finished(done)) = state.outcome.take() {
+                    state.ran = Some(done);
+                }
+                state.lost_way = None;
+                // Had it been answered, it would not ask.
+                let Questions { own, inner } = &questions.0;
+                let asks = |key: &String| {
+                    own.iter().any(|own| own.key == *key) || inner.iter().any(|i| i.id == *key)
+                };
+                state.answers.retain(|answer| !asks(&answer.key));
                 state.asked = Some(questions.0.clone());
                 state.outcome = Some(Outcome::Asked(questions.0.clone()));
             }
@@ -209,6 +261,7 @@ fn task_states<S: State>(
             Some(TaskOutcome::Failed(text)) => state.outcome = Some(Outcome::Failed(text.clone())),
             None => {}
         }
+        state.once.extend_from_slice(&record.once);
         for answer in &record.answers {
             state.answers.retain(|old| old.key != answer.key);
             state.answers.push(answer.clone());
@@ -217,21 +270,18 @@ fn task_states<S: State>(
     Ok(states)
 }
 
-fn typed<'a, T: Send + Sync + 'static>(
-    key: &ThreadKey,
-    payload: &'a Payload,
-) -> Result<&'a T, AgentError> {
-    payload.get::<T>().ok_or_else(|| wrong_type(key))
-}
-
 impl<S: State> TaskState<S> {
     /// Runs again as if it had never run. START, which has no code, keeps its input.
     pub(super) fn forget(&mut self) {
         if &*self.node != START {
             self.outcome = None;
+            self.ran = None;
+        } else if let Some(input) = self.ran.take() {
+            self.outcome = Some(Outcome::Finished(input));
         }
         self.lost_way = None;
         self.answers.clear();
+        self.once.clear();
         self.asked = None;
     }
 
@@ -252,7 +302,7 @@ impl<S: State> TaskState<S> {
         }
     }
 
-    fn is_finished(&self) -> bool {
+    pub(super) fn is_finished(&self) -> bool {
         self.lost_way.is_none() && matches!(self.outcome, Some(Outcome::Finished(_)))
     }
 
@@ -327,12 +377,14 @@ impl<S: State> Loaded<S> {
     }
 
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
-    pub(super) fn live(mut self, plan: &Plan<S>) -> Snapshot<S> {
+    pub(super) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let mut state = Arc::clone(&self.state);
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
-        let known = tasks.iter().filter(|task| task.is_finished());
+        let known = tasks
+            .iter()
+            .filter(|task| task.is_finished() || task.ran.is_some());
         let writes = finished(plan, known.copied());
-        if writes.len() < tasks.len() {
+        if !tasks.iter().all(|task| task.is_finished()) {
             let mut commit = Commit {
                 plan,
                 state: &mut state,
@@ -344,19 +396,24 @@ impl<S: State> Loaded<S> {
                 self.state = state;
             }
         }
-        self.show(false)
+        self.show(false, namespace)
     }
 
     /// The checkpoint as it was saved.
-    pub(super) fn saved(self) -> Snapshot<S> {
-        self.show(true)
+    pub(super) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
+        self.show(true, namespace)
     }
 
-    fn show(self, all: bool) -> Snapshot<S> {
+    fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
         // A superstep whose tasks have all finished without a checkpoint behind it runs again.
         let whole = all || self.tasks.iter().all(TaskState::is_finished);
+        let joins = checkpoint.joins.iter().map(|join| {
+            UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
+                join.seen.contains(source)
+            })
+        });
         let mut snapshot = Snapshot {
             id: checkpoint.id,
             parent: checkpoint.parent,
@@ -367,6 +424,7 @@ impl<S: State> Loaded<S> {
             created_at: checkpoint.created_at,
             interrupts: Vec::new(),
             tasks: Vec::new(),
+            unfilled_joins: joins.collect(),
             metadata: checkpoint.metadata,
         };
         for (index, task) in self.tasks.into_iter().enumerate() {
@@ -377,7 +435,7 @@ impl<S: State> Loaded<S> {
             if whole || !task.is_finished() {
                 snapshot.next.push(Arc::clone(&task.node));
             }
-            let interrupts = task.questions(&base, index, &[], all);
+            let interrupts = task.questions(&base, index, namespace, all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
             let (result, error) = match task.outcome {
                 _ if task.lost_way.is_some() => (None, task.lost_way),
@@ -391,6 +449,7 @@ impl<S: State> Loaded<S> {
                 result,
                 error,
                 interrupts,
+                inside: task.inside,
             });
         }
         snapshot
@@ -401,7 +460,7 @@ impl<S: State> Loaded<S> {
         self,
         machine: &mut Machine<S>,
         thread: &str,
-        recorder: Option<Recorder>,
+        recorder: Option<Recorder<S>>,
     ) -> Result<(), AgentError> {
         let plan = Arc::clone(&machine.plan);
         let find = |node: &NodeName| {
@@ -447,18 +506,24 @@ impl<S: State> Loaded<S> {
             if let (Some(_), Some(Outcome::Finished(done))) = (&task.lost_way, &task.outcome)
                 && let Some(recorder) = &mut machine.recorder
             {
-                recorder.keep(index, &Ended::Finished(done.clone()));
+                recorder.keep(index, plan.nodes.len(), &Ended::Finished(done.clone()))?;
             }
             let prior = match task.outcome {
                 Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),
-                Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked(questions)),
+                Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked {
+                    questions,
+                    ran: task.ran.clone(),
+                    refused: None,
+                }),
                 _ => None,
             };
             machine.frontier.push(Task {
                 node: find(&task.node)?,
                 argument: task.argument,
                 answers: task.answers,
+                once: task.once,
                 prior: prior.map(Box::new),
+                ran: task.ran.map(Box::new),
             });
         }
         Ok(())

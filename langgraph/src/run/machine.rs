@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::commit::{Changes, Commit};
-use super::execute::{Ended, asks, run_task};
+use super::execute::{Done, Ended, Unsettled, asks};
+use super::panic::Panicked;
 use super::record::Recorder;
 use super::route::{ask, check_jump};
 use crate::AgentError;
+use crate::checkpoint::StateCodec;
 use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
 use crate::node::{
-    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
+    Answer, Argument, Context, Interrupt, Jump, NodeError, OnceRecord, Output, ParentCommand,
+    Questions, Scope,
 };
 use crate::state::State;
 
@@ -29,8 +32,12 @@ pub(super) struct Task<S: State> {
     pub(super) argument: Option<Argument<S>>,
     /// Answers to what it asked before.
     pub(super) answers: Vec<Answer>,
+    /// What it has done once.
+    pub(super) once: Vec<OnceRecord>,
     /// How it ended in an earlier run; it does not run again.
     pub(super) prior: Option<Box<Ended<S>>>,
+    /// What its node did in an earlier run, when its routers had a question: only they are asked.
+    pub(super) ran: Option<Box<Done<S>>>,
 }
 
 impl<S: State> Task<S> {
@@ -39,7 +46,9 @@ impl<S: State> Task<S> {
             node,
             argument: None,
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
+            ran: None,
         }
     }
 
@@ -48,7 +57,21 @@ impl<S: State> Task<S> {
             node,
             argument: Some(argument),
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
+            ran: None,
+        }
+    }
+
+    /// The same task, to run once more.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            node: self.node,
+            argument: self.argument.clone(),
+            answers: self.answers.clone(),
+            once: self.once.clone(),
+            prior: None,
+            ran: self.ran.clone(),
         }
     }
 }
@@ -59,8 +82,20 @@ pub(super) enum End {
     Done,
     /// Tasks asked questions, or a breakpoint was reached.
     Paused(Vec<Interrupt>),
+    /// It waits as before, because an answer was none.
+    Refused(Vec<Interrupt>, Box<AgentError>),
     /// A command ended this graph and goes on in the one around it.
     Parent(Box<ParentCommand>),
+}
+
+impl End {
+    /// A pause; what is wrong with an answer goes to whoever gave it.
+    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
+        match refused {
+            None => Self::Paused(interrupts),
+            Some(error) => Self::Refused(interrupts, Box::new(error)),
+        }
+    }
 }
 
 /// A graph that runs.
@@ -77,14 +112,14 @@ pub(super) struct Machine<S: State> {
     pub(super) deferred: Vec<usize>,
     /// What each join has seen.
     pub(super) joins: Vec<Seen>,
-    /// The superstep in which each node was last put on the frontier.
+    /// The superstep in which each node was last put on the frontier; made when there are many.
     pub(super) marks: Vec<usize>,
     /// The superstep, counted over the life of the thread; -1 before START's.
     pub(super) step: i64,
     /// The supersteps of this run.
     pub(super) taken: usize,
-    /// When others last got their turn.
-    last_turn: Instant,
+    /// When others last got their turn; none while the run is young.
+    pub(super) last_turn: Option<Instant>,
     pub(super) before: Stops,
     pub(super) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
@@ -92,7 +127,13 @@ pub(super) struct Machine<S: State> {
     /// Everything written, for the graph around this one.
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
-    pub(super) recorder: Option<Recorder>,
+    pub(super) recorder: Option<Recorder<S>>,
+    /// Which call of its task it is, and the answers that the task was given, for a graph without a
+    /// log of its own.
+    pub(super) call: usize,
+    pub(super) given: Vec<Answer>,
+    /// How the state becomes bytes, if it does.
+    pub(super) codec: Option<StateCodec<S>>,
 }
 
 /// What a join has seen of its sources.
@@ -105,7 +146,7 @@ pub(super) struct Seen {
 impl<S: State> Machine<S> {
     pub(super) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: S) -> Self {
         Self {
-            marks: vec![0; plan.nodes.len()],
+            marks: Vec::new(),
             joins: vec![Seen::default(); plan.joins.len()],
             before: plan.interrupt_before.clone(),
             after: plan.interrupt_after.clone(),
@@ -115,10 +156,13 @@ impl<S: State> Machine<S> {
             deferred: Vec::new(),
             step: -1,
             taken: 0,
-            last_turn: Instant::now(),
+            last_turn: None,
             passed: false,
             changes: None,
             recorder: None,
+            call: 0,
+            given: Vec::new(),
+            codec: S::codec(),
             plan,
             scope,
         }
@@ -140,24 +184,36 @@ impl<S: State> Machine<S> {
         };
         let wrote = merged?;
         let cx = self.context(start);
-        let mut asked = check_jump(&plan, start, &input.jump).map(|()| Vec::new());
+        let mut asked = check_jump(&plan, start, &input.jump)
+            .map(|()| Vec::new())
+            .map_err(Unsettled::from);
         if asked.is_ok() && asks(&plan, start, &input.jump) {
             asked = ask(&plan, start, &self.state, &cx).await;
         }
         let routes = match asked {
             Ok(routes) => routes,
-            Err(error) => {
-                let (task, failed) = (Task::by_edge(start), Ended::Failed(error));
-                return self
-                    .finish_one(&plan, task, failed, &cx, false)
-                    .await
-                    .map(drop);
+            Err(unsettled) => {
+                let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
+                if self.watched() {
+                    self.note(&task, &ended).await?;
+                }
+                if let Ended::Failed(error) = ended {
+                    return Err(self.failure(start, error));
+                }
+                if wrote {
+                    self.tell_values().await;
+                }
+                // The input has not gone its way yet: the loop pauses with it.
+                self.step -= 1;
+                task.prior = Some(Box::new(ended));
+                self.frontier.push(task);
+                return Ok(());
             }
         };
         self.follow(&plan, start, input.jump, routes)?;
         self.settle();
         if self.watched() {
-            self.conclude(wrote).await?;
+            Box::pin(self.conclude(wrote)).await?;
         }
         Ok(())
     }
@@ -180,16 +236,40 @@ impl<S: State> Machine<S> {
         let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
-        let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
+        let quiet = !self.watched()
+            && self.given.is_empty()
+            && self.before.is_never()
+            && self.after.is_never();
         loop {
             if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
                 return Ok(end);
             }
-            self.release_deferred();
-            if self.frontier.is_empty() {
+            if self.frontier.is_empty() && self.deferred.is_empty() {
                 return Ok(End::Done);
             }
-            self.check_cancelled()?;
+            // In a box, so that a run that does not come here needs no room for it.
+            if let Some(end) = Box::pin(self.walk(&plan, &mut cx, quiet)).await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Takes supersteps of every kind; when `quiet`, until a stride can go on.
+    async fn walk(
+        &mut self,
+        plan: &Plan<S>,
+        cx: &mut Context,
+        quiet: bool,
+    ) -> Result<Option<End>, AgentError> {
+        loop {
+            self.release_deferred();
+            if self.frontier.is_empty() {
+                return Ok(Some(End::Done));
+            }
+            if quiet && self.plain_task().is_some() {
+                return Ok(None);
+            }
+            check_cancelled(&self.scope)?;
             let stops = |stops: &Stops, machine: &Self| {
                 machine
                     .frontier
@@ -201,7 +281,7 @@ impl<S: State> Machine<S> {
                 && stops(&self.before, self)
             {
                 self.tell_breakpoint().await;
-                return Ok(End::Paused(Vec::new()));
+                return Ok(Some(End::Paused(Vec::new())));
             }
             // An input that is taken up now is no superstep of its own.
             let counts = !self.frontier.iter().all(|task| self.is_start(task));
@@ -218,42 +298,22 @@ impl<S: State> Machine<S> {
                 pulse.beat();
             }
             if self.taken.is_multiple_of(TURN) {
-                self.give_turn().await;
+                give_turn(&mut self.last_turn).await;
             }
             let end = if self.frontier.len() == 1 {
-                self.one(&plan, &mut cx).await?
+                self.one(plan, cx).await?
             } else {
-                self.several(&plan).await?
+                self.several(plan).await?
             };
-            if let Some(end) = end {
+            if end.is_some() {
                 return Ok(end);
             }
             if stops_after {
                 self.release_deferred();
                 self.tell_breakpoint().await;
                 self.passed = true;
-                return Ok(End::Paused(Vec::new()));
+                return Ok(Some(End::Paused(Vec::new())));
             }
-        }
-    }
-
-    /// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
-    ///
-    /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may
-    /// be as long as their nodes compute.
-    pub(super) async fn give_turn(&mut self) {
-        let now = Instant::now();
-        if now.saturating_duration_since(self.last_turn) >= TURN_TIME {
-            tokio::task::yield_now().await;
-            self.last_turn = Instant::now();
-        }
-    }
-
-    /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
-    pub(super) fn check_cancelled(&self) -> Result<(), AgentError> {
-        match &self.scope.shared.cancel {
-            Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
-            _ => Ok(()),
         }
     }
 
@@ -270,99 +330,13 @@ impl<S: State> Machine<S> {
             .collect()
     }
 
-    /// A superstep of one task: inline, on this task, without a clone of the state.
-    async fn one(&mut self, plan: &Plan<S>, cx: &mut Context) -> Result<Option<End>, AgentError> {
-        let Some(mut task) = self.frontier.pop() else {
-            return Ok(None);
-        };
-        let prior = task.prior.take();
-        let known = prior.is_some();
-        let ended = if let Some(ended) = prior {
-            *ended
-        } else {
-            cx.reuse(self.shown_step(), self.taken, task.node);
-            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-            if !task.answers.is_empty() {
-                cx.answer(task.answers.clone());
-            }
-            if self.scope.emitter.is_some() {
-                self.tell_started(&task).await;
-            }
-            run_task(plan, &self.state, cx, &task).await
-        };
-        self.finish_one(plan, task, ended, cx, known).await
-    }
-
-    /// Keeps and tells how the only task of a superstep ended.
-    async fn note(&mut self, task: &Task<S>, ended: &Ended<S>) -> Result<(), AgentError> {
-        if self.recorder.is_some() {
-            self.keep_ended(ended).await?;
-        }
-        if self.scope.emitter.is_some() {
-            self.tell_ended(task, 0, ended).await;
-        }
-        Ok(())
-    }
-
-    /// Ends a superstep of one task; what has become of it is `known` when it was kept before.
-    pub(super) async fn finish_one(
-        &mut self,
-        plan: &Plan<S>,
-        task: Task<S>,
-        ended: Ended<S>,
-        cx: &Context,
-        known: bool,
-    ) -> Result<Option<End>, AgentError> {
-        let notes = !known && self.watched();
-        let looks = matches!(&ended, Ended::Finished(done)
-            if done.routes.is_empty() && asks(plan, task.node, &done.output.jump));
-        if notes && !looks {
-            self.note(&task, &ended).await?;
-        }
-        let done = match ended {
-            Ended::Finished(done) => done,
-            Ended::Asked(questions) => {
-                let interrupts = self.interrupts(&task, 0, questions);
-                self.frontier.push(task);
-                return Ok(Some(End::Paused(interrupts)));
-            }
-            Ended::Failed(error) => return Err(self.failure(task.node, error)),
-        };
-        // Its routers are a part of it: only when they have answered is it finished.
-        let finished = (notes && looks).then(|| Ended::Finished(done.clone()));
-        // Its writes are merged in place, then its routers look.
-        let wrote = self.commit().one(task.node, done.output.writes)?;
-        let mut routes = done.routes;
-        if looks {
-            match ask(plan, task.node, &self.state, cx).await {
-                Ok(asked) => routes = asked,
-                Err(error) => {
-                    let failed = Ended::Failed(error);
-                    return Box::pin(self.finish_one(plan, task, failed, cx, false)).await;
-                }
-            }
-        }
-        if let Some(finished) = finished {
-            self.note(&task, &finished).await?;
-        }
-        match done.output.jump {
-            Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-            jump => self.follow(plan, task.node, jump, routes)?,
-        }
-        self.settle();
-        if self.watched() {
-            self.conclude(wrote).await?;
-        }
-        Ok(None)
-    }
-
     /// True when somebody reads the run's events, or its thread is kept.
-    fn watched(&self) -> bool {
+    pub(super) fn watched(&self) -> bool {
         self.scope.emitter.is_some() || self.recorder.is_some()
     }
 
     /// Tells and stores what a superstep has made.
-    async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
+    pub(super) async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.release_deferred();
         if wrote {
             self.tell_values().await;
@@ -376,20 +350,30 @@ impl<S: State> Machine<S> {
         let known = tasks.iter().all(|task| task.prior.is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.
         let untouched = known.then(|| Arc::clone(&self.state));
-        let ended = self.execute(&mut tasks).await?;
+        let endings = self.execute(&mut tasks).await?;
         let mut paused = false;
+        let mut refused = None;
         let mut interrupts = Vec::new();
         let mut writes = Vec::with_capacity(tasks.len());
         let mut directions = Vec::with_capacity(tasks.len());
         let mut failed = None;
-        for (index, (task, ended)) in tasks.iter().zip(ended).enumerate() {
-            match ended {
+        for (index, (task, ending)) in tasks.iter().zip(endings).enumerate() {
+            let lost = || Ended::Failed(Panicked::lost().into());
+            match ending.into_inner().unwrap_or_else(lost) {
                 Ended::Finished(done) => {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
                 }
-                Ended::Asked(questions) => {
+                Ended::Asked {
+                    questions,
+                    ran,
+                    refused: bad,
+                } => {
                     paused = true;
+                    if let (None, Some(error)) = (&refused, bad) {
+                        refused = Some(self.failure(task.node, error));
+                    }
+                    writes.extend(ran.map(|done| (task.node, done.output.writes)));
                     interrupts.extend(self.interrupts(task, index, questions));
                 }
                 Ended::Failed(error) => {
@@ -422,7 +406,7 @@ impl<S: State> Machine<S> {
             if wrote {
                 self.tell_values().await;
             }
-            return Ok(Some(End::Paused(interrupts)));
+            return Ok(Some(End::paused(interrupts, refused)));
         }
         for (node, jump, routes) in directions {
             match jump {
@@ -431,7 +415,9 @@ impl<S: State> Machine<S> {
             }
         }
         self.settle();
-        self.conclude(wrote).await?;
+        if self.watched() {
+            self.conclude(wrote).await?;
+        }
         Ok(None)
     }
 
@@ -451,20 +437,42 @@ impl<S: State> Machine<S> {
         index: usize,
         questions: Questions,
     ) -> Vec<Interrupt> {
-        let namespace = &self.scope.namespace;
-        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
-            checkpoint.to_string()
-        } else {
-            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-            format!("{}@{}", path.join("/"), self.step)
-        };
+        let (base, namespace) = (self.base(), &self.scope.namespace);
         super::load::interrupts(
             &base,
             index,
-            &self.plan.name(task.node),
+            &self.plan.node_name(task.node),
             namespace,
             questions,
         )
+    }
+
+    /// What the ids of questions of the current superstep begin with.
+    fn base(&self) -> String {
+        if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+            return checkpoint.to_string();
+        }
+        let path: Vec<_> = self.scope.namespace.iter().map(|name| &**name).collect();
+        format!("{}#{}@{}", path.join("/"), self.call, self.step)
+    }
+
+    /// Tells a task what is known of it from earlier runs.
+    pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
+        if self.given.is_empty() {
+            return cx.remember(&task.answers, &task.once);
+        }
+        // A graph that keeps no log runs from its beginning: it finds its answers by their ids.
+        let own = format!("{}:{index}:", self.base());
+        let answers = self.given.iter().map(|answer| Answer {
+            key: answer
+                .key
+                .strip_prefix(&own)
+                .unwrap_or(&answer.key)
+                .to_owned(),
+            value: answer.value.clone(),
+        });
+        let answers: Vec<_> = answers.chain(task.answers.iter().cloned()).collect();
+        cx.remember(&answers, &task.once);
     }
 
     /// The error of a node, with where it happened.
@@ -491,5 +499,29 @@ impl<S: State> Machine<S> {
                 }
             }
         }
+    }
+}
+
+/// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
+///
+/// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
+/// as long as their nodes compute.
+pub(super) async fn give_turn(last: &mut Option<Instant>) {
+    match last {
+        Some(turn) if turn.elapsed() < TURN_TIME => {}
+        Some(turn) => {
+            tokio::task::yield_now().await;
+            *turn = Instant::now();
+        }
+        // The clock starts here: a short run need not look at it.
+        None => *last = Some(Instant::now()),
+    }
+}
+
+/// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
+    match &scope.shared.cancel {
+        Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
+        _ => Ok(()),
     }
 }

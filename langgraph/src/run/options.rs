@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::future::{Future, IntoFuture, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::machine::{End, Machine};
+use super::record::Snapshots;
+use super::rivals::{OnConflict, beside_others};
 use super::{CancelToken, EventStream, Outcome, StreamOptions, exit, threads};
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, CheckpointId, Durability, Held, ThreadKey};
+use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources, Scope, Shared, Write};
 use crate::state::State;
+use crate::store::Store;
 use crate::stream::Emitter;
 
 /// How many supersteps a run may take unless it says otherwise.
@@ -57,6 +61,7 @@ pub(crate) struct Options {
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
     pub(crate) durability: Durability,
+    pub(crate) on_conflict: OnConflict,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -74,6 +79,7 @@ impl Default for Options {
             thread: None,
             at: None,
             durability: Durability::default(),
+            on_conflict: OnConflict::default(),
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
@@ -120,6 +126,12 @@ impl<S: State> Run<S> {
         self
     }
 
+    /// What happens when another run is at work on the thread; the second one fails unless set.
+    pub fn on_conflict(mut self, policy: OnConflict) -> Self {
+        self.options.on_conflict = policy;
+        self
+    }
+
     /// Writes `command`'s update before the thread goes on, and starts the nodes it names beside
     /// what is pending.
     pub fn command(mut self, command: Command<S>) -> Self {
@@ -132,6 +144,11 @@ impl<S: State> Run<S> {
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.options.resources.insert(value);
         self
+    }
+
+    /// Gives the run a store, in place of the graph's; see [`Context::store`](crate::Context::store).
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        self.resource(store)
     }
 
     /// Notes something about the run, which nodes read with
@@ -190,81 +207,68 @@ impl<S: State> Run<S> {
         EventStream::new(&options.into(), move |emitter| self.drive(Some(emitter)))
     }
 
-    async fn drive(self, emitter: Option<Emitter>) -> Result<Outcome<S>, AgentError> {
+    /// The run as a future, with what bounds it from outside.
+    ///
+    /// Each part that is rare has a box of its own: the room for it would be a part of every run.
+    fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
+        let timeout = self.options.timeout;
+        let cancel = self.options.cancel.clone();
+        let run = self.to_its_end(emitter);
+        let run = match timeout {
+            None => run,
+            Some(limit) => Box::pin(bounded(limit, run)),
+        };
+        match cancel {
+            None => run,
+            Some(token) => Box::pin(cancellable(token, run)),
+        }
+    }
+
+    fn to_its_end(self, emitter: Option<Emitter>) -> Driven<S> {
+        let prepared = machine(&self.graph, &self.options, emitter)
+            .and_then(|machine| Ok((machine, log(&self.graph, &self.options)?)));
+        let (mut machine, log) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Box::pin(std::future::ready(Err(error))),
+        };
         let Self {
             graph,
             begin,
             command,
             options,
         } = self;
-        let timeout = options.timeout;
-        let cancel = options.cancel.clone();
-        let run = bounded(timeout, run(graph, begin, command, options, emitter));
-        match cancel {
-            None => run.await,
-            Some(token) => {
-                let mut run = std::pin::pin!(run);
-                let mut cancelled = std::pin::pin!(token.cancelled());
-                std::future::poll_fn(|cx| {
-                    // The token first, so that a run that is always ready can be cancelled.
-                    if cancelled.as_mut().poll(cx).is_ready() {
-                        return std::task::Poll::Ready(Err(AgentError::Cancelled));
-                    }
-                    run.as_mut().poll(cx)
-                })
-                .await
+        match (log, begin) {
+            (None, Begin::Input(input)) => Box::pin(async move {
+                let input = entered(&graph.plan, &machine, input, command)?;
+                machine.start(input).await?;
+                let end = machine.run().await?;
+                outcome(machine, end)
+            }),
+            (None, Begin::Proceed(_)) => {
+                let missing = CheckpointError::NoCheckpointer(String::new());
+                Box::pin(std::future::ready(Err(missing.into())))
             }
+            (Some(log), begin) => Box::pin(async move {
+                let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
+                let run = with_log(&graph.plan, &mut machine, log, begin, command, &options);
+                let end = beside_others(options.on_conflict, &saver, &thread, run).await?;
+                outcome(machine, end)
+            }),
         }
     }
 }
 
-async fn bounded<T>(
-    limit: Option<Duration>,
-    run: impl Future<Output = Result<T, AgentError>>,
-) -> Result<T, AgentError> {
-    match limit {
-        None => run.await,
-        Some(limit) => match tokio::time::timeout(limit, run).await {
-            Ok(result) => result,
-            Err(_) => Err(AgentError::TimedOut(limit)),
-        },
-    }
-}
+type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
-async fn run<S: State>(
-    graph: CompiledStateGraph<S>,
-    begin: Begin<S>,
-    command: Option<Command<S>>,
-    options: Options,
-    emitter: Option<Emitter>,
-) -> Result<Outcome<S>, AgentError> {
-    if options.limit == 0 {
-        return Err(AgentError::InvalidOption(
-            "the step limit is 0; a run needs at least one superstep".to_owned(),
-        ));
-    }
-    let mut machine = machine(&graph.plan, &options, emitter)?;
-    let log = log(&graph, &options)?;
-    let ended = match (log, options.durability) {
-        (Some(log), Durability::Exit) => {
-            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
-            let log = threads::Log {
-                saver: Arc::<Held>::clone(&held),
-                // The end has a snapshot; those on the way are of no use.
-                whole: true,
-                ..log
-            };
-            let at = options.at;
-            let ended = to_its_end(&graph, &mut machine, Some(log.clone()), begin, command, at);
-            let ended = ended.await;
-            // The error of the run comes first.
-            let saved = exit::save(&machine, &held, &log).await;
-            ended.and_then(|end| saved.map(|()| end))
+fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+    match end {
+        End::Done => {
+            machine.report_unfilled_joins();
+            Ok(Outcome::Done {
+                unfilled_joins: machine.reported_joins(),
+                state: machine.into_state(),
+            })
         }
-        (log, _) => to_its_end(&graph, &mut machine, log, begin, command, options.at).await,
-    };
-    match ended? {
-        End::Done => Ok(Outcome::Done(machine.into_state())),
         End::Paused(interrupts) => {
             let next = machine.next();
             Ok(Outcome::Interrupted {
@@ -273,50 +277,132 @@ async fn run<S: State>(
                 state: machine.into_state(),
             })
         }
+        End::Refused(_, error) => Err(*error),
         End::Parent(parent) => Err(AgentError::NoParent {
             command: format!("{parent:?}"),
         }),
     }
 }
 
-async fn to_its_end<S: State>(
-    graph: &CompiledStateGraph<S>,
+/// The input with what a command adds, ready to be merged.
+fn entered<S: State>(
+    plan: &Plan<S>,
+    machine: &Machine<S>,
+    input: Result<Output<S>, NodeError>,
+    command: Option<Command<S>>,
+) -> Result<Output<S>, AgentError> {
+    let mut input = input.map_err(|error| machine.failure(plan.nodes.len(), error))?;
+    if let Some(command) = command {
+        let command = command.into_parts();
+        input.writes.extend(command.writes);
+        input.jump = input.jump.and(command.jump);
+    }
+    enter(plan, &mut input);
+    Ok(input)
+}
+
+async fn with_log<S: State>(
+    plan: &Plan<S>,
     machine: &mut Machine<S>,
-    log: Option<threads::Log>,
+    log: threads::Log,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    options: &Options,
+) -> Result<End, AgentError> {
+    let at = options.at;
+    match options.durability {
+        Durability::Sync => on_thread(plan, machine, log, begin, command, at).await,
+        Durability::Async => {
+            let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
+            let log = threads::Log {
+                saver: Arc::<Behind>::clone(&behind),
+                ..log
+            };
+            let ended = on_thread(plan, machine, log, begin, command, at).await;
+            // The error of the run comes first.
+            let written = behind.flush().await;
+            ended.and_then(|end| Ok(written.map(|()| end)?))
+        }
+        Durability::Exit => {
+            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
+            let log = threads::Log {
+                saver: Arc::<Held>::clone(&held),
+                // The end has a snapshot; those on the way are of no use.
+                snapshots: Snapshots::Never,
+                encodes: false,
+                ..log
+            };
+            let ended = on_thread(plan, machine, log.clone(), begin, command, at).await;
+            let saved = exit::save(machine, &held, &log).await;
+            ended.and_then(|end| saved.map(|()| end))
+        }
+    }
+}
+
+async fn on_thread<S: State>(
+    plan: &Plan<S>,
+    machine: &mut Machine<S>,
+    log: threads::Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
     at: Option<CheckpointId>,
 ) -> Result<End, AgentError> {
     match begin {
         Begin::Input(input) => {
-            let mut input =
-                input.map_err(|error| machine.failure(graph.plan.nodes.len(), error))?;
-            if let Some(command) = command {
-                let command = command.into_parts();
-                input.writes.extend(command.writes);
-                input.jump = input.jump.and(command.jump);
-            }
-            enter(&graph.plan, &mut input);
-            threads::start(machine, log, at, input).await?;
+            let input = entered(plan, machine, input, command)?;
+            threads::start(machine, Some(log), at, input).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);
             if let Some(command) = &mut command {
-                enter(&graph.plan, command);
+                enter(plan, command);
             }
-            let log = log.ok_or_else(|| CheckpointError::NoCheckpointer(String::new()))?;
             threads::proceed(machine, log, at, given?, command).await?;
         }
     }
-    machine.run().await
+    let ended = machine.run().await;
+    // Also a run that fails has come to its end.
+    let rested = machine.rest().await;
+    ended.and_then(|end| rested.map(|()| end))
+}
+
+async fn bounded<T>(
+    limit: Duration,
+    run: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, AgentError> {
+    match tokio::time::timeout(limit, run).await {
+        Ok(result) => result,
+        Err(_) => Err(AgentError::TimedOut(limit)),
+    }
+}
+
+async fn cancellable<T>(
+    token: CancelToken,
+    mut run: impl Future<Output = Result<T, AgentError>> + Unpin,
+) -> Result<T, AgentError> {
+    let mut cancelled = pin!(token.cancelled());
+    poll_fn(|cx| {
+        // The token first, so that a run that is always ready can be cancelled.
+        if cancelled.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(AgentError::Cancelled));
+        }
+        Pin::new(&mut run).poll(cx)
+    })
+    .await
 }
 
 /// A machine at rest, with the options of the run.
 pub(super) fn machine<S: State>(
-    plan: &Arc<Plan<S>>,
+    graph: &CompiledStateGraph<S>,
     options: &Options,
     emitter: Option<Emitter>,
 ) -> Result<Machine<S>, AgentError> {
+    let plan = &graph.plan;
+    if options.limit == 0 {
+        return Err(AgentError::InvalidOption(
+            "the step limit is 0; a run needs at least one superstep".to_owned(),
+        ));
+    }
     let unknown =
         |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
@@ -336,7 +422,7 @@ pub(super) fn machine<S: State>(
         limit: options.limit,
         resources: plan.resources.layered(&options.resources),
         emitter,
-        namespace: Arc::from([]),
+        namespace: Arc::default(),
         pulse: None,
         shared: Arc::new(Shared {
             run_id: OnceLock::new(),
@@ -346,9 +432,12 @@ pub(super) fn machine<S: State>(
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
+            kept_graphs: Mutex::default(),
+            unfilled_joins: Mutex::default(),
         }),
     });
     let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
+    machine.codec = graph.codec.or(machine.codec);
     if let Some(stops) = before {
         machine.before = stops;
     }
@@ -368,10 +457,8 @@ fn log<S: State>(
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => Ok(Some(threads::Log {
-            saver: Arc::clone(saver),
-            key: ThreadKey::root(thread.clone()),
             metadata: options.metadata.clone(),
-            whole: false,
+            ..threads::Log::root(saver, thread.clone())
         })),
     }
 }
@@ -398,10 +485,10 @@ fn as_update<S: State>(input: &mut Output<S>) {
 
 impl<S: State> IntoFuture for Run<S> {
     type Output = Result<Outcome<S>, AgentError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.drive(None))
+        self.drive(None)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::AgentError;
 use crate::error::Pause;
-use crate::graph::NodeName;
+use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::Interrupt;
 
 /// How a run ended that did not fail.
@@ -13,7 +13,13 @@ use crate::node::Interrupt;
 #[non_exhaustive]
 pub enum Outcome<S> {
     /// Nothing is left to do.
-    Done(S),
+    Done {
+        /// The state at the end.
+        state: S,
+        /// Joins that wait for nodes that did not come, in the graph and in those inside it: their
+        /// targets never ran. Empty in most runs.
+        unfilled_joins: Vec<UnfilledJoin>,
+    },
     /// The run waits: for answers, or, when there are no questions, at a breakpoint.
     Interrupted {
         /// The state so far.
@@ -26,30 +32,70 @@ pub enum Outcome<S> {
 }
 
 impl<S> Outcome<S> {
+    /// A run that is done and has left nothing waiting.
+    pub const fn done(state: S) -> Self {
+        Self::Done {
+            state,
+            unfilled_joins: Vec::new(),
+        }
+    }
+
     /// The state at the end, or so far.
     pub fn state(&self) -> &S {
         match self {
-            Self::Done(state) | Self::Interrupted { state, .. } => state,
+            Self::Done { state, .. } | Self::Interrupted { state, .. } => state,
         }
     }
 
     /// The state at the end, or so far.
     pub fn into_state(self) -> S {
         match self {
-            Self::Done(state) | Self::Interrupted { state, .. } => state,
+            Self::Done { state, .. } | Self::Interrupted { state, .. } => state,
         }
     }
 
     /// True when nothing is left to do.
     pub fn is_done(&self) -> bool {
-        matches!(self, Self::Done(_))
+        matches!(self, Self::Done { .. })
     }
 
     /// What was asked.
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
-            Self::Done(_) => &[],
+            Self::Done { .. } => &[],
             Self::Interrupted { interrupts, .. } => interrupts,
+        }
+    }
+
+    /// Joins that wait for nodes that did not come, of a run that is done; see
+    /// [`Outcome::Done`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// for node in ["choose", "left", "right", "both"] {
+    ///     graph.add_node(node, |_: &i64| ());
+    /// }
+    /// graph
+    ///     .add_edge(START, "choose")
+    ///     .add_conditional_edges("choose", |_: &i64| "l", [("l", "left"), ("r", "right")])
+    ///     .add_edge(["left", "right"], "both");
+    ///
+    /// let outcome = graph.compile()?.run(1).await?;
+    /// let joins: Vec<_> = outcome.unfilled_joins().iter().map(ToString::to_string).collect();
+    /// assert_eq!(joins, ["`both` waits for `right`; `left` came"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn unfilled_joins(&self) -> &[UnfilledJoin] {
+        match self {
+            Self::Done { unfilled_joins, .. } => unfilled_joins,
+            Self::Interrupted { .. } => &[],
         }
     }
 
@@ -63,7 +109,7 @@ impl<S> Outcome<S> {
         S: Send + Sync + 'static,
     {
         match self {
-            Self::Done(state) => Ok(state),
+            Self::Done { state, .. } => Ok(state),
             Self::Interrupted {
                 state,
                 interrupts,
@@ -80,7 +126,18 @@ impl<S> Outcome<S> {
 impl<S: fmt::Debug> fmt::Debug for Outcome<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Done(state) => f.debug_tuple("Done").field(state).finish(),
+            Self::Done {
+                state,
+                unfilled_joins,
+            } if unfilled_joins.is_empty() => f.debug_tuple("Done").field(state).finish(),
+            Self::Done {
+                state,
+                unfilled_joins,
+            } => f
+                .debug_struct("Done")
+                .field("state", state)
+                .field("unfilled_joins", unfilled_joins)
+                .finish(),
             Self::Interrupted {
                 state,
                 interrupts,

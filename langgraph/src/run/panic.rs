@@ -1,7 +1,7 @@
 //! A panic in a node as the node's error.
 
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -42,6 +42,22 @@ impl Panicked {
     pub(super) fn lost() -> Self {
         Self("the async runtime dropped the task".to_owned())
     }
+}
+
+/// Awaits `work`; a panic in it is an error.
+///
+/// What the panicking code changed is the caller's to judge.
+pub(super) async fn contained<T>(
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, Panicked> {
+    poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
+        polled.map_or_else(
+            |payload| Poll::Ready(Err(Panicked::new(&*payload))),
+            |poll| poll.map(Ok),
+        )
+    })
+    .await
 }
 
 /// Runs `start` and the future it makes; a panic in either is an error.

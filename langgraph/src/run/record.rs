@@ -6,39 +6,62 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::execute::Ended;
-use super::machine::{Machine, Task};
+use super::coder::Coder;
+use super::execute::{Done, Ended};
+use super::machine::{Machine, Seen, Task};
+use super::tip::Tip;
 use crate::AgentError;
 use crate::checkpoint::{
-    AskedQuestions, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, EntryRecord,
+    AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
     JoinRecord, Payload, Snapshot, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSnapshot,
-    TaskSpec, ThreadKey,
+    TaskSpec,
 };
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, Place, Write};
 use crate::state::State;
 
-/// Snapshots are at least that many records apart.
+/// Snapshots of values are at least that many records apart.
 const SNAPSHOT_EVERY: usize = 16;
 
+/// A log of bytes shorter than this is read as it is.
+const SHORT_LOG: u64 = 4096;
+
+/// What a record takes beside its payload, about.
+const RECORD: u64 = 64;
+
 /// The end of a log at which a run writes.
-pub(super) struct Recorder {
-    saver: Arc<dyn Checkpointer>,
-    key: Arc<ThreadKey>,
-    /// The head of the log as this run knows it.
-    head: Option<CheckpointId>,
+pub(super) struct Recorder<S: State> {
+    tip: Arc<Tip>,
+    coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
     current: Option<CheckpointId>,
     parent: Option<CheckpointId>,
     source: Source,
     since_snapshot: usize,
-    /// False for a log that is always read from its beginning.
-    snapshots: bool,
+    /// Bytes since a snapshot, and how many of them make it time to measure the state.
+    log_bytes: u64,
+    measure_at: u64,
+    snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    call: Option<Arc<str>>,
+    /// True while the log says that a run is under way.
+    running: bool,
     metadata: BTreeMap<String, Value>,
     /// Records that wait to be stored with the next checkpoint.
     tasks: Vec<TaskRecord>,
     entries: Vec<EntryRecord>,
+}
+
+/// Where a log may have snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Snapshots {
+    /// Behind any superstep.
+    Anywhere,
+    /// Before inputs: whoever reads the log wants every write since.
+    AtInputs,
+    /// Whoever reads the log wants every write.
+    Never,
 }
 
 /// Where a new checkpoint comes from.
@@ -48,47 +71,50 @@ pub(super) struct Origin {
     pub(super) source: Source,
 }
 
-impl Recorder {
+impl<S: State> Recorder<S> {
     pub(super) fn new(
-        saver: Arc<dyn Checkpointer>,
-        key: ThreadKey,
+        tip: Arc<Tip>,
+        coder: Arc<Coder<S>>,
         metadata: BTreeMap<String, Value>,
     ) -> Self {
         Self {
-            saver,
-            key: Arc::new(key),
-            snapshots: true,
-            head: None,
+            tip,
+            coder,
+            snapshots: Snapshots::Anywhere,
+            call: None,
             current: None,
             parent: None,
             source: Source::Input,
             since_snapshot: 0,
+            log_bytes: 0,
+            measure_at: SHORT_LOG,
+            running: false,
             metadata,
             tasks: Vec::new(),
             entries: Vec::new(),
         }
     }
 
-    /// Goes on behind `current` in a log whose head is `head`.
-    pub(super) fn resume(&mut self, head: Option<CheckpointId>, current: &CheckpointRecord) {
-        self.head = head;
+    /// Goes on behind `current`.
+    pub(super) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
         self.parent = current.parent;
         self.source = current.source;
         self.since_snapshot = current.since_snapshot;
+        self.log_bytes = current.log_bytes;
+        self.measure_at = current.measure_at.max(SHORT_LOG);
     }
 
-    /// Stores no snapshots: whoever reads the log wants every write.
-    pub(super) fn without_snapshots(mut self) -> Self {
-        self.snapshots = false;
+    pub(super) fn within(mut self, snapshots: Snapshots, call: Option<Arc<str>>) -> Self {
+        self.snapshots = snapshots;
+        self.call = call;
         self
     }
 
     /// Where a task of the current checkpoint stands.
     pub(super) fn place(&self, task: usize) -> Option<Place> {
         Some(Place {
-            saver: Arc::clone(&self.saver),
-            key: Arc::clone(&self.key),
+            tip: Arc::clone(&self.tip),
             checkpoint: self.current?,
             task,
         })
@@ -99,16 +125,37 @@ impl Recorder {
     }
 
     /// Keeps how a task ended, to be stored with the next checkpoint.
-    pub(super) fn keep<S: State>(&mut self, task: usize, ended: &Ended<S>) {
-        if let Some(checkpoint) = self.current {
-            let outcome = Some(outcome(ended));
-            self.tasks.push(TaskRecord {
-                checkpoint,
-                task,
-                outcome,
-                answers: Vec::new(),
-            });
-        }
+    pub(super) fn keep(
+        &mut self,
+        task: usize,
+        node: usize,
+        ended: &Ended<S>,
+    ) -> Result<(), CheckpointError> {
+        let Some(checkpoint) = self.current else {
+            return Ok(());
+        };
+        let done = |done: &Done<S>| {
+            let payload = self.coder.done(node, done.clone());
+            let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
+            self.tip.encode(payload, what)
+        };
+        let (ran, outcome) = match ended {
+            Ended::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
+            Ended::Asked { questions, ran, .. } => (
+                ran.as_ref().map(done).transpose()?,
+                TaskOutcome::Asked(AskedQuestions(questions.clone())),
+            ),
+            Ended::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
+        };
+        let outcomes = ran.map(TaskOutcome::Ran).into_iter().chain([outcome]);
+        self.tasks.extend(outcomes.map(|outcome| TaskRecord {
+            checkpoint,
+            task,
+            outcome: Some(outcome),
+            answers: Vec::new(),
+            once: Vec::new(),
+        }));
+        Ok(())
     }
 
     /// Keeps answers for a task.
@@ -119,79 +166,181 @@ impl Recorder {
                 task,
                 outcome: None,
                 answers,
+                once: Vec::new(),
             });
         }
     }
 
     /// Keeps what a command from outside writes and starts at the current checkpoint.
-    pub(super) fn keep_entry<S: State>(&mut self, writes: Vec<Write<S>>, tasks: Vec<TaskSpec>) {
+    pub(super) fn keep_entry(
+        &mut self,
+        writes: Vec<Write<S>>,
+        tasks: Vec<TaskSpec>,
+    ) -> Result<(), CheckpointError> {
         if writes.is_empty() && tasks.is_empty() {
-            return;
+            return Ok(());
         }
         if let Some(checkpoint) = self.current {
+            let writes = self.writes(writes)?;
             self.entries.push(EntryRecord {
                 checkpoint,
-                writes: Payload::of(writes),
+                writes,
                 tasks,
             });
         }
+        Ok(())
     }
 
-    /// Stores what is kept.
-    pub(super) async fn flush(&mut self) -> Result<(), AgentError> {
+    /// Writes from outside, as they are stored.
+    pub(super) fn writes(&self, writes: Vec<Write<S>>) -> Result<Payload, CheckpointError> {
+        let payload = self.coder.writes(writes);
+        self.tip
+            .encode(payload, || "what came from outside".to_owned())
+    }
+
+    /// A state, as it is kept until it is stored.
+    pub(super) fn state(&self, state: S) -> Payload {
+        self.coder.state(Arc::new(state))
+    }
+
+    /// A task, as it is stored.
+    pub(super) fn spec(&self, task: &Task<S>) -> Result<TaskSpec, CheckpointError> {
+        let plan = &self.coder.plan;
+        let payload = match &task.argument {
+            None => None,
+            Some(Argument::Item(item)) => Some(Coder::<S>::item(Arc::clone(item))),
+            Some(Argument::State(state)) => Some(self.coder.state(Arc::clone(state))),
+        };
+        let what = || format!("the argument of node `{}`", plan.node_name(task.node));
+        let payload = payload.map(|payload| self.tip.encode(payload, what));
+        let argument = payload.transpose()?.map(|payload| match &task.argument {
+            Some(Argument::State(_)) => TaskArgument::State(payload),
+            _ => TaskArgument::Item(payload),
+        });
+        let node = if task.node < plan.names.len() {
+            plan.name(task.node)
+        } else {
+            START.into()
+        };
+        Ok(TaskSpec::new(node, argument))
+    }
+
+    /// Stores what is kept; `running` says whether the run goes on.
+    pub(super) async fn flush(&mut self, running: bool) -> Result<(), AgentError> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());
         }
+        self.count();
+        self.running = running;
         let batch = Batch {
-            head: self.head,
-            checkpoints: Vec::new(),
             tasks: std::mem::take(&mut self.tasks),
             entries: std::mem::take(&mut self.entries),
+            running,
+            ..Batch::default()
         };
-        Ok(self.saver.put(&self.key, batch).await?)
+        Ok(self.tip.put(batch).await?)
+    }
+
+    /// Says that no run is under way any more.
+    pub(super) async fn rest(&mut self) -> Result<(), AgentError> {
+        if !self.running {
+            return Ok(());
+        }
+        self.running = false;
+        Ok(self.tip.put(Batch::default()).await?)
+    }
+
+    /// Counts what is about to be stored.
+    fn count(&mut self) {
+        let finished = |task: &TaskRecord| match &task.outcome {
+            Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
+            _ => None,
+        };
+        let tasks = self.tasks.iter().map(finished);
+        let entries = self.entries.iter().map(|entry| entry.writes.size());
+        for size in tasks.chain(entries) {
+            self.log_bytes += RECORD + size.unwrap_or(0) as u64;
+        }
+    }
+
+    /// Begins a checkpoint, with a snapshot or without, and says how long the log is then.
+    fn begin(&mut self, snapshot: bool) -> u64 {
+        self.log_bytes = if snapshot { 0 } else { self.log_bytes + RECORD };
+        self.log_bytes
+    }
+
+    /// The state, if it is time for a snapshot.
+    fn due(
+        &mut self,
+        source: Source,
+        step: i64,
+        state: impl FnOnce() -> Arc<S>,
+    ) -> Result<Option<Payload>, CheckpointError> {
+        let place = match source {
+            Source::Loop => Snapshots::Anywhere,
+            Source::Input if self.current.is_some() => Snapshots::AtInputs,
+            _ => return Ok(None),
+        };
+        if self.snapshots != place {
+            return Ok(None);
+        }
+        if !self.tip.encodes() {
+            // The further apart, the longer the thread: writing stays amortised O(what changed).
+            let step = usize::try_from(step).unwrap_or(0);
+            let due = self.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
+            return Ok(due.then(|| self.coder.state(state())));
+        }
+        if self.log_bytes < self.measure_at {
+            return Ok(None);
+        }
+        let payload = self.coder.state(state());
+        let payload = self.tip.encode(payload, || "the state".to_owned())?;
+        let size = payload.size().unwrap_or(0) as u64;
+        // A log that is shorter than the state is the better way to keep it. It is measured again
+        // when it has doubled, or has reached that size.
+        let stores = size <= self.log_bytes;
+        self.measure_at = if stores {
+            size
+        } else {
+            size.max(self.log_bytes * 2)
+        };
+        self.measure_at = self.measure_at.max(SHORT_LOG);
+        Ok(stores.then_some(payload))
     }
 
     /// Stores a checkpoint, and with it what is kept for the one before.
-    pub(super) async fn checkpoint(
+    async fn checkpoint(
         &mut self,
         mut record: CheckpointRecord,
         entry: Option<Payload>,
+        running: bool,
     ) -> Result<(), AgentError> {
-        record.id = CheckpointId::after(self.head);
         record.metadata.clone_from(&self.metadata);
-        let (id, parent, source, since) = (
-            record.id,
-            record.parent,
-            record.source,
-            record.since_snapshot,
-        );
+        self.parent = record.parent;
+        self.source = record.source;
+        self.since_snapshot = record.since_snapshot;
+        self.running = running;
+        let tasks = std::mem::take(&mut self.tasks);
         let mut entries = std::mem::take(&mut self.entries);
-        entries.extend(entry.map(|writes| EntryRecord {
-            checkpoint: id,
-            writes,
-            tasks: Vec::new(),
-        }));
-        let batch = Batch {
-            head: self.head,
-            checkpoints: vec![record],
-            tasks: std::mem::take(&mut self.tasks),
-            entries,
-        };
-        self.saver.put(&self.key, batch).await?;
-        self.head = Some(id);
+        let id = self
+            .tip
+            .put_checkpoint(record, |record| {
+                entries.extend(entry.map(|writes| EntryRecord {
+                    checkpoint: record.id,
+                    writes,
+                    tasks: Vec::new(),
+                }));
+                Batch {
+                    checkpoints: vec![record],
+                    tasks,
+                    entries,
+                    running,
+                    ..Batch::default()
+                }
+            })
+            .await?;
         self.current = Some(id);
-        self.parent = parent;
-        self.source = source;
-        self.since_snapshot = since;
         Ok(())
-    }
-}
-
-fn outcome<S: State>(ended: &Ended<S>) -> TaskOutcome {
-    match ended {
-        Ended::Finished(done) => TaskOutcome::Finished(Payload::of(done.clone())),
-        Ended::Asked(questions) => TaskOutcome::Asked(AskedQuestions(questions.clone())),
-        Ended::Failed(error) => TaskOutcome::Failed(error.to_string()),
     }
 }
 
@@ -200,29 +349,50 @@ impl<S: State> Machine<S> {
     pub(super) async fn record_ended(
         &mut self,
         task: usize,
+        node: usize,
         ended: &Ended<S>,
     ) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
             Some(recorder) => {
-                recorder.keep(task, ended);
-                recorder.flush().await
+                recorder.keep(task, node, ended)?;
+                recorder.flush(true).await
             }
         }
     }
 
     /// Notes how the only task of a superstep ended; it is stored with the next checkpoint, or now
     /// if there will be none.
-    pub(super) async fn keep_ended(&mut self, ended: &Ended<S>) -> Result<(), AgentError> {
+    pub(super) async fn keep_ended(
+        &mut self,
+        node: usize,
+        ended: &Ended<S>,
+    ) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
             Some(recorder) => {
-                recorder.keep(0, ended);
+                recorder.keep(0, node, ended)?;
                 match ended {
                     Ended::Finished(_) => Ok(()),
-                    _ => recorder.flush().await,
+                    _ => recorder.flush(false).await,
                 }
             }
+        }
+    }
+
+    /// What was written from outside, as an entry; none when it is nothing.
+    pub(super) fn entry(&self, writes: Vec<Write<S>>) -> Result<Option<Payload>, AgentError> {
+        match &self.recorder {
+            Some(recorder) if !writes.is_empty() => Ok(Some(recorder.writes(writes)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Says in the log that no run is under way any more.
+    pub(super) async fn rest(&mut self) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => recorder.rest().await,
         }
     }
 
@@ -252,58 +422,53 @@ impl<S: State> Machine<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
-        let Some(recorder) = &self.recorder else {
+        let (plan, state, step) = (&self.plan, &self.state, self.step);
+        let Some(recorder) = &mut self.recorder else {
             return Ok(());
         };
-        let step = usize::try_from(self.step).unwrap_or(0);
-        // The further apart, the longer the thread: writing stays amortised O(what changed).
-        let due = recorder.snapshots && recorder.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
-        let snapshot = (due && origin.source == Source::Loop).then(|| {
-            let mut state = S::clone(&self.state);
-            if !self.plan.fields.untracked.is_empty() {
-                state.reset(&self.plan.fields.untracked);
-            }
-            Payload::of(state)
-        });
+        recorder.count();
+        let kept = || {
+            let mut state = S::clone(state);
+            state.reset(&plan.fields.untracked);
+            Arc::new(state)
+        };
+        let snapshot = recorder.due(origin.source, step, kept)?;
+        let tasks = self.frontier.iter().map(|task| recorder.spec(task));
+        let tasks = tasks.collect::<Result<_, _>>()?;
+        let running = !self.frontier.is_empty() || !self.deferred.is_empty();
+        let stored = snapshot.is_some();
         let record = CheckpointRecord {
             id: CheckpointId::after(None),
             parent: origin.parent,
             base: origin.base,
-            step: self.step,
+            step,
             source: origin.source,
             created_at: SystemTime::now(),
-            tasks: self
-                .frontier
-                .iter()
-                .map(|task| spec(&self.plan, task))
-                .collect(),
-            joins: self.join_records(),
-            deferred: self
-                .deferred
-                .iter()
-                .map(|node| self.plan.name(*node))
-                .collect(),
-            since_snapshot: if snapshot.is_some() {
+            tasks,
+            joins: Self::join_records(plan, &self.joins),
+            deferred: self.deferred.iter().map(|node| plan.name(*node)).collect(),
+            snapshot,
+            since_snapshot: if stored {
                 0
             } else {
                 recorder.since_snapshot + 1
             },
-            snapshot,
+            log_bytes: recorder.begin(stored),
+            measure_at: recorder.measure_at,
             ran: Vec::new(),
             metadata: BTreeMap::new(),
+            graph: plan.fingerprint,
+            call: recorder.call.clone(),
         };
-        if let Some(recorder) = &mut self.recorder {
-            recorder.checkpoint(record, entry).await?;
-        }
+        recorder.checkpoint(record, entry, running).await?;
         self.tell_checkpoint().await;
         Ok(())
     }
 
-    fn join_records(&self) -> Vec<JoinRecord> {
-        let seen = self
-            .joins
+    fn join_records(plan: &Plan<S>, joins: &[Seen]) -> Vec<JoinRecord> {
+        let seen = joins
             .iter()
-            .zip(&self.plan.topology_joins)
+            .zip(&plan.topology_joins)
             .filter(|(seen, _)| seen.count > 0);
         let records = seen.map(|(seen, (sources, target))| JoinRecord {
             sources: sources.clone(),
@@ -332,6 +497,7 @@ impl<S: State> Machine<S> {
             result: None,
             error: None,
             interrupts: Vec::new(),
+            inside: None,
         };
         Some(Snapshot {
             id: recorder.current?,
@@ -343,20 +509,8 @@ impl<S: State> Machine<S> {
             source: recorder.source,
             created_at: SystemTime::now(),
             interrupts: Vec::new(),
+            unfilled_joins: self.unfilled_joins(),
             metadata: recorder.metadata.clone(),
         })
     }
-}
-
-pub(super) fn spec<S: State>(plan: &Plan<S>, task: &Task<S>) -> TaskSpec {
-    let argument = task.argument.as_ref().map(|argument| match argument {
-        Argument::Item(item) => TaskArgument::Item(Payload::of(Arc::clone(item))),
-        Argument::State(state) => TaskArgument::State(Payload::of(Arc::clone(state))),
-    });
-    let node = if task.node < plan.names.len() {
-        plan.name(task.node)
-    } else {
-        START.into()
-    };
-    TaskSpec { node, argument }
 }

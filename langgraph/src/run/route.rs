@@ -1,6 +1,6 @@
 //! Finding the tasks of the next superstep.
 
-use super::execute::follows_edges;
+use super::execute::{Unsettled, follows_edges, settle};
 use super::machine::{Machine, Task};
 use super::panic::catch;
 use crate::AgentError;
@@ -9,22 +9,37 @@ use crate::graph::{END, START, UnknownKey};
 use crate::node::{Context, Jump, NodeError, Send, Target};
 use crate::state::State;
 
+/// On a frontier of so many nodes it is quicker to look for one than to keep a note of each.
+const FEW: usize = 8;
+
 /// Asks the routers of a task that looks at `view`. What they answer leads somewhere.
 pub(super) async fn ask<S: State>(
     plan: &Plan<S>,
     node: usize,
     view: &S,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, NodeError> {
+) -> Result<Vec<Routes<S>>, Unsettled> {
+    cx.begin_routing();
     let routers = &plan.outgoing(node).routers;
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
         let asked = catch(|| router.router.ask(view, cx)).await;
-        let routes = asked.map_err(|error| router_error(plan, node, error))?;
-        check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
-        answers.push(routes);
+        answers.push(check_answer(plan, node, cx, asked)?);
     }
     Ok(answers)
+}
+
+/// What a router answered, if it leads somewhere and waits for nothing.
+pub(super) fn check_answer<S: State>(
+    plan: &Plan<S>,
+    node: usize,
+    cx: &Context,
+    answer: Result<Routes<S>, NodeError>,
+) -> Result<Routes<S>, Unsettled> {
+    let answer = answer.map_err(|error| router_error(plan, node, error));
+    let routes = settle(answer, cx)?;
+    check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
+    Ok(routes)
 }
 
 /// The error of a router, as its node's: a key that is not in the path map is one of routing.
@@ -180,20 +195,35 @@ impl<S: State> Machine<S> {
 
     /// Puts a node on the next frontier, once.
     fn reach(&mut self, node: usize) {
-        // The stamp is of the superstep that has just run; 0 means never.
-        let stamp = self.taken + 1;
-        match self.marks.get_mut(node) {
-            Some(mark) if *mark == stamp => return,
-            Some(mark) => *mark = stamp,
-            None => return,
+        if self.is_reached(node) {
+            return;
         }
-        if self.plan.nodes.get(node).is_some_and(|node| node.defer) {
+        if self.plan.defers(node) {
             if !self.deferred.contains(&node) {
                 self.deferred.push(node);
             }
-        } else {
+        } else if node < self.plan.nodes.len() {
             self.frontier.push(Task::by_edge(node));
         }
+    }
+
+    /// True when the node is on the next frontier; from now on it is.
+    fn is_reached(&mut self, node: usize) -> bool {
+        if self.frontier.len() < FEW {
+            return self.frontier.iter().any(|task| task.node == node);
+        }
+        // The stamp is of the superstep that has just run; 0 means never.
+        let stamp = self.taken + 1;
+        if self.frontier.len() == FEW {
+            self.marks.resize(self.plan.nodes.len(), 0);
+            for task in &self.frontier {
+                if let Some(mark) = self.marks.get_mut(task.node) {
+                    *mark = stamp;
+                }
+            }
+        }
+        let mark = self.marks.get_mut(node);
+        mark.is_some_and(|mark| std::mem::replace(mark, stamp) == stamp)
     }
 
     fn arrive(&mut self, plan: &Plan<S>, arrival: Arrival) {

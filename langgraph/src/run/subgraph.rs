@@ -4,14 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::commit::Changes;
+use super::inside::snapshot_inside;
 use super::machine::{End, Machine};
 use super::options::enter;
+use super::persistence::{Only, Persistence};
+use super::record::Snapshots;
 use super::threads::{Log, answer_key, go_on, start};
 use crate::AgentError;
-use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Answer, Call, Command, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun,
+    Answer, Call, ConfiguredNode, Context, IntoNode, IntoOutput, Look, Looking, NodeError, NodeRun,
     Output, Scope, Step, Write,
 };
 use crate::state::State;
@@ -24,12 +26,13 @@ struct Inner<S: State> {
 
 /// Runs `graph` inside the task of `cx`.
 async fn run_inside<S: State>(
-    plan: &Arc<Plan<S>>,
+    graph: &CompiledStateGraph<S>,
     state: S,
     input: Output<S>,
     cx: &Context,
     collect: bool,
 ) -> Result<Inner<S>, NodeError> {
+    let plan = &graph.plan;
     let outer = cx.scope();
     let namespace: Arc<[NodeName]> = outer.namespace.iter().cloned().chain([cx.name()]).collect();
     let scope = Scope {
@@ -51,10 +54,18 @@ async fn run_inside<S: State>(
         shared: Arc::clone(&outer.shared),
     };
     let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
-    enter_below(&mut machine, input, cx, collect)
+    machine.codec = graph.codec.or(machine.codec);
+    let _only = match &graph.persistence {
+        Persistence::PerThread(key) if cx.place().is_some() => Some(Only::new(cx, key)?),
+        _ => None,
+    };
+    enter_below(&mut machine, &graph.persistence, input, cx, collect)
         .await
         .map_err(NodeError::from_agent)?;
     let end = machine.run().await.map_err(NodeError::from_agent)?;
+    if matches!(end, End::Done) {
+        machine.report_unfilled_joins();
+    }
     Ok(Inner { machine, end })
 }
 
@@ -62,36 +73,62 @@ async fn run_inside<S: State>(
 /// it: on a thread it keeps a log of its own, below the task's.
 async fn enter_below<S: State>(
     machine: &mut Machine<S>,
+    persistence: &Persistence,
     input: Output<S>,
     cx: &Context,
     collect: bool,
 ) -> Result<(), AgentError> {
-    let log = cx.place().map(|place| Log {
-        saver: Arc::clone(&place.saver),
-        key: place.below(cx.node(), cx.next_call()),
-        metadata: machine.scope.shared.metadata.clone(),
-        // What it has changed so far is wanted too, when it goes on.
-        whole: collect,
+    let call = cx.next_call();
+    let log = cx.place().and_then(|place| {
+        let below = place.below(cx.node(), call);
+        let (key, snapshots, call) = match persistence {
+            Persistence::None => return None,
+            // What it has changed so far is wanted too, when it goes on.
+            Persistence::PerCall if collect => (below, Snapshots::Never, None),
+            Persistence::PerCall => (below, Snapshots::Anywhere, None),
+            Persistence::PerThread(key) => {
+                let snapshots = match collect {
+                    true => Snapshots::AtInputs,
+                    false => Snapshots::Anywhere,
+                };
+                let call = Arc::from(below.namespace.join("/"));
+                (place.kept(key), snapshots, Some(call))
+            }
+        };
+        Some(Log {
+            saver: Arc::clone(&place.tip.saver),
+            key,
+            encodes: place.tip.encodes(),
+            metadata: machine.scope.shared.metadata.clone(),
+            snapshots,
+            call,
+        })
     });
-    let changes = || collect.then(Changes::default);
-    if let Some(log) = &log {
-        machine.changes = changes();
-        if let Some(loaded) = log.load(machine, None).await? {
-            let namespace = Arc::clone(&machine.scope.namespace);
-            let open = loaded.open(&namespace);
-            let answers = open.iter().filter_map(|(task, interrupt)| {
-                let value = cx.answer_to(&interrupt.id)?.clone();
-                let key = answer_key(interrupt, &namespace);
-                Some((*task, Answer { key, value }))
-            });
-            let answers = answers.collect();
-            return go_on(machine, log, loaded, answers, None).await;
-        }
-        machine.changes = None;
+    let Some(log) = log else {
+        machine.call = call;
+        machine.given = cx.answers().to_vec();
+        machine.start(input).await?;
+        // The input is the caller's, not a change of this graph.
+        machine.changes = collect.then(Changes::default);
+        return Ok(());
+    };
+    machine.changes = collect.then(Changes::default);
+    let loaded = log.load(machine, None).await?;
+    // Of another call only the state is of interest.
+    if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
+        let namespace = Arc::clone(&machine.scope.namespace);
+        let open = loaded.open(&namespace);
+        let answers = open.iter().filter_map(|(task, interrupt)| {
+            let value = cx.answer_to(&interrupt.id)?.clone();
+            let key = answer_key(interrupt, &namespace);
+            Some((*task, Answer { key, value }))
+        });
+        let answers = answers.collect();
+        return Box::pin(go_on(machine, &log, loaded, answers, None)).await;
     }
-    start(machine, log, None, input).await?;
-    // The input is the caller's, not a change of this graph.
-    machine.changes = changes();
+    machine.changes = None;
+    Box::pin(start(machine, Some(log), None, input)).await?;
+    machine.changes = collect.then(Changes::default);
     Ok(())
 }
 
@@ -100,20 +137,23 @@ struct Shared<S: State>(CompiledStateGraph<S>);
 
 impl<S: State> Shared<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        let inner = run_inside(
-            &self.0.plan,
-            call.state.clone(),
-            Output::none(),
-            call.cx,
-            true,
-        )
-        .await?;
+        let plan = &self.0.plan;
+        let (state, input) = match self.0.persistence {
+            // It has a state of its own, and gets the one around as its input.
+            Persistence::PerThread(_) if call.cx.place().is_some() => {
+                let mut input = Output::update(call.state.clone().into());
+                enter(plan, &mut input);
+                (plan.initial.clone(), input)
+            }
+            _ => (call.state.clone(), Output::none()),
+        };
+        let inner = run_inside(&self.0, state, input, call.cx, true).await?;
         let Inner { mut machine, end } = inner;
         let changes = machine
             .changes
             .take()
             .map_or_else(Vec::new, Changes::into_writes);
-        finish(end, changes, call.cx)
+        finish(end, changes, call)
     }
 }
 
@@ -121,7 +161,7 @@ impl<S: State> Shared<S> {
 fn finish<P: State>(
     end: End,
     changes: Vec<Write<P>>,
-    cx: &Context,
+    call: Call<'_, P>,
 ) -> Result<Output<P>, NodeError> {
     let mut output = Output {
         writes: changes.into(),
@@ -130,18 +170,17 @@ fn finish<P: State>(
     match end {
         End::Done => {}
         End::Parent(parent) => {
-            let command: Command<P> = parent.into_command().map_err(|state| {
-                NodeError::msg(format!(
-                    "a command for a parent graph over `{state}` reached one over `{}`",
-                    std::any::type_name::<P>()
-                ))
-            })?;
-            let command = command.into_parts();
+            let command = parent.into_output(call.state)?;
             output.writes.extend(command.writes);
             output.jump = command.jump;
         }
         End::Paused(interrupts) => {
-            cx.pass_on(interrupts);
+            call.cx.pass_on(interrupts, None);
+            return Err(NodeError::msg("the graph inside waits"));
+        }
+        End::Refused(interrupts, error) => {
+            let error = NodeError::from_agent(*error);
+            call.cx.pass_on(interrupts, Some(error));
             return Err(NodeError::msg("the graph inside waits"));
         }
     }
@@ -151,6 +190,10 @@ fn finish<P: State>(
 impl<S: State> Step<S> for Shared<S> {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.run(call))
+    }
+
+    fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
+        Some(Box::pin(snapshot_inside(&self.0, state.clone(), look)))
     }
 }
 
@@ -162,7 +205,20 @@ pub enum ByGraph {}
 impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
     fn into_node(self) -> ConfiguredNode<S> {
         let kind = NodeKind::Subgraph(Box::new(self.topology().clone()));
-        ConfiguredNode::new(Arc::new(Shared(self)), false).with_kind(kind)
+        let unstorable = self.unstorable();
+        ConfiguredNode::new(Arc::new(Shared(self)), false)
+            .with_kind(kind)
+            .unstorable(unstorable)
+    }
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// The state, of this graph or of one inside it, that cannot be stored as bytes.
+    fn unstorable(&self) -> Option<&'static str> {
+        if self.codec.or_else(S::codec).is_none() {
+            return Some(std::any::type_name::<S>());
+        }
+        self.plan.unstorable.as_ref().map(|(_, state)| *state)
     }
 }
 
@@ -225,9 +281,9 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let plan = &self.graph.plan;
         enter(plan, &mut input);
         let Inner { machine, end } =
-            run_inside(plan, plan.initial.clone(), input, call.cx, false).await?;
+            run_inside(&self.graph, plan.initial.clone(), input, call.cx, false).await?;
         // A graph that waits has no result yet.
-        let command = finish(end, Vec::new(), call.cx)?;
+        let command = finish(end, Vec::new(), call)?;
         let mut output = (self.back)(machine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
@@ -239,6 +295,11 @@ impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
     fn call<'a>(&'a self, call: Call<'a, P>) -> NodeRun<'a, P> {
         NodeRun::future(self.run(call))
     }
+
+    fn inside<'a>(&'a self, _: &'a P, look: Look<'a>) -> Option<Looking<'a>> {
+        let initial = self.graph.plan.initial.clone();
+        Some(Box::pin(snapshot_inside(&self.graph, initial, look)))
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -246,7 +307,10 @@ impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
     fn into_node(self) -> ConfiguredNode<P> {
         let kind = NodeKind::Subgraph(Box::new(self.graph.topology().clone()));
         let may_goto = self.may_goto;
-        ConfiguredNode::new(Arc::new(self), may_goto).with_kind(kind)
+        let unstorable = self.graph.unstorable();
+        ConfiguredNode::new(Arc::new(self), may_goto)
+            .with_kind(kind)
+            .unstorable(unstorable)
     }
 }
 
@@ -287,11 +351,15 @@ impl Context {
         let plan = &graph.plan;
         enter(plan, &mut input);
         let Inner { machine, end } =
-            run_inside(plan, plan.initial.clone(), input, self, false).await?;
+            run_inside(graph, plan.initial.clone(), input, self, false).await?;
         match end {
             End::Done => Ok(machine.into_state()),
             End::Paused(interrupts) => {
-                self.pass_on(interrupts);
+                self.pass_on(interrupts, None);
+                Err(NodeError::msg("the graph inside waits"))
+            }
+            End::Refused(interrupts, error) => {
+                self.pass_on(interrupts, Some(NodeError::from_agent(*error)));
                 Err(NodeError::msg("the graph inside waits"))
             }
             End::Parent(parent) => Err(NodeError::from_agent(AgentError::NoParent {

@@ -87,47 +87,62 @@ impl<S: State> Machine<S> {
         let Some(emitter) = &self.scope.emitter else {
             return;
         };
-        if self.is_start(task) {
+        if self.is_start(task) || task.ran.is_some() {
+            // No node has run; but what is asked has to be seen.
+            if let Ended::Asked { questions, .. } = ended {
+                let interrupts = self.interrupts(task, index, questions.clone());
+                emitter
+                    .send(self.shown_step(), Payload::Interrupt(interrupts))
+                    .await;
+            }
             return;
         }
         let node = self.plan.name(task.node);
         let mut writes: Arc<Vec<Write<S>>> = Arc::default();
         let mut interrupts = Vec::new();
         let mut error = None;
-        match ended {
-            Ended::Finished(done) => {
-                if emitter.wants(Mode::Messages) {
-                    for write in done.output.writes() {
-                        let messages = self.new_messages(write);
-                        for message in messages {
-                            if emitter.first_sight(&message) {
-                                let node = Arc::clone(&node);
-                                emitter
-                                    .send(self.shown_step(), Payload::Message { node, message })
-                                    .await;
-                            }
+        if let Ended::Finished(done)
+        | Ended::Asked {
+            ran: Some(done), ..
+        } = ended
+        {
+            if emitter.wants(Mode::Messages) {
+                for write in done.output.writes() {
+                    let messages = self.new_messages(write);
+                    for message in messages {
+                        if emitter.first_sight(&message) {
+                            let node = Arc::clone(&node);
+                            emitter
+                                .send(self.shown_step(), Payload::Message { node, message })
+                                .await;
                         }
                     }
                 }
-                if emitter.wants(Mode::Updates) || (emitter.wants(Mode::Tasks) && !done.cached) {
-                    writes = Arc::new(done.output.writes().to_vec());
-                }
-                if emitter.wants(Mode::Updates) {
-                    let writes: Arc<Vec<Write<S>>> = Arc::clone(&writes);
-                    let node = Arc::clone(&node);
-                    emitter
-                        .send(
-                            self.shown_step(),
-                            Payload::Update {
-                                node,
-                                writes,
-                                cached: done.cached,
-                            },
-                        )
-                        .await;
-                }
             }
-            Ended::Asked(questions) => {
+            if emitter.wants(Mode::Updates) || (emitter.wants(Mode::Tasks) && !done.cached) {
+                writes = Arc::new(done.output.writes().to_vec());
+            }
+            if emitter.wants(Mode::Updates) {
+                let writes: Arc<Vec<Write<S>>> = Arc::clone(&writes);
+                let node = Arc::clone(&node);
+                emitter
+                    .send(
+                        self.shown_step(),
+                        Payload::Update {
+                            node,
+                            writes,
+                            cached: done.cached,
+                        },
+                    )
+                    .await;
+            }
+        }
+        match ended {
+            Ended::Finished(_) => {}
+            Ended::Asked {
+                questions, refused, ..
+            } => {
+                error = refused.as_ref().map(ToString::to_string);
                 interrupts = self.interrupts(task, index, questions.clone());
                 emitter
                     .send(self.shown_step(), Payload::Interrupt(interrupts.clone()))

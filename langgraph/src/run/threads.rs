@@ -7,16 +7,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Run;
+use super::coder::Coder;
 use super::execute::{Done, Ended};
+use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
-use super::record::{Origin, Recorder, spec};
+use super::record::{Origin, Recorder, Snapshots};
+use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, ListOptions, Payload, Snapshot, Source,
-    ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, Head, Snapshot, Source, ThreadKey,
 };
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Answer, Interrupt, Jump, Output, Writes};
@@ -28,18 +30,69 @@ pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
     pub(super) metadata: BTreeMap<String, Value>,
-    /// True when the log is read from its beginning each time.
-    pub(super) whole: bool,
+    pub(super) snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    pub(super) call: Option<Arc<str>>,
+    /// False while values are held back as they are.
+    pub(super) encodes: bool,
 }
 
 impl Log {
-    pub(super) fn recorder(&self) -> Recorder {
+    /// The root graph's log of a thread.
+    pub(super) fn root(saver: &Arc<dyn Checkpointer>, thread: impl Into<String>) -> Self {
+        Self {
+            saver: Arc::clone(saver),
+            key: ThreadKey::root(thread),
+            metadata: BTreeMap::new(),
+            snapshots: Snapshots::Anywhere,
+            call: None,
+            encodes: true,
+        }
+    }
+
+    /// Writes to the log behind `head`.
+    pub(super) fn recorder<S: State>(
+        &self,
+        machine: &Machine<S>,
+        head: Option<Head>,
+    ) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
-        let recorder = Recorder::new(saver, self.key.clone(), self.metadata.clone());
-        if self.whole {
-            recorder.without_snapshots()
-        } else {
-            recorder
+        let tip = Tip::new(saver, self.key.clone(), head, self.encodes);
+        let coder = Coder {
+            plan: Arc::clone(&machine.plan),
+            codec: machine.codec,
+        };
+        let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
+        recorder.within(self.snapshots, self.call.clone())
+    }
+
+    /// Goes on behind what was loaded.
+    pub(super) fn recorder_behind<S: State>(
+        &self,
+        machine: &Machine<S>,
+        loaded: &Loaded<S>,
+    ) -> Recorder<S> {
+        let mut recorder = self.recorder(machine, Some(loaded.head));
+        recorder.resume(&loaded.stored.checkpoint);
+        recorder
+    }
+
+    /// Fails when the saver keeps bytes and the graph, or one inside it, has values that cannot
+    /// become any.
+    pub(super) fn check<S: State>(&self, machine: &Machine<S>) -> Result<(), CheckpointError> {
+        if self.saver.formats().is_none() {
+            return Ok(());
+        }
+        if machine.codec.is_none() {
+            let state = std::any::type_name::<S>();
+            return Err(CheckpointError::NotStorable { state });
+        }
+        match &machine.plan.unstorable {
+            None => Ok(()),
+            Some((node, state)) => Err(CheckpointError::SubgraphNotStorable {
+                node: node.to_string(),
+                state,
+            }),
         }
     }
 
@@ -48,8 +101,10 @@ impl Log {
         machine: &Machine<S>,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
+        self.check(machine)?;
         let loaded = load(&Read {
             plan: &machine.plan,
+            codec: machine.codec,
             initial: &machine.state,
             saver: &*self.saver,
             key: &self.key,
@@ -77,7 +132,7 @@ pub(super) async fn start<S: State>(
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
     if let Some(log) = log {
-        let mut recorder = log.recorder();
+        let mut recorder = log.recorder(machine, None);
         let mut origin = Origin {
             parent: None,
             base: None,
@@ -85,7 +140,7 @@ pub(super) async fn start<S: State>(
         };
         if let Some(loaded) = log.load(machine, at).await? {
             let checkpoint = &loaded.stored.checkpoint;
-            recorder.resume(loaded.head, checkpoint);
+            recorder = log.recorder_behind(machine, &loaded);
             origin.parent = Some(checkpoint.id);
             origin.base = Some(Base {
                 id: checkpoint.id,
@@ -107,7 +162,7 @@ pub(super) async fn start<S: State>(
             machine.commit().apply(usize::MAX, write)?;
         }
         let wrote = !writes.is_empty();
-        let entry = wrote.then(|| Payload::of(writes));
+        let entry = machine.entry(writes)?;
         machine.record(origin, entry).await?;
         if wrote {
             machine.tell_values().await;
@@ -115,7 +170,9 @@ pub(super) async fn start<S: State>(
         machine.frontier.clear();
         // The input is safe before the first node starts.
         let taken_up = Ended::Finished(Done::new(input.clone()));
-        machine.record_ended(0, &taken_up).await?;
+        machine
+            .record_ended(0, machine.plan.nodes.len(), &taken_up)
+            .await?;
     }
     machine.start(input).await
 }
@@ -137,7 +194,7 @@ pub(super) async fn proceed<S: State>(
     let elsewhere = match (at, given.is_empty()) {
         (None, _) => false,
         (Some(_), true) => checkpoint.source != Source::Update,
-        (Some(id), false) => loaded.head != Some(id),
+        (Some(id), false) => loaded.head.id != id,
     };
     if elsewhere {
         return fork(machine, &log, loaded, given, command).await;
@@ -171,7 +228,7 @@ async fn fork<S: State>(
         }
         if let Some(recorder) = &mut machine.recorder {
             recorder.keep_answers(task, vec![answer]);
-            recorder.flush().await?;
+            recorder.flush(true).await?;
         }
     }
     machine.passed = true;
@@ -187,8 +244,7 @@ pub(super) async fn go_on<S: State>(
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = &log.key.thread;
-    let mut recorder = log.recorder();
-    recorder.resume(loaded.head, &loaded.stored.checkpoint);
+    let mut recorder = log.recorder_behind(machine, &loaded);
     for (task, answer) in answers {
         if let Some(state) = loaded.tasks.get_mut(task) {
             state.answers.retain(|old| old.key != answer.key);
@@ -196,7 +252,7 @@ pub(super) async fn go_on<S: State>(
         }
         recorder.keep_answers(task, vec![answer]);
     }
-    recorder.flush().await?;
+    recorder.flush(true).await?;
     if machine.changes.is_some() {
         machine.changes = loaded.changes.take();
     }
@@ -209,11 +265,11 @@ pub(super) async fn go_on<S: State>(
         for write in writes.clone() {
             machine.commit().apply(usize::MAX, write)?;
         }
-        let tasks = joining.iter().map(|task| spec(&machine.plan, task));
-        let tasks = tasks.collect();
         if let Some(recorder) = &mut machine.recorder {
-            recorder.keep_entry(writes, tasks);
-            recorder.flush().await?;
+            let tasks = joining.iter().map(|task| recorder.spec(task));
+            let tasks = tasks.collect::<Result<_, _>>()?;
+            recorder.keep_entry(writes, tasks)?;
+            recorder.flush(true).await?;
         }
     }
     machine.tell_values().await;
@@ -322,10 +378,13 @@ impl<S: State> CompiledStateGraph<S> {
         Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
     }
 
-    fn log(&self, thread: &str) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), AgentError> {
+    pub(super) fn kept(
+        &self,
+        thread: &str,
+    ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
         match &self.saver {
             Some(saver) => Ok((saver, ThreadKey::root(thread))),
-            None => Err(CheckpointError::NoCheckpointer(thread.to_owned()).into()),
+            None => Err(CheckpointError::NoCheckpointer(thread.to_owned())),
         }
     }
 
@@ -337,7 +396,62 @@ impl<S: State> CompiledStateGraph<S> {
     /// [`AgentError::Checkpoint`] when the thread cannot be read.
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
         let loaded = self.read(thread, None).await?;
-        Ok(loaded.map(|loaded| loaded.live(&self.plan)))
+        Ok(loaded.map(|loaded| loaded.live(&self.plan, &[])))
+    }
+
+    /// The thread as it is now, or as the checkpoint `at` was saved, with the graphs inside its
+    /// pending tasks: [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside), to any
+    /// depth.
+    ///
+    /// Seen are the nodes that are graphs themselves; what a node calls by
+    /// [`Context::run`](crate::Context::run) is its own business.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut inner = StateGraph::<i64>::new();
+    /// inner.add_node("double", |n: &i64| n * 2).add_node("increment", |n: &i64| n + 1);
+    /// inner.add_sequence(&["double", "increment"]).interrupt_before(["increment"]);
+    ///
+    /// let mut outer = StateGraph::<i64>::new();
+    /// outer.add_node("inner", inner.compile()?).add_sequence(&["inner"]);
+    /// let graph = outer.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// graph.run(20).thread("t").await?;
+    /// let snapshot = graph.get_state_with_subgraphs("t", None).await?.unwrap();
+    /// assert_eq!(snapshot.values, 20);
+    /// let inside = snapshot.tasks[0].inside::<i64>().unwrap();
+    /// assert_eq!((inside.values, &*inside.next[0]), (40, "increment"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn get_state_with_subgraphs(
+        &self,
+        thread: &str,
+        at: impl Into<Option<CheckpointId>> + Send,
+    ) -> Result<Option<Snapshot<S>>, AgentError> {
+        let at = at.into();
+        let Some(loaded) = self.read(thread, at).await? else {
+            return Ok(None);
+        };
+        let (saver, key) = self.kept(thread)?;
+        let looked = Looked {
+            saver: &**saver,
+            key: &key,
+            namespace: &[],
+            saved: at.is_some(),
+        };
+        Ok(Some(show(&self.plan, loaded, looked).await?))
     }
 
     async fn read(
@@ -345,9 +459,10 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
+        let (saver, key) = self.kept(thread)?;
         load(&Read {
             plan: &self.plan,
+            codec: self.codec.or_else(S::codec),
             initial: &Arc::new(self.plan.initial.clone()),
             saver: &**saver,
             key: &key,
@@ -370,21 +485,7 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(self
             .read(thread, Some(checkpoint))
             .await?
-            .map(Loaded::saved))
-    }
-
-    /// The thread's checkpoints, newest first, those of all its branches.
-    ///
-    /// # Errors
-    ///
-    /// As [`get_state`](Self::get_state).
-    pub async fn history(&self, thread: &str) -> Result<Vec<Snapshot<S>>, AgentError> {
-        let (saver, key) = self.log(thread)?;
-        let mut history = Vec::new();
-        for id in saver.list(&key, ListOptions::default()).await? {
-            history.extend(self.read(thread, Some(id)).await?.map(Loaded::saved));
-        }
-        Ok(history)
+            .map(|loaded| loaded.saved(&[])))
     }
 }
 

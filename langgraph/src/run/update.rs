@@ -6,14 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::commit::Changes;
-use super::execute::{Ended, look};
+use super::execute::{Ended, Unsettled, look};
 use super::load::Loaded;
 use super::machine::{Machine, Task};
 use super::options::{Options, enter, machine};
 use super::record::Origin;
 use super::threads::Log;
 use crate::AgentError;
-use crate::checkpoint::{Base, CheckpointError, CheckpointId, Payload, Source, Stored, ThreadKey};
+use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, Stored};
 use crate::graph::{CompiledStateGraph, NodeName, START};
 use crate::node::{IntoOutput, NodeError, Output};
 use crate::state::State;
@@ -189,13 +189,8 @@ impl<S: State> ThreadUpdate<S> {
     async fn make(self) -> Result<CheckpointId, AgentError> {
         let saver = self.graph.saver.clone();
         let saver = saver.ok_or_else(|| CheckpointError::NoCheckpointer(self.thread.clone()))?;
-        let log = Log {
-            saver,
-            key: ThreadKey::root(self.thread.clone()),
-            metadata: std::collections::BTreeMap::new(),
-            whole: false,
-        };
-        let mut machine = machine(&self.graph.plan, &Options::default(), None)?;
+        let log = Log::root(&saver, self.thread.clone());
+        let mut machine = machine(&self.graph, &Options::default(), None)?;
         let loaded = log.load(&machine, self.at).await?;
         match self.change {
             Change::Updates(supersteps) => {
@@ -253,12 +248,11 @@ fn stand<S: State>(
     loaded: Option<Loaded<S>>,
     keep: &[usize],
 ) -> Result<Option<CheckpointId>, AgentError> {
-    let mut recorder = log.recorder();
     let Some(mut loaded) = loaded else {
-        machine.recorder = Some(recorder);
+        machine.recorder = Some(log.recorder(machine, None));
         return Ok(None);
     };
-    recorder.resume(loaded.head, &loaded.stored.checkpoint);
+    let recorder = log.recorder_behind(machine, &loaded);
     let id = loaded.stored.checkpoint.id;
     let tasks = std::mem::take(&mut loaded.tasks);
     let kept = tasks
@@ -341,7 +335,13 @@ async fn superstep<S: State>(
     for (node, output) in updates {
         let cx = machine.context(node);
         let asked = look(&plan, node, &machine.state, &output, &cx).await;
-        let routes = asked.map_err(|error| machine.failure(node, error))?;
+        let routes = asked.map_err(|unsettled| match unsettled {
+            Unsettled::Failed(error) => machine.failure(node, error),
+            Unsettled::Asked(..) => refused(format!(
+                "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
+                plan.node_name(node)
+            )),
+        })?;
         writes.push((node, output.writes));
         directions.push((node, output.jump, routes));
     }
@@ -356,7 +356,7 @@ async fn superstep<S: State>(
     }
     machine.settle();
     machine.release_deferred();
-    let entry = (!written.is_empty()).then(|| Payload::of(written));
+    let entry = machine.entry(written)?;
     machine
         .record(behind(parent, Source::Update), entry)
         .await?;
@@ -386,7 +386,9 @@ async fn add_input<S: State>(
     machine.frontier.insert(0, Task::by_edge(start));
     machine.record(behind(parent, Source::Input), None).await?;
     let taken_up = Ended::Finished(super::execute::Done::new(input));
-    machine.record_ended(0, &taken_up).await
+    machine
+        .record_ended(0, machine.plan.nodes.len(), &taken_up)
+        .await
 }
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers.
@@ -397,15 +399,14 @@ pub(super) async fn copy<S: State>(
     origin: Origin,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
-    let mut recorder = log.recorder();
-    recorder.resume(loaded.head, &loaded.stored.checkpoint);
+    let recorder = log.recorder_behind(machine, &loaded);
     loaded.tasks.retain(|task| !task.joined_in);
     for task in &mut loaded.tasks {
         task.forget();
     }
     loaded.restore(machine, &log.key.thread, Some(recorder))?;
     machine.step += 1;
-    let mut entry = None;
+    let mut entry = Vec::new();
     if let Some(command) = command {
         let joining = machine.joining(command.jump)?;
         machine.frontier.extend(joining);
@@ -413,9 +414,10 @@ pub(super) async fn copy<S: State>(
         for write in writes.clone() {
             machine.commit().apply(usize::MAX, write)?;
         }
-        entry = (!writes.is_empty()).then(|| Payload::of(writes));
+        entry = writes;
     }
     machine.tell_values().await;
+    let entry = machine.entry(entry)?;
     machine.record(origin, entry).await?;
     // START has no code: the input that it took up is taken up again.
     let start = machine.plan.nodes.len();
@@ -425,7 +427,7 @@ pub(super) async fn copy<S: State>(
             .get_mut(index)
             .filter(|task| task.node == start);
         if let Some(prior) = prior.and_then(|task| task.prior.take()) {
-            machine.record_ended(index, &prior).await?;
+            machine.record_ended(index, start, &prior).await?;
             if let Some(task) = machine.frontier.get_mut(index) {
                 task.prior = Some(prior);
             }
@@ -443,7 +445,8 @@ pub(super) async fn last_by_edge(log: &Log, from: &Stored) -> Result<Vec<NodeNam
     let mut base = from.checkpoint.base;
     while let Some(Base { id, with_tasks }) = base {
         let chain = log.saver.load(&log.key, Some(id)).await?;
-        let Some(before) = chain.last() else { break };
+        let records = chain.map(|chain| chain.records).unwrap_or_default();
+        let Some(before) = records.last() else { break };
         if with_tasks {
             let by_edge = before
                 .checkpoint

@@ -4,6 +4,7 @@
 //! *update*, a struct with one `Option` per field, and the runtime merges the updates of a
 //! superstep in a fixed order, each field by its [`Reducer`].
 
+use crate::checkpoint::{StateCodec, StateVersion};
 use crate::message::Message;
 
 mod field;
@@ -118,6 +119,19 @@ pub trait State: Clone + Send + Sync + 'static {
     /// Shows `see` every chat message that `update` holds, for the `messages` stream.
     fn messages(update: &Self::Update, see: &mut dyn FnMut(&Message)) {
         let _ = (update, see);
+    }
+
+    /// How updates become bytes, for threads that are stored; `None` when they cannot.
+    ///
+    /// The derive answers for types whose fields can be serialized. Where a saver that keeps bytes
+    /// is attached to a graph, the compiler asks for it; this is for the graphs inside.
+    fn codec() -> Option<StateCodec<Self>> {
+        None
+    }
+
+    /// Which version of the type this is, and how what older ones have stored is read.
+    fn version() -> StateVersion {
+        StateVersion::default()
     }
 
     /// The state with `update` merged into it.

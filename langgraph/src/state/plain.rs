@@ -2,9 +2,11 @@
 
 use std::ops::{Deref, DerefMut};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Field, FieldSet, ReducerError, State};
+use crate::checkpoint::StateCodec;
 use crate::node::{IntoOutput, NodeError, Output};
 
 /// Any value as a state of one field, which the last write replaces.
@@ -44,9 +46,30 @@ impl<T> DerefMut for Plain<T> {
 }
 
 /// The update of a state that is one value: the new value, or nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+///
+/// It serializes as a list of at most one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlainUpdate<T>(pub Option<T>);
+
+// As an option would, `Some(None)` would come back as `None`.
+impl<T: Serialize> Serialize for PlainUpdate<T> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serializer.collect_seq(&self.0)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for PlainUpdate<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut values = Vec::<T>::deserialize(deserializer)?;
+        let value = values.pop();
+        if values.is_empty() {
+            Ok(Self(value))
+        } else {
+            let found = values.len() + 1;
+            Err(D::Error::invalid_length(found, &"at most one value"))
+        }
+    }
+}
 
 impl<T> Default for PlainUpdate<T> {
     fn default() -> Self {
@@ -141,6 +164,10 @@ macro_rules! whole {
                 if fields.contains(0) {
                     *self = <$ty>::default();
                 }
+            }
+
+            fn codec() -> Option<StateCodec<Self>> {
+                Some(StateCodec::serde())
             }
         }
 

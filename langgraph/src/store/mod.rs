@@ -1,1 +1,111 @@
+//! Long-term memory: what outlives a thread.
+//!
+//! A [`Store`] keeps JSON values under a [`Namespace`] and a key. Threads have their own memory, the
+//! checkpoints; what all of them may know (a user's preferences, facts, documents) goes here.
+//!
+//! Attach one with [`CompiledStateGraph::store`](crate::CompiledStateGraph::store), or for one run
+//! with [`Run::store`](crate::run::Run::store); nodes, tools and subgraphs reach it with
+//! [`Context::store`](crate::Context::store). [`MemoryStore`] is here; SQLite and PostgreSQL are in
+//! `langgraph-sqlite` and `langgraph-postgres`.
+//!
+//! # Examples
+//!
+//! ```
+//! use std::sync::Arc;
+//! use langgraph::prelude::*;
+//! use langgraph::store::{MemoryStore, StoreError};
+//!
+//! #[derive(State, Clone, Debug, Default)]
+//! struct Chat {
+//!     user: String,
+//!     said: String,
+//!     answer: String,
+//! }
+//!
+//! #[node]
+//! async fn greet(chat: &Chat, cx: &Context) -> Result<ChatUpdate, StoreError> {
+//!     let store = cx.store()?;
+//!     if let Some(name) = chat.said.strip_prefix("I am ") {
+//!         store.put(["users", &chat.user], "name", name).await?;
+//!     }
+//!     let name: Option<String> = store.get_as(["users", &chat.user], "name").await?;
+//!     let name = name.unwrap_or_else(|| "stranger".to_owned());
+//!     Ok(ChatUpdate::default().answer(format!("Hello, {name}")))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let graph = graph! { type State = Chat; START => greet => END };
+//! let graph = graph.compile()?.store(Arc::new(MemoryStore::new()));
+//!
+//! let hello = |user: &str, said: &str| {
+//!     ChatUpdate::default().user(user.into()).said(said.into())
+//! };
+//! assert_eq!(graph.invoke(hello("u-1", "I am Ada")).await?.answer, "Hello, Ada");
+//! assert_eq!(graph.invoke(hello("u-1", "hi")).await?.answer, "Hello, Ada");
+//! assert_eq!(graph.invoke(hello("u-2", "hi")).await?.answer, "Hello, stranger");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Searching
+//!
+//! [`search`](StoreExt::search) finds items below a namespace: those that pass a [`Filter`], newest
+//! first; or, when the store has an [`Embedder`], those that come nearest to a query in meaning.
+//!
+//! ```
+//! use langgraph::store::{Filter, HashingEmbedder, MemoryStore, StoreExt, StoreOptions};
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let options = StoreOptions::default().embedder(HashingEmbedder::new(256)).fields(["text"]);
+//! let store = MemoryStore::with(options);
+//! let notes = ["users", "u-1", "notes"];
+//! store.put(notes, "1", &json!({"text": "tea without milk", "year": 2023})).await?;
+//! store.put(notes, "2", &json!({"text": "the cat is called Ada", "year": 2025})).await?;
+//!
+//! let recent = store.search(["users", "u-1"]).filter(Filter::ge("year", 2024)).await?;
+//! assert_eq!(recent[0].key, "2");
+//!
+//! let near = store.search(["users"]).query("what is the cat called").limit(1).await?;
+//! assert_eq!(near[0].key, "2");
+//! assert!(near[0].score.is_some_and(|score| score > 0.5));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Expiry
+//!
+//! An item with a time to live is gone when it is over, whether it has been removed from the disk
+//! yet or not: nothing returns it, counts it or lists its namespace. Reading an item starts its time
+//! anew, unless [`StoreOptions::refresh_on_read`] or the call says otherwise. Stores remove a few
+//! expired items whenever they write; [`Store::sweep`] removes all of them.
 
+mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod embed;
+mod error;
+mod ext;
+mod filter;
+mod item;
+mod memory;
+mod namespace;
+mod op;
+mod options;
+mod path;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use embed::{EmbedError, EmbedFuture, Embedder, HashingEmbedder, similarity};
+pub use error::StoreError;
+pub use ext::{Request, StoreExt};
+pub use filter::{Bound, Filter, Scalar, Test};
+pub use item::Item;
+pub use memory::MemoryStore;
+pub use namespace::{Label, Namespace};
+pub use op::{
+    Answer, Delete, Get, Indexing, ListNamespaces, Op, Put, Search, Store, StoreFuture, Ttl,
+};
+pub use options::{Prepared, StoreOptions};
+pub use path::{FieldPath, Segment};

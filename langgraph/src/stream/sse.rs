@@ -27,7 +27,8 @@ use crate::state::State;
 /// ```
 ///
 /// `event` is the kind of the event ([`EventKind::name`](super::EventKind::name)), `data` the
-/// [`Event`] as JSON on one line. The last one is `end`, whose data is `{"status":"done"}` or
+/// [`Event`] as JSON on one line. The last one is `end`, whose data is `{"status":"done"}` (with
+/// `"unfilled_joins":[..]` when there are some) or
 /// `{"status":"interrupted","next":[..],"interrupts":[..]}`; or, when the run fails, `error`,
 /// whose data is `{"message":".."}`.
 ///
@@ -118,7 +119,12 @@ fn failed(error: &dyn fmt::Display) -> String {
 
 fn end<S>(outcome: &Outcome<S>) -> String {
     let data = match outcome {
-        Outcome::Done(_) => json!({"status": "done"}),
+        Outcome::Done { unfilled_joins, .. } if unfilled_joins.is_empty() => {
+            json!({"status": "done"})
+        }
+        Outcome::Done { unfilled_joins, .. } => {
+            json!({"status": "done", "unfilled_joins": unfilled_joins})
+        }
         Outcome::Interrupted {
             interrupts, next, ..
         } => json!({"status": "interrupted", "next": next, "interrupts": interrupts}),

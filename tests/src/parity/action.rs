@@ -144,11 +144,9 @@ impl Session {
                 let run = self.configured(run, thread, at, &action.config)?;
                 self.stream(run, wanted).await
             }
-            Do::GetState { subgraphs: true } => {
-                Err(Trouble::Unable("no states of subgraphs yet".to_owned()))
-            }
-            Do::GetState { .. } => {
+            Do::GetState { subgraphs } => {
                 let found = match at {
+                    _ if *subgraphs => self.graph.get_state_with_subgraphs(thread, at).await?,
                     Some(id) => self.graph.get_state_at(thread, id).await?,
                     None => self.graph.get_state(thread).await?,
                 };

@@ -24,7 +24,7 @@ mod window;
 mod world;
 mod writes;
 
-use case::{Action, Case, Do};
+use case::{Action, Case};
 pub use suite::{Mode, Report, Verdict, run};
 
 /// What does not exist yet: a name for it, and which cases need it. They are skipped.
@@ -35,10 +35,6 @@ const MISSING: &[(&str, Needs)] = &[
     }),
     ("subgraph_checkpointer", |case| {
         case.has("subgraph_checkpointer")
-    }),
-    ("subgraph_states", |case| {
-        let inside = |action: &Action| matches!(action.what, Do::GetState { subgraphs: true });
-        case.runs.iter().any(inside)
     }),
 ];
 

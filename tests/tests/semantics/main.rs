@@ -10,11 +10,15 @@
     clippy::unnecessary_wraps
 )]
 
+mod asking_routers;
+mod bad_answers;
 mod building;
 mod deferred;
 mod determinism;
 mod dropping;
+mod inside;
 mod joins;
+mod kept_graphs;
 mod linear;
 mod parallel;
 mod poison;
@@ -22,3 +26,4 @@ mod routing;
 mod streams;
 mod subgraphs;
 mod trail;
+mod unfilled_joins;

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{Printer, at};
+use super::{Printer, at, private_at};
 use crate::diag::Range;
 use crate::graph::model::Beside;
 
@@ -52,16 +52,16 @@ impl Printer<'_> {
         // error may not be at.
         let beside = format!("{first}_beside_{second}");
         let [call, beside] = [at(start), at(pair.start)].map(|span| Ident::new(&beside, span));
-        let root = self.root;
-        let here = root.at(at(pair.start));
+        let here = private_at(at(pair.start));
         let bound = quote_spanned! {at(pair.start)=>
-            fn #beside<F: #here::__private::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+            fn #beside<F: #here::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
         };
+        let private = private_at(Span::mixed_site());
         quote! {{
             #[allow(non_snake_case)]
             #bound
-            use #root::__private::{DeclaredWrites as _, UnknownWrites as _};
-            let #both = (&#root::__private::pair(&#kind_of_first, &#kind_of_second)).clash();
+            use #private::{DeclaredWrites as _, UnknownWrites as _};
+            let #both = (&#private::pair(&#kind_of_first, &#kind_of_second)).clash();
             #call(#found #field);
         }}
     }

@@ -340,7 +340,7 @@ async fn f4_the_final_state_comes_from_the_same_object() {
     let mut stream = graph().run(()).stream(Mode::Updates);
     assert!(stream.outcome().is_none());
     while stream.next().await.is_some() {}
-    assert_eq!(stream.outcome(), Some(&Outcome::Done(expected.clone())));
+    assert_eq!(stream.outcome(), Some(&Outcome::done(expected.clone())));
     assert_eq!(stream.finish().await.unwrap().into_state(), expected);
     // Unread, half read, whatever is shown.
     for modes in [Modes::NONE, Modes::ALL, Mode::Custom.into()] {

@@ -1,0 +1,11 @@
+//! Threads and long-term memory for [`langgraph`] in PostgreSQL.
+//!
+//! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
+//! in any number of processes.
+
+mod error;
+mod migrate;
+mod pool;
+
+pub use error::PostgresError;
+pub use pool::{Database, Options};

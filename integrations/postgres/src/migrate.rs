@@ -1,0 +1,55 @@
+//! The tables, and how an older database gets them.
+
+use tokio_postgres::Transaction;
+
+use crate::PostgresError;
+
+/// What takes a database from each version to the next. Never change one that has been released.
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("sql/1_store.sql")];
+
+/// What all processes that set up tables wait for: the bytes of `langgrap`.
+const LOCK: i64 = 0x6c61_6e67_6772_6170;
+
+/// Makes the schema, and brings its tables up to date. The name is a plain one.
+pub(crate) async fn migrate(
+    transaction: &Transaction<'_>,
+    schema: &str,
+    migrations: &[&str],
+) -> Result<(), PostgresError> {
+    // Programs that start together would make the same tables.
+    transaction
+        .execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])
+        .await?;
+    // `IF NOT EXISTS` wants the right to create even when there is nothing to do.
+    let there = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
+    if transaction.query_opt(there, &[&schema]).await?.is_none() {
+        let sql = format!("CREATE SCHEMA \"{schema}\"");
+        transaction.batch_execute(&sql).await?;
+    }
+    let there = "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'";
+    let found: i32 = if transaction.query_opt(there, &[&schema]).await?.is_some() {
+        let row = transaction
+            .query_one("SELECT version FROM schema_version", &[])
+            .await?;
+        row.get(0)
+    } else {
+        let table = "CREATE TABLE schema_version (version integer NOT NULL);
+                     INSERT INTO schema_version VALUES (0)";
+        transaction.batch_execute(table).await?;
+        0
+    };
+    let known = i32::try_from(migrations.len()).unwrap_or(i32::MAX);
+    if found > known {
+        return Err(PostgresError::TooNew { found, known });
+    }
+    for (version, sql) in (1_i32..).zip(migrations) {
+        if version > found {
+            transaction.batch_execute(sql).await?;
+        }
+    }
+    if known > found {
+        let sql = "UPDATE schema_version SET version = $1";
+        transaction.execute(sql, &[&known]).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! Connections to a PostgreSQL database.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Client, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
+};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Config, NoTls, Transaction};
+
+use crate::PostgresError;
+use crate::migrate::{MIGRATIONS, migrate};
+
+/// How a database is connected to.
+///
+/// # Examples
+///
+/// ```no_run
+/// use langgraph_postgres::{Database, Options};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = Options::default().schema("assistants").max_connections(4);
+/// let database = Database::connect_with("postgres://me@localhost/app", options).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    schema: String,
+    max_connections: usize,
+    timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            schema: "langgraph".to_owned(),
+            max_connections: 8,
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Options {
+    /// The schema that the tables are in; `langgraph` unless set. It is made when there is none.
+    #[must_use]
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// How many connections there are at most; 8 unless set, and at least 1.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.max(1);
+        self
+    }
+
+    /// How long to wait for a connection, whether it is made or becomes free; 30 seconds unless
+    /// set.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+}
+
+/// A PostgreSQL database with the tables of this crate. Cheap to clone: clones share their
+/// connections.
+///
+/// The tables have a schema of their own. Connections set their `search_path` to it when they are
+/// made, so a pooler in front of the server has to keep sessions (`pool_mode = session`).
+///
+/// Connections are not encrypted: use a server on this machine, on a private network, or behind a
+/// tunnel. A URL that demands TLS is refused.
+#[derive(Clone)]
+pub struct Database {
+    pool: Pool,
+    schema: String,
+}
+
+impl Database {
+    /// Connects, and makes the tables when they are missing.
+    ///
+    /// # Errors
+    ///
+    /// When the URL is wrong, the server cannot be reached, or the tables were made by a later
+    /// version of this crate.
+    pub async fn connect(url: &str) -> Result<Self, PostgresError> {
+        Self::connect_with(url, Options::default()).await
+    }
+
+    /// As [`connect`](Self::connect), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); and when the name of the schema is no plain name.
+    pub async fn connect_with(url: &str, options: Options) -> Result<Self, PostgresError> {
+        let refused = |reason: String| PostgresError::Url {
+            url: without_password(url),
+            reason,
+        };
+        let mut config: Config = url
+            .parse()
+            .map_err(|error: tokio_postgres::Error| refused(error.to_string()))?;
+        if config.get_ssl_mode() == SslMode::Require {
+            let reason = "`sslmode=require` is not supported; use `sslmode=prefer` and a tunnel";
+            return Err(refused(reason.to_owned()));
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("langgraph");
+        }
+        config.connect_timeout(options.timeout);
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let schema = options.schema;
+        if schema.is_empty() || schema.len() > 63 || !schema.chars().all(plain) {
+            return Err(PostgresError::Schema(schema));
+        }
+        let manager = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let path = format!("SET search_path TO \"{schema}\"");
+        let pool = Pool::builder(Manager::from_config(config, NoTls, manager))
+            .max_size(options.max_connections)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(options.timeout))
+            .create_timeout(Some(options.timeout))
+            .post_create(Hook::async_fn(move |client, _| {
+                let path = path.clone();
+                Box::pin(async move {
+                    let set = client.batch_execute(&path).await;
+                    set.map_err(HookError::Backend)
+                })
+            }))
+            .build()
+            .map_err(|error| PostgresError::Connect(Box::new(error)))?;
+        let database = Self { pool, schema };
+        database
+            .transaction(|transaction| {
+                let schema = database.schema.clone();
+                Box::pin(async move { migrate(transaction, &schema, MIGRATIONS).await })
+            })
+            .await?;
+        Ok(database)
+    }
+
+    /// The schema that the tables are in.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// A connection, whose `search_path` is the schema.
+    pub(crate) async fn client(&self) -> Result<Client, PostgresError> {
+        let client = self.pool.get().await;
+        client.map_err(|error| PostgresError::Connect(Box::new(error)))
+    }
+
+    /// Runs `job` in a transaction that is committed when it answers `Ok`, and rolled back when it
+    /// answers `Err`. When the server gives it up for another one (a deadlock, say), it runs again:
+    /// so it is a `Fn`, and its future owns what it needs.
+    pub(crate) async fn transaction<T, E>(
+        &self,
+        job: impl for<'a> Fn(&'a Transaction<'a>) -> Job<'a, T, E> + Send + Sync,
+    ) -> Result<T, E>
+    where
+        T: Send,
+        E: From<PostgresError> + std::error::Error + Send + 'static,
+    {
+        let mut client = self.client().await?;
+        let mut attempts = 5;
+        loop {
+            attempts -= 1;
+            let transaction = client.transaction().await.map_err(PostgresError::from)?;
+            let answer = job(&transaction).await;
+            let error = match answer {
+                Ok(value) => match transaction.commit().await {
+                    Ok(()) => return Ok(value),
+                    Err(error) => PostgresError::from(error).into(),
+                },
+                Err(error) => {
+                    // The error of the job comes first; a connection that is gone is thrown away.
+                    let _ = transaction.rollback().await;
+                    error
+                }
+            };
+            if attempts == 0 || !gave_way(&error) {
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// What a job in a transaction returns.
+pub(crate) type Job<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
+
+/// True when the server has given up the transaction for another one.
+fn gave_way(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let code = error
+            .downcast_ref::<tokio_postgres::Error>()
+            .and_then(tokio_postgres::Error::code);
+        if let Some(code) = code {
+            return *code == SqlState::T_R_DEADLOCK_DETECTED
+                || *code == SqlState::T_R_SERIALIZATION_FAILURE;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// The URL as it may be shown.
+fn without_password(url: &str) -> String {
+    let hidden = |rest: &str, at: usize| {
+        let (user, host) = rest.split_at(at);
+        match user.split_once(':') {
+            Some((user, _)) => format!("{user}:***{host}"),
+            None => rest.to_owned(),
+        }
+    };
+    match url.split_once("://") {
+        Some((scheme, rest)) => match rest.rfind('@') {
+            Some(at) => format!("{scheme}://{}", hidden(rest, at)),
+            None => url.to_owned(),
+        },
+        // `host=… password=…`: rather nothing than a secret.
+        None if url.contains("password") => "…".to_owned(),
+        None => url.to_owned(),
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database")
+            .field("schema", &self.schema)
+            .field("connections", &self.pool.status().size)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let shown = [
+            ("postgres://me:secret@host/db", "postgres://me:***@host/db"),
+            ("postgres://me:s@cret@host/db", "postgres://me:***@host/db"),
+            ("postgres://me@host/db", "postgres://me@host/db"),
+            ("postgres://host/db", "postgres://host/db"),
+            ("host=a password=secret", "…"),
+        ];
+        for (url, expected) in shown {
+            assert_eq!(without_password(url), expected);
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! A database file: how it is opened, written and read.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::SqliteError;
+use crate::migrate::migrate;
+use crate::reader::Readers;
+use crate::writer::Writer;
+
+/// When a write is safe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Synchronous {
+    /// When the disk has it: nothing that was acknowledged is lost, whatever fails.
+    #[default]
+    Full,
+    /// When the operating system has it: a program that crashes loses nothing, a loss of power may
+    /// undo the last writes. The file is never damaged. Several times faster for single writes.
+    Normal,
+}
+
+/// How a database is opened.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_sqlite::{Database, Options, Synchronous};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("memory.db");
+/// let database = Database::open_with(path, Options::default().synchronous(Synchronous::Normal))?;
+/// # drop(database);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    synchronous: Synchronous,
+    busy_timeout: Duration,
+    readers: usize,
+    group: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            synchronous: Synchronous::default(),
+            busy_timeout: Duration::from_secs(10),
+            readers: 2,
+            group: 256,
+        }
+    }
+}
+
+impl Options {
+    /// When a write is safe; [`Synchronous::Full`] unless set.
+    #[must_use]
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = synchronous;
+        self
+    }
+
+    /// How long to wait while another process writes; 10 seconds unless set.
+    #[must_use]
+    pub fn busy_timeout(mut self, limit: Duration) -> Self {
+        self.busy_timeout = limit;
+        self
+    }
+
+    /// How many connections read side by side; 2 unless set, and at least 1.
+    #[must_use]
+    pub fn readers(mut self, readers: usize) -> Self {
+        self.readers = readers.max(1);
+        self
+    }
+
+    /// How many writes that wait may share one transaction; 256 unless set, and at least 1.
+    #[must_use]
+    pub fn group(mut self, writes: usize) -> Self {
+        self.group = writes.max(1);
+        self
+    }
+}
+
+/// A SQLite database with the tables of this crate. Cheap to clone: clones are the same database.
+///
+/// One thread writes: what several tasks write at once is one transaction with one wait for the
+/// disk. A few threads read, each on a snapshot. The file is in WAL mode, so that readers and the
+/// writer do not wait for each other; other processes can open it too.
+///
+/// When the last clone is dropped, what is in the queue is written first; the drop waits for it.
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    /// `None`: in memory.
+    path: Option<PathBuf>,
+    writer: Writer,
+    /// None for a database in memory: it lives in one connection.
+    readers: Option<Readers>,
+}
+
+impl Database {
+    /// Opens the file, and makes it when there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, belongs to another program, or was written by a later version of
+    /// this crate.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        Self::open_with(path, Options::default())
+    }
+
+    /// As [`open`](Self::open), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    #[allow(clippy::needless_pass_by_value)] // reads better where it is written in place
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self, SqliteError> {
+        let path = path.as_ref();
+        let failed = |error: rusqlite::Error| SqliteError::Open {
+            path: path.to_owned(),
+            source: Box::new(error),
+        };
+        let mut connection = Connection::open(path).map_err(failed)?;
+        configure(&connection, &options).map_err(failed)?;
+        migrate(&mut connection, path)?;
+        // After the tables: it stays with the file, which may turn out to be another program's.
+        let mode: String = connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+            .map_err(failed)?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            return Err(SqliteError::Open {
+                path: path.to_owned(),
+                source: format!("the file system does not support WAL (mode `{mode}`)").into(),
+            });
+        }
+        let mut readers = Vec::with_capacity(options.readers);
+        for _ in 0..options.readers {
+            let reader = Connection::open(path).map_err(failed)?;
+            configure(&reader, &options).map_err(failed)?;
+            reader
+                .pragma_update(None, "query_only", true)
+                .map_err(failed)?;
+            readers.push(reader);
+        }
+        let started = |error: std::io::Error| SqliteError::Open {
+            path: path.to_owned(),
+            source: Box::new(error),
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                path: Some(path.to_owned()),
+                writer: Writer::start(connection, options.group).map_err(started)?,
+                readers: Some(Readers::start(readers).map_err(started)?),
+            }),
+        })
+    }
+
+    /// A database in memory, which is gone with its last clone: for tests.
+    ///
+    /// # Errors
+    ///
+    /// When the thread that works on it cannot be started.
+    pub fn in_memory() -> Result<Self, SqliteError> {
+        let path = Path::new(":memory:");
+        let mut connection = Connection::open_in_memory()?;
+        configure(&connection, &Options::default())?;
+        migrate(&mut connection, path)?;
+        let writer = Writer::start(connection, Options::default().group);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                path: None,
+                writer: writer.map_err(|error| SqliteError::Open {
+                    path: path.to_owned(),
+                    source: Box::new(error),
+                })?,
+                readers: None,
+            }),
+        })
+    }
+
+    /// The file, or none for a database in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.inner.path.as_deref()
+    }
+
+    /// Runs `job` on the writing thread, in a transaction that it may share with others.
+    ///
+    /// What it does is kept when it answers `Ok` and undone when it answers `Err`; the answer comes
+    /// when it is committed. It must not begin or end transactions itself, nor hold a [`Database`].
+    /// Dropping the future does not stop a job that is in the queue.
+    pub(crate) async fn write<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        self.inner.writer.run(job).await
+    }
+
+    /// Runs `job` on a snapshot of the database, with what was committed before the call.
+    pub(crate) async fn read<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        match &self.inner.readers {
+            Some(readers) => readers.run(job).await,
+            None => self.inner.writer.run(job).await,
+        }
+    }
+}
+
+fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    connection.busy_timeout(options.busy_timeout)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    let synchronous = match options.synchronous {
+        Synchronous::Full => "FULL",
+        Synchronous::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database")
+            .field("path", &self.inner.path)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(connection: &Connection) -> Result<i64, SqliteError> {
+        Ok(connection.query_row("SELECT count(*) FROM n", [], |row| row.get(0))?)
+    }
+
+    async fn table(database: &Database) {
+        let made = database.write(|connection| -> Result<(), SqliteError> {
+            Ok(connection.execute_batch("CREATE TABLE n (n INTEGER UNIQUE) STRICT")?)
+        });
+        made.await.unwrap();
+    }
+
+    async fn insert(database: &Database, n: i64) -> Result<(), SqliteError> {
+        let job = move |connection: &Connection| -> Result<(), SqliteError> {
+            connection.execute("INSERT INTO n VALUES (?1)", [n])?;
+            Ok(())
+        };
+        database.write(job).await
+    }
+
+    fn both() -> (tempfile::TempDir, [Database; 2]) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Database::open(folder.path().join("test.db")).unwrap();
+        (folder, [file, Database::in_memory().unwrap()])
+    }
+
+    #[tokio::test]
+    async fn what_a_failed_job_did_is_undone_and_the_others_of_its_group_are_kept() {
+        let (_folder, databases) = both();
+        for database in databases {
+            table(&database).await;
+            let writes = (0..100).map(|n| {
+                let database = database.clone();
+                tokio::spawn(async move {
+                    let job = move |connection: &Connection| -> Result<(), SqliteError> {
+                        connection.execute("INSERT INTO n VALUES (?1)", [n])?;
+                        if n % 2 == 0 {
+                            Ok(())
+                        } else {
+                            Err(SqliteError::Closed)
+                        }
+                    };
+                    database.write(job).await
+                })
+            });
+            for (n, write) in writes.collect::<Vec<_>>().into_iter().enumerate() {
+                assert_eq!(write.await.unwrap().is_ok(), n % 2 == 0);
+            }
+            assert_eq!(database.read(counted).await.unwrap(), 50);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_a_job_is_an_error_and_the_next_one_runs() {
+        let (_folder, databases) = both();
+        for database in databases {
+            table(&database).await;
+            let job = |connection: &Connection| -> Result<(), SqliteError> {
+                connection.execute("INSERT INTO n VALUES (1)", [])?;
+                panic!("on purpose")
+            };
+            let error = database.write(job).await.unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "a job of the database panicked: on purpose"
+            );
+            let job = |_: &Connection| -> Result<(), SqliteError> { panic!("while reading") };
+            let error = database.read(job).await.unwrap_err();
+            assert!(matches!(error, SqliteError::Panicked(_)), "{error}");
+            insert(&database, 1).await.unwrap();
+            assert_eq!(database.read(counted).await.unwrap(), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn dropping_the_database_writes_what_is_in_the_queue() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let database = Database::open(&path).unwrap();
+        table(&database).await;
+        for n in 0..500 {
+            let mut write = Box::pin(insert(&database, n));
+            // Once polled it is in the queue; nobody waits for it.
+            assert!(futures_util::poll!(&mut write).is_pending());
+        }
+        drop(database);
+        let database = Database::open(&path).unwrap();
+        assert_eq!(database.read(counted).await.unwrap(), 500);
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_sqlite_gives_up_is_reported_to_all_of_its_group() {
+        let database = Database::in_memory().unwrap();
+        table(&database).await;
+        let slow = |_: &Connection| -> Result<(), SqliteError> {
+            std::thread::sleep(Duration::from_millis(100));
+            Ok(())
+        };
+        insert(&database, 1).await.unwrap();
+        let mut waiting = Box::pin(database.write(slow));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        let before = insert(&database, 2);
+        let breaks = database.write(|connection: &Connection| -> Result<(), SqliteError> {
+            Ok(connection.execute_batch("INSERT OR ROLLBACK INTO n VALUES (1)")?)
+        });
+        let after = insert(&database, 3);
+        let (before, breaks, after) = tokio::join!(before, breaks, after);
+        assert!(
+            matches!(before, Err(SqliteError::RolledBack(_))),
+            "{before:?}"
+        );
+        assert!(matches!(breaks, Err(SqliteError::Sqlite(_))), "{breaks:?}");
+        after.unwrap();
+    }
+
+    #[tokio::test]
+    async fn two_databases_on_one_file_wait_for_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let one = Database::open(&path).unwrap();
+        table(&one).await;
+        let two = Database::open(&path).unwrap();
+        let writes = (0..40).map(|n| insert(if n % 2 == 0 { &one } else { &two }, n));
+        for result in futures_util::future::join_all(writes).await {
+            result.unwrap();
+        }
+        assert_eq!(two.read(counted).await.unwrap(), 40);
+        let short = Options::default().busy_timeout(Duration::from_millis(20));
+        let three = Database::open_with(&path, short).unwrap();
+        let slow = |_: &Connection| -> Result<(), SqliteError> {
+            std::thread::sleep(Duration::from_millis(500));
+            Ok(())
+        };
+        let mut slow = Box::pin(one.write(slow));
+        assert!(futures_util::poll!(&mut slow).is_pending());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let error = insert(&three, 100).await.unwrap_err();
+        assert!(matches!(error, SqliteError::Busy), "{error}");
+    }
+}

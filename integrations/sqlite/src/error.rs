@@ -1,0 +1,58 @@
+//! What goes wrong with a database file.
+
+use std::path::PathBuf;
+
+/// Why a database cannot be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SqliteError {
+    /// The file cannot be opened.
+    #[error("cannot open the database `{}`: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The file is a database of another program.
+    #[error("the database `{0}` belongs to another program; give langgraph a file of its own")]
+    Foreign(PathBuf),
+    /// The file was written by a later version of this crate.
+    #[error(
+        "the database has schema version {found}, and this version of langgraph-sqlite knows none beyond {known}; update it"
+    )]
+    TooNew {
+        /// The version in the file.
+        found: u32,
+        /// The last version there is.
+        known: u32,
+    },
+    /// Another process writes for longer than the busy timeout.
+    #[error(
+        "the database is locked by another process; raise `Options::busy_timeout`, or let the other one finish"
+    )]
+    Busy,
+    /// SQLite refuses something.
+    #[error("sqlite: {0}")]
+    Sqlite(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// What was written together with this could not be committed.
+    #[error("sqlite: the group of writes was rolled back: {0}")]
+    RolledBack(String),
+    /// The work on the database panicked. Nothing of it is kept.
+    #[error("a job of the database panicked: {0}")]
+    Panicked(String),
+    /// The database has been closed.
+    #[error("the database is closed")]
+    Closed,
+}
+
+impl From<rusqlite::Error> for SqliteError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                Self::Busy
+            }
+            _ => Self::Sqlite(Box::new(error)),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Threads and long-term memory for [`langgraph`] in a SQLite file.
+//!
+//! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
+//! also from several processes at once. SQLite itself is compiled in; a C compiler is needed to
+//! build, and nothing to run.
+
+mod database;
+mod error;
+mod migrate;
+mod reader;
+mod saver;
+mod store;
+mod writer;
+
+pub use database::{Database, Options, Synchronous};
+pub use error::SqliteError;
+pub use saver::SqliteSaver;
+pub use store::SqliteStore;

@@ -1,0 +1,216 @@
+//! Writing to a log.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::time::SystemTime;
+
+use langgraph::checkpoint::{
+    Batch, CheckpointError, CheckpointId, Formats, Head, Row, RowKind, Source,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::place::{Id, Place, microseconds, row_id, signed};
+use crate::SqliteError;
+
+/// A batch, as it is stored.
+pub(super) struct Lines {
+    head: Option<Head>,
+    checkpoints: Vec<Line>,
+    rows: Vec<Row>,
+    running: bool,
+}
+
+/// A checkpoint.
+struct Line {
+    id: CheckpointId,
+    base: Option<CheckpointId>,
+    snapshot: bool,
+    step: i64,
+    source: Source,
+    metadata: Option<String>,
+}
+
+impl Lines {
+    /// # Errors
+    ///
+    /// When a value cannot be written.
+    pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
+        let lines = batch.checkpoints.iter().map(|checkpoint| {
+            let metadata = &checkpoint.metadata;
+            let metadata = (!metadata.is_empty()).then(|| serde_json::to_string(metadata));
+            Ok(Line {
+                id: checkpoint.id,
+                base: checkpoint.base.map(|base| base.id),
+                snapshot: checkpoint.snapshot.is_some(),
+                step: checkpoint.step,
+                source: checkpoint.source,
+                metadata: metadata.transpose().map_err(CheckpointError::storage)?,
+            })
+        });
+        Ok(Self {
+            head: batch.head,
+            checkpoints: lines.collect::<Result<_, CheckpointError>>()?,
+            running: batch.running,
+            rows: batch.into_rows(formats)?,
+        })
+    }
+}
+
+/// How a source is stored.
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Input => "input",
+        Source::Loop => "loop",
+        Source::Update => "update",
+        Source::Fork => "fork",
+    }
+}
+
+pub(super) fn source_of(text: &str) -> Option<Source> {
+    [Source::Input, Source::Loop, Source::Update, Source::Fork]
+        .into_iter()
+        .find(|known| source(*known) == text)
+}
+
+/// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
+pub(super) fn put(
+    connection: &Connection,
+    place: &Place,
+    batch: Lines,
+) -> Result<Result<(), Option<Head>>, SqliteError> {
+    let Some((log, start)) = advance(connection, place, &batch)? else {
+        let head = place.log(connection)?.map(|log| log.head);
+        // Nothing to store, and nothing there: a log without a checkpoint is none.
+        return Ok(if head == batch.head {
+            Ok(())
+        } else {
+            Err(head)
+        });
+    };
+    let mut last = HashMap::new();
+    for (number, row) in (start..).zip(&batch.rows) {
+        last.insert(row.checkpoint, number);
+    }
+    let mut lines = batch.checkpoints.into_iter();
+    let mut first = HashMap::new();
+    for (number, row) in (start..).zip(batch.rows) {
+        let id = row.checkpoint;
+        let last = last.get(&id).copied().unwrap_or(number);
+        let checkpoint = if let Some(first) = first.get(&id) {
+            Some(*first)
+        } else if row.kind == RowKind::Checkpoint {
+            if let Some(line) = lines.next() {
+                begin(connection, log, &line, number..=last)?;
+            }
+            Some(number)
+        } else {
+            extend(connection, log, id, last)?
+        };
+        // What belongs to a checkpoint that has been removed goes with it.
+        if let Some(checkpoint) = checkpoint {
+            first.insert(id, checkpoint);
+            insert(connection, row_id(log, number), checkpoint, &row)?;
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Moves the head of the log from where the batch expects it: the log, and the number of the next
+/// row. None when the head is elsewhere, or there would be no log.
+fn advance(
+    connection: &Connection,
+    place: &Place,
+    batch: &Lines,
+) -> Result<Option<(i64, i64)>, SqliteError> {
+    let newest = batch.checkpoints.last().map(|line| line.id);
+    let now = microseconds(SystemTime::now());
+    let rows = signed(batch.rows.len() as u64);
+    let found = if let Some(head) = batch.head {
+        let sql = "UPDATE thread_logs
+            SET head = ?1, version = version + 1, running = ?2, updated_at = ?3, rows = rows + ?4
+            WHERE thread = ?5 AND namespace = ?6 AND head = ?7 AND version = ?8
+            RETURNING id, rows - ?4";
+        let values = params![
+            Id(newest.unwrap_or(head.id)),
+            batch.running,
+            now,
+            rows,
+            place.thread,
+            place.namespace,
+            Id(head.id),
+            signed(head.version)
+        ];
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
+    } else if let Some(newest) = newest {
+        let sql = "INSERT INTO thread_logs
+            (thread, namespace, head, version, running, updated_at, rows)
+            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6) ON CONFLICT DO NOTHING RETURNING id, 0";
+        let values = params![
+            place.thread,
+            place.namespace,
+            Id(newest),
+            batch.running,
+            now,
+            rows
+        ];
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
+    } else {
+        return Ok(None);
+    };
+    Ok(found.optional()?)
+}
+
+fn begin(
+    connection: &Connection,
+    log: i64,
+    line: &Line,
+    rows: RangeInclusive<i64>,
+) -> Result<(), SqliteError> {
+    let sql = "INSERT INTO thread_checkpoints
+        (log, id, base, snapshot, step, source, metadata, first_row, last_row)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    connection.prepare_cached(sql)?.execute(params![
+        log,
+        Id(line.id),
+        line.base.map(Id),
+        line.snapshot,
+        line.step,
+        source(line.source),
+        line.metadata,
+        rows.start(),
+        rows.end()
+    ])?;
+    Ok(())
+}
+
+/// Notes a row of a checkpoint that is stored, and says what the number of its first one is.
+fn extend(
+    connection: &Connection,
+    log: i64,
+    id: CheckpointId,
+    last: i64,
+) -> Result<Option<i64>, SqliteError> {
+    let sql = "UPDATE thread_checkpoints SET last_row = ?3 WHERE log = ?1 AND id = ?2
+        RETURNING first_row";
+    let mut statement = connection.prepare_cached(sql)?;
+    let first = statement.query_row(params![log, Id(id), last], |row| row.get(0));
+    Ok(first.optional()?)
+}
+
+fn insert(connection: &Connection, id: i64, checkpoint: i64, row: &Row) -> Result<(), SqliteError> {
+    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let payload = row.payload.as_ref();
+    connection.prepare_cached(sql)?.execute(params![
+        id,
+        checkpoint,
+        row.kind as u8,
+        row.text,
+        payload.map(|payload| &*payload.format),
+        payload.map(|payload| payload.version),
+        payload.map(|payload| &payload.bytes)
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Reading a log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use langgraph::checkpoint::{
+    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, Row, RowKind, assemble,
+};
+use rusqlite::{Connection, params};
+
+use super::place::{Id, Place, row_id};
+use super::put::source_of;
+use crate::SqliteError;
+
+/// Behind every id.
+const BEHIND: [u8; 17] = [0xff; 17];
+
+/// A checkpoint of a chain.
+struct Link {
+    id: CheckpointId,
+    first: i64,
+    last: i64,
+}
+
+/// What the state of a checkpoint, or of the head, is made of.
+pub(super) fn chain(
+    connection: &Connection,
+    place: &Place,
+    id: Option<CheckpointId>,
+) -> Result<Option<Chain>, CheckpointError> {
+    let Some(log) = place.log(connection)? else {
+        return Ok(None);
+    };
+    let links = links(connection, log.id, id.unwrap_or(log.head.id))?;
+    let rows = rows(connection, log.id, &links)?;
+    Ok(Some(Chain::new(log.head, assemble(rows)?)))
+}
+
+/// The checkpoints from the nearest snapshot on, oldest first.
+fn links(
+    connection: &Connection,
+    log: i64,
+    mut wanted: CheckpointId,
+) -> Result<Vec<Link>, SqliteError> {
+    // A base is older than what is made from it.
+    let sql = "SELECT id, base, snapshot, first_row, last_row FROM thread_checkpoints
+        WHERE log = ?1 AND id <= ?2 ORDER BY id DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut found = statement.query(params![log, Id(wanted)])?;
+    let mut links = Vec::new();
+    while let Some(row) = found.next()? {
+        let id: Id = row.get(0)?;
+        if id.0 != wanted {
+            // A checkpoint of another branch, unless what is wanted is not there.
+            if id.0 < wanted {
+                break;
+            }
+            continue;
+        }
+        links.push(Link {
+            id: wanted,
+            first: row.get(3)?,
+            last: row.get(4)?,
+        });
+        match row.get::<_, Option<Id>>(1)? {
+            Some(base) if !row.get::<_, bool>(2)? => wanted = base.0,
+            _ => break,
+        }
+    }
+    links.reverse();
+    Ok(links)
+}
+
+/// What belongs to these checkpoints, in the order in which it was stored.
+fn rows(connection: &Connection, log: i64, links: &[Link]) -> Result<Vec<Row>, SqliteError> {
+    let (Some(first), Some(last)) = (
+        links.iter().map(|link| link.first).min(),
+        links.iter().map(|link| link.last).max(),
+    ) else {
+        return Ok(Vec::new());
+    };
+    let sql = "SELECT checkpoint, kind, text, format, version, payload FROM thread_rows
+        WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut found = statement.query([row_id(log, first), row_id(log, last)])?;
+    let mut formats = Tags::default();
+    let mut rows = Vec::with_capacity(links.len() * 2);
+    while let Some(row) = found.next()? {
+        let checkpoint: i64 = row.get(0)?;
+        // A base is stored before what is made from it.
+        let link = links.binary_search_by_key(&checkpoint, |link| link.first);
+        let Some(link) = link.ok().and_then(|index| links.get(index)) else {
+            continue;
+        };
+        rows.push(read(link.id, row, 1, &mut formats)?);
+    }
+    Ok(rows)
+}
+
+/// The names of formats that have been read: there are few.
+#[derive(Default)]
+pub(super) struct Tags(Vec<Arc<str>>);
+
+impl Tags {
+    fn of(&mut self, tag: &str) -> Arc<str> {
+        if let Some(known) = self.0.iter().find(|known| ***known == *tag) {
+            return Arc::clone(known);
+        }
+        let new = Arc::<str>::from(tag);
+        self.0.push(Arc::clone(&new));
+        new
+    }
+}
+
+/// A row, whose columns begin at that place with its kind.
+pub(super) fn read(
+    checkpoint: CheckpointId,
+    row: &rusqlite::Row<'_>,
+    at: usize,
+    formats: &mut Tags,
+) -> Result<Row, SqliteError> {
+    let number: u8 = row.get(at)?;
+    let kind = RowKind::from_number(number).ok_or_else(|| {
+        let what = format!("checkpoint `{checkpoint}` has a row of the unknown kind {number}");
+        SqliteError::Sqlite(what.into())
+    })?;
+    let payload = match row.get_ref(at + 4)?.as_blob_or_null().map_err(failed)? {
+        None => None,
+        Some(bytes) => {
+            let format = row.get_ref(at + 2)?.as_str().map_err(failed)?;
+            let format = formats.of(format);
+            Some(Encoded::new(format, row.get(at + 3)?, bytes.to_vec()))
+        }
+    };
+    let text = row.get_ref(at + 1)?.as_str().map_err(failed)?;
+    Ok(Row::new(checkpoint, kind, text, payload))
+}
+
+fn failed(error: rusqlite::types::FromSqlError) -> SqliteError {
+    SqliteError::Sqlite(Box::new(error))
+}
+
+/// The checkpoints that are wanted, newest first.
+pub(super) fn list(
+    connection: &Connection,
+    place: &Place,
+    options: &ListOptions,
+) -> Result<Vec<CheckpointId>, CheckpointError> {
+    let Some(log) = place.log(connection)? else {
+        return Ok(Vec::new());
+    };
+    let sql = "SELECT id, step, source, metadata FROM thread_checkpoints
+        WHERE log = ?1 AND id < ?2 ORDER BY id DESC";
+    let before = options.before.map(CheckpointId::to_bytes);
+    let before: &[u8] = before.as_ref().map_or(&BEHIND, |before| before);
+    let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
+    let mut found = statement
+        .query(params![log.id, before])
+        .map_err(SqliteError::from)?;
+    let mut ids = Vec::new();
+    while ids.len() < options.limit.unwrap_or(usize::MAX)
+        && let Some(row) = found.next().map_err(SqliteError::from)?
+    {
+        let read = || -> rusqlite::Result<_> {
+            let metadata = match &options.metadata {
+                none if none.is_empty() => None,
+                _ => row.get::<_, Option<String>>(3)?,
+            };
+            Ok((
+                row.get::<_, Id>(0)?.0,
+                row.get(1)?,
+                row.get::<_, String>(2)?,
+                metadata,
+            ))
+        };
+        let (id, step, source, metadata) = read().map_err(SqliteError::from)?;
+        let metadata = match metadata {
+            None => BTreeMap::new(),
+            Some(text) => serde_json::from_str(&text).map_err(damaged)?,
+        };
+        let source = source_of(&source).ok_or_else(|| {
+            CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` has the unknown source `{source}`"
+            ))
+        })?;
+        if options.wants(id, step, source, &metadata) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+fn damaged(error: serde_json::Error) -> CheckpointError {
+    CheckpointError::Corrupt(format!(
+        "the metadata of a checkpoint cannot be read: {error}"
+    ))
+}

@@ -1,0 +1,173 @@
+//! Whole threads.
+
+use langgraph::checkpoint::{
+    CheckpointError, Head, RowKind, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
+
+use super::place::{Id, Place, microseconds, row_id, rows_of, signed, time, unsigned};
+use crate::SqliteError;
+
+/// The numbers and namespaces of a thread's logs.
+fn logs_of(connection: &Connection, thread: &str) -> Result<Vec<(i64, String)>, SqliteError> {
+    let sql = "SELECT id, namespace FROM thread_logs WHERE thread = ?1 ORDER BY namespace";
+    let mut statement = connection.prepare_cached(sql)?;
+    let logs = statement.query_map([thread], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(logs.collect::<Result<_, _>>()?)
+}
+
+/// The logs of a thread, in the order of their namespaces.
+pub(super) fn logs(
+    connection: &Connection,
+    thread: &str,
+) -> Result<Vec<ThreadKey>, CheckpointError> {
+    let logs = logs_of(connection, thread)?.into_iter();
+    let keys = logs.map(|(_, namespace)| {
+        let labels = serde_json::from_str(&namespace);
+        Ok(ThreadKey {
+            thread: thread.to_owned(),
+            namespace: labels.map_err(|error| {
+                CheckpointError::Corrupt(format!("`{namespace}` is no namespace: {error}"))
+            })?,
+        })
+    });
+    let mut keys: Vec<_> = keys.collect::<Result<_, CheckpointError>>()?;
+    keys.sort();
+    Ok(keys)
+}
+
+/// The threads that are wanted, in the order of their names.
+pub(super) fn list(
+    connection: &Connection,
+    filter: &ThreadFilter,
+) -> Result<Vec<ThreadInfo>, CheckpointError> {
+    found(connection, filter).map_err(|error| SqliteError::from(error).into())
+}
+
+fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<ThreadInfo>> {
+    // Only what is asked for: so that the indexes are of use.
+    let mut sql = "SELECT thread, head, version, running, updated_at FROM thread_logs
+        WHERE namespace = '[]'"
+        .to_owned();
+    let mut values = Vec::new();
+    if let Some(running) = filter.running {
+        sql += if running {
+            " AND running = 1"
+        } else {
+            " AND running = 0"
+        };
+    }
+    if let Some(since) = filter.idle_since {
+        sql += " AND updated_at < ?";
+        values.push(Value::from(microseconds(since)));
+    }
+    if let Some(after) = &filter.after {
+        sql += " AND thread > ?";
+        values.push(Value::from(after.clone()));
+    }
+    sql += " ORDER BY thread LIMIT ?";
+    let limit = filter.limit.map_or(-1, |limit| signed(limit as u64));
+    values.push(Value::from(limit));
+    let mut statement = connection.prepare_cached(&sql)?;
+    let infos = statement.query_map(params_from_iter(values), |row| {
+        let head = Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?));
+        let name: String = row.get(0)?;
+        Ok(ThreadInfo::new(name, head, row.get(3)?, time(row.get(4)?)))
+    })?;
+    infos.collect()
+}
+
+/// Copies a thread with all its logs.
+pub(super) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), CheckpointError> {
+    let logs = logs_of(connection, from)?;
+    if logs.is_empty() {
+        return Err(CheckpointError::UnknownThread(from.to_owned()));
+    }
+    if !logs_of(connection, to)?.is_empty() {
+        return Err(CheckpointError::ThreadExists(to.to_owned()));
+    }
+    for (log, _) in logs {
+        copy_log(connection, log, to).map_err(SqliteError::from)?;
+    }
+    Ok(())
+}
+
+fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO thread_logs
+            (thread, namespace, head, version, running, updated_at, rows)
+        SELECT ?2, namespace, head, version, running, updated_at, rows
+        FROM thread_logs WHERE id = ?1 RETURNING id";
+    let copy: i64 = connection
+        .prepare_cached(sql)?
+        .query_row(params![log, to], |row| row.get(0))?;
+    let sql = "INSERT INTO thread_checkpoints
+            (log, id, base, snapshot, step, source, metadata, first_row, last_row)
+        SELECT ?2, id, base, snapshot, step, source, metadata, first_row, last_row
+        FROM thread_checkpoints WHERE log = ?1";
+    connection.prepare_cached(sql)?.execute([log, copy])?;
+    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
+        SELECT id + ?3, checkpoint, kind, text, format, version, payload
+        FROM thread_rows WHERE id BETWEEN ?1 AND ?2";
+    let (rows, further) = (rows_of(log), row_id(copy, 0) - row_id(log, 0));
+    let mut statement = connection.prepare_cached(sql)?;
+    statement.execute([*rows.start(), *rows.end(), further])?;
+    Ok(())
+}
+
+/// Removes a log.
+pub(super) fn delete_log(connection: &Connection, place: &Place) -> Result<(), CheckpointError> {
+    if let Some(log) = place.log(connection)? {
+        remove(connection, log.id).map_err(SqliteError::from)?;
+    }
+    Ok(())
+}
+
+/// Removes a thread. Who holds it still does.
+pub(super) fn delete(connection: &Connection, thread: &str) -> Result<(), CheckpointError> {
+    for (log, _) in logs_of(connection, thread)? {
+        remove(connection, log).map_err(SqliteError::from)?;
+    }
+    Ok(())
+}
+
+fn remove(connection: &Connection, log: i64) -> rusqlite::Result<()> {
+    let rows = rows_of(log);
+    connection.execute(
+        "DELETE FROM thread_rows WHERE id BETWEEN ?1 AND ?2",
+        [rows.start(), rows.end()],
+    )?;
+    connection.execute("DELETE FROM thread_checkpoints WHERE log = ?1", [log])?;
+    connection.execute("DELETE FROM thread_logs WHERE id = ?1", [log])?;
+    Ok(())
+}
+
+/// What a thread takes.
+pub(super) fn usage(connection: &Connection, thread: &str) -> Result<Usage, CheckpointError> {
+    let mut usage = Usage::default();
+    for (log, _) in logs_of(connection, thread)? {
+        count(connection, log, &mut usage).map_err(SqliteError::from)?;
+    }
+    Ok(usage)
+}
+
+fn count(connection: &Connection, log: i64, usage: &mut Usage) -> rusqlite::Result<()> {
+    let sql = "SELECT count(*) FILTER (WHERE kind = ?3), count(*) FILTER (WHERE kind IN (?4, ?5)),
+            coalesce(sum(octet_length(text) + coalesce(octet_length(payload), 0)), 0)
+        FROM thread_rows WHERE id BETWEEN ?1 AND ?2";
+    let rows = rows_of(log);
+    let values = params![
+        rows.start(),
+        rows.end(),
+        RowKind::Checkpoint as u8,
+        RowKind::Task as u8,
+        RowKind::Entry as u8
+    ];
+    connection.prepare_cached(sql)?.query_row(values, |row| {
+        usage.logs += 1;
+        usage.checkpoints += unsigned(row.get(0)?);
+        usage.records += unsigned(row.get(1)?);
+        usage.bytes += unsigned(row.get(2)?);
+        Ok(())
+    })
+}

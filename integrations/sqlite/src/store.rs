@@ -1,0 +1,162 @@
+//! Long-term memory in a SQLite file.
+
+use std::fmt;
+use std::path::Path;
+
+use langgraph::store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
+
+use crate::{Database, SqliteError};
+
+mod filter;
+mod items;
+mod nearest;
+mod place;
+
+/// Long-term memory in a SQLite file.
+///
+/// Filters become SQL over the values' JSON, with every operand bound as a parameter. A search by
+/// meaning reads the vectors of all items that pass the filter below the namespace, and compares
+/// them with the query one by one: exact, and fast enough for some ten thousand items; there is no
+/// index of vectors.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use langgraph::prelude::*;
+/// use langgraph::store::StoreError;
+/// use langgraph_sqlite::SqliteStore;
+///
+/// #[node]
+/// async fn visit(count: &u32, cx: &Context) -> Result<u32, StoreError> {
+///     let store = cx.store()?;
+///     let before: u32 = store.get_as(["visits"], "ada").await?.unwrap_or(0);
+///     store.put(["visits"], "ada", &(before + 1)).await?;
+///     Ok(count + before)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("memory.db");
+/// let graph = graph! { type State = u32; START => visit => END };
+/// let graph = graph.compile()?.store(Arc::new(SqliteStore::open(&path)?));
+/// assert_eq!(graph.invoke(0).await?, 0);
+/// drop(graph);
+///
+/// // The next time the program runs:
+/// # let graph = graph! { type State = u32; START => visit => END };
+/// let graph = graph.compile()?.store(Arc::new(SqliteStore::open(&path)?));
+/// assert_eq!(graph.invoke(0).await?, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    database: Database,
+    options: StoreOptions,
+}
+
+impl SqliteStore {
+    /// Opens the file, and makes it when there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        Ok(Self::new(Database::open(path)?))
+    }
+
+    /// The store in a database that is open.
+    pub fn new(database: Database) -> Self {
+        Self::with(database, StoreOptions::default())
+    }
+
+    /// The store in a database that is open, set up.
+    pub fn with(database: Database, options: StoreOptions) -> Self {
+        Self { database, options }
+    }
+}
+
+impl Store for SqliteStore {
+    fn batch(&self, ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
+        Box::pin(async move {
+            let ops = self.options.prepare(ops).await?;
+            let now = self.options.now();
+            let writes = |op: &Prepared| matches!(op, Prepared::Put { .. } | Prepared::Delete(_));
+            if ops.iter().any(writes) {
+                let job = move |connection: &rusqlite::Connection| {
+                    let answers = items::run(connection, ops, now)?;
+                    items::sweep(connection, now, Some(64))?;
+                    Ok(answers)
+                };
+                return self.database.write(job).await.map_err(Fault::into_error);
+            }
+            let job = move |connection: &rusqlite::Connection| items::read(connection, ops, now);
+            let (answers, renewals) = self.database.read(job).await.map_err(Fault::into_error)?;
+            if !renewals.is_empty() {
+                let job = move |connection: &rusqlite::Connection| {
+                    items::renew(connection, &renewals, now)
+                };
+                self.database.write(job).await.map_err(Fault::into_error)?;
+            }
+            Ok(answers)
+        })
+    }
+
+    fn sweep(&self) -> StoreFuture<'_, usize> {
+        let now = self.options.now();
+        Box::pin(async move {
+            let job = move |connection: &rusqlite::Connection| items::sweep(connection, now, None);
+            self.database.write(job).await.map_err(Fault::into_error)
+        })
+    }
+}
+
+/// What goes wrong in a job of the store.
+enum Fault {
+    Store(StoreError),
+    Sqlite(SqliteError),
+}
+
+impl Fault {
+    fn into_error(self) -> StoreError {
+        match self {
+            Self::Store(error) => error,
+            Self::Sqlite(error) => error.into(),
+        }
+    }
+}
+
+impl From<SqliteError> for Fault {
+    fn from(error: SqliteError) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error.into())
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<SqliteError> for StoreError {
+    fn from(error: SqliteError) -> Self {
+        Self::storage(error)
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("database", &self.database)
+            .field("options", &self.options)
+            .finish()
+    }
+}

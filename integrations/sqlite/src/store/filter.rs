@@ -1,0 +1,205 @@
+//! Filters as SQL.
+
+use langgraph::store::{Bound, Filter, Scalar, Segment, StoreError, Test};
+use rusqlite::types::Value;
+
+/// What comes after `WHERE`, about `store_items AS i`. All that comes from outside is bound.
+pub(super) struct Conditions {
+    sql: String,
+    params: Vec<Value>,
+    /// How many elements of arrays have been given a name.
+    elements: usize,
+}
+
+impl Conditions {
+    /// What has not expired.
+    pub(super) fn alive(now: i64) -> Self {
+        let mut conditions = Self {
+            sql: String::new(),
+            params: Vec::new(),
+            elements: 0,
+        };
+        let now = conditions.bind(Value::Integer(now));
+        conditions.sql = format!("(i.expires_at IS NULL OR i.expires_at > {now})");
+        conditions
+    }
+
+    /// Binds a value, and gives its name.
+    pub(super) fn bind(&mut self, value: Value) -> String {
+        self.params.push(value);
+        format!("?{}", self.params.len())
+    }
+
+    pub(super) fn add(&mut self, condition: &str) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+    }
+
+    /// Only what passes.
+    pub(super) fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
+        let condition = self.condition(filter)?;
+        self.add(&condition);
+        Ok(())
+    }
+
+    pub(super) fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    pub(super) fn into_params(self) -> Vec<Value> {
+        self.params
+    }
+
+    /// Never null: 0 or 1.
+    fn condition(&mut self, filter: &Filter) -> Result<String, StoreError> {
+        Ok(match filter {
+            Filter::Field(path, test) => {
+                let mut parts = path.segments()?.split(|part| *part == Segment::Each);
+                let first = parts.next().unwrap_or_default();
+                let rest: Vec<&[Segment]> = parts.collect();
+                let reached = self.reach(&Source::Value, first, &rest, test)?;
+                format!("coalesce({reached}, 0)")
+            }
+            Filter::All(filters) => self.joined(filters, " AND ", "1")?,
+            Filter::Any(filters) => self.joined(filters, " OR ", "0")?,
+            Filter::Not(filter) => format!("(NOT {})", self.condition(filter)?),
+            other => return Err(StoreError::Unsupported(format!("the filter {other:?}"))),
+        })
+    }
+
+    fn joined(
+        &mut self,
+        filters: &[Filter],
+        with: &str,
+        empty: &str,
+    ) -> Result<String, StoreError> {
+        let conditions = filters.iter().map(|filter| self.condition(filter));
+        let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
+        Ok(if conditions.is_empty() {
+            empty.to_owned()
+        } else {
+            format!("({})", conditions.join(with))
+        })
+    }
+
+    /// The test of what is at `path`, and at `rest` below each of its elements.
+    fn reach(
+        &mut self,
+        from: &Source,
+        path: &[Segment],
+        rest: &[&[Segment]],
+        test: &Test,
+    ) -> Result<String, StoreError> {
+        let document = from.document();
+        let Some((next, rest)) = rest.split_first() else {
+            let (kind, value) = match from {
+                Source::Element(name) if path.is_empty() => {
+                    (format!("{name}.type"), format!("{name}.value"))
+                }
+                _ => {
+                    let path = self.bind(Value::Text(json_path(path)));
+                    (
+                        format!("json_type({document}, {path})"),
+                        format!("json_extract({document}, {path})"),
+                    )
+                }
+            };
+            return self.test(&kind, &value, test);
+        };
+        let path = self.bind(Value::Text(json_path(path)));
+        let name = format!("e{}", self.elements);
+        self.elements += 1;
+        let below = self.reach(&Source::Element(name.clone()), next, rest, test)?;
+        Ok(format!(
+            "(json_type({document}, {path}) = 'array' AND EXISTS \
+             (SELECT 1 FROM json_each({document}, {path}) AS {name} WHERE {below}))"
+        ))
+    }
+
+    fn test(&mut self, kind: &str, value: &str, test: &Test) -> Result<String, StoreError> {
+        let order = |this: &mut Self, sign: &str, bound: &Bound| {
+            let (kinds, bound) = match bound {
+                Bound::Int(int) => (NUMBER, Value::Integer(*int)),
+                Bound::Float(float) => (NUMBER, Value::Real(*float)),
+                Bound::Text(text) => (TEXT, Value::Text(text.clone())),
+            };
+            let bound = this.bind(bound);
+            format!("({kind} {kinds} AND {value} {sign} {bound})")
+        };
+        Ok(match test {
+            Test::Exists => format!("({kind} IS NOT NULL)"),
+            Test::Eq(scalar) => self.equal(kind, value, scalar),
+            Test::Ne(scalar) => {
+                let equal = self.equal(kind, value, scalar);
+                format!("({kind} IS NOT NULL AND NOT coalesce({equal}, 0))")
+            }
+            Test::Gt(bound) => order(self, ">", bound),
+            Test::Ge(bound) => order(self, ">=", bound),
+            Test::Lt(bound) => order(self, "<", bound),
+            Test::Le(bound) => order(self, "<=", bound),
+            Test::In(scalars) => {
+                let one_of = scalars.iter().map(|scalar| self.equal(kind, value, scalar));
+                let one_of: Vec<String> = one_of.collect();
+                if one_of.is_empty() {
+                    "0".to_owned()
+                } else {
+                    format!("({})", one_of.join(" OR "))
+                }
+            }
+            other => return Err(StoreError::Unsupported(format!("the test {other:?}"))),
+        })
+    }
+
+    fn equal(&mut self, kind: &str, value: &str, scalar: &Scalar) -> String {
+        let (kinds, scalar) = match scalar {
+            Scalar::Null => return format!("({kind} = 'null')"),
+            Scalar::Bool(true) => return format!("({kind} = 'true')"),
+            Scalar::Bool(false) => return format!("({kind} = 'false')"),
+            Scalar::Int(int) => (NUMBER, Value::Integer(*int)),
+            Scalar::Float(float) => (NUMBER, Value::Real(*float)),
+            Scalar::Text(text) => (TEXT, Value::Text(text.clone())),
+        };
+        let scalar = self.bind(scalar);
+        format!("({kind} {kinds} AND {value} = {scalar})")
+    }
+}
+
+const NUMBER: &str = "IN ('integer', 'real')";
+const TEXT: &str = "= 'text'";
+
+/// What a path begins at.
+enum Source {
+    /// The value of the item.
+    Value,
+    /// An element of an array, by the name of its row.
+    Element(String),
+}
+
+impl Source {
+    fn document(&self) -> String {
+        match self {
+            Self::Value => "i.value".to_owned(),
+            // The value of a text is not JSON.
+            Self::Element(name) => {
+                format!("CASE WHEN {name}.type IN ('object', 'array') THEN {name}.value END")
+            }
+        }
+    }
+}
+
+/// A path without `[*]` as SQLite writes it.
+fn json_path(segments: &[Segment]) -> String {
+    let mut path = "$".to_owned();
+    for segment in segments {
+        match segment {
+            Segment::Key(key) => {
+                path.push('.');
+                path.push_str(&serde_json::Value::from(key.as_str()).to_string());
+            }
+            Segment::Index(index) => path.push_str(&format!("[{index}]")),
+            Segment::Back(back) => path.push_str(&format!("[#-{}]", u64::from(*back) + 1)),
+            Segment::Each => {}
+        }
+    }
+    path
+}

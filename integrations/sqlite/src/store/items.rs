@@ -1,0 +1,292 @@
+//! What the store does with its tables.
+
+use langgraph::store::{
+    Answer, Delete, Item, ListNamespaces, Namespace, Prepared, Search, StoreError, StoreOptions,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use super::filter::Conditions;
+use super::{Fault, nearest, place};
+
+/// An item whose time to live starts anew.
+pub(super) struct Renewal {
+    id: i64,
+    /// When it was read; a put since then has set its own time.
+    updated_at: i64,
+    ttl: i64,
+}
+
+/// Does everything, in a transaction for writing.
+pub(super) fn run(
+    connection: &Connection,
+    ops: Vec<Prepared>,
+    now: i64,
+) -> Result<Vec<Answer>, Fault> {
+    let mut answers = Vec::with_capacity(ops.len());
+    for op in ops {
+        answers.push(match op {
+            Prepared::Put { .. } => put(connection, op, now)?,
+            Prepared::Delete(delete) => remove(connection, &delete, now)?,
+            op => {
+                let mut renewals = Vec::new();
+                let answer = ask(connection, op, now, &mut renewals)?;
+                renew(connection, &renewals, now)?;
+                answer
+            }
+        });
+    }
+    Ok(answers)
+}
+
+/// Answers what needs no writing, and says whose time to live starts anew.
+pub(super) fn read(
+    connection: &Connection,
+    ops: Vec<Prepared>,
+    now: i64,
+) -> Result<(Vec<Answer>, Vec<Renewal>), Fault> {
+    let mut renewals = Vec::new();
+    let answers = ops
+        .into_iter()
+        .map(|op| ask(connection, op, now, &mut renewals));
+    let answers = answers.collect::<Result<_, _>>()?;
+    Ok((answers, renewals))
+}
+
+pub(super) fn renew(connection: &Connection, renewals: &[Renewal], now: i64) -> Result<(), Fault> {
+    let sql = "UPDATE store_items SET expires_at = ?1 WHERE id = ?2 AND updated_at = ?3";
+    let mut update = connection.prepare_cached(sql)?;
+    for renewal in renewals {
+        let expires_at = now.saturating_add(renewal.ttl);
+        update.execute([expires_at, renewal.id, renewal.updated_at])?;
+    }
+    Ok(())
+}
+
+/// Removes what has expired: all of it, or so many.
+pub(super) fn sweep(connection: &Connection, now: i64, limit: Option<i64>) -> Result<usize, Fault> {
+    let sql = "DELETE FROM store_items WHERE id IN
+               (SELECT id FROM store_items WHERE expires_at <= ?1 LIMIT ?2)";
+    // A negative limit is none.
+    let limit = limit.unwrap_or(-1);
+    Ok(connection.prepare_cached(sql)?.execute([now, limit])?)
+}
+
+fn put(connection: &Connection, op: Prepared, now: i64) -> Result<Answer, Fault> {
+    let Prepared::Put {
+        namespace,
+        key,
+        value,
+        ttl,
+        vectors,
+    } = op
+    else {
+        return Ok(Answer::Done);
+    };
+    let sql = "INSERT INTO store_items
+                   (namespace, key, value, created_at, updated_at, expires_at, ttl)
+               VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+               ON CONFLICT (namespace, key) DO UPDATE SET
+                   value = excluded.value,
+                   created_at = CASE WHEN store_items.expires_at <= ?4
+                                THEN excluded.created_at ELSE store_items.created_at END,
+                   updated_at = excluded.updated_at,
+                   expires_at = excluded.expires_at,
+                   ttl = excluded.ttl
+               RETURNING id";
+    let expires_at = ttl.map(|ttl| now.saturating_add(ttl));
+    let (place, value) = (place::text(&namespace), value.to_string());
+    let id: i64 = connection
+        .prepare_cached(sql)?
+        .query_row(params![place, key, value, now, expires_at, ttl], |row| {
+            row.get(0)
+        })?;
+    let sql = "DELETE FROM store_vectors WHERE item = ?1";
+    connection.prepare_cached(sql)?.execute([id])?;
+    if !vectors.is_empty() {
+        let sql = "INSERT INTO store_vectors (item, vector) VALUES (?1, ?2)";
+        let mut insert = connection.prepare_cached(sql)?;
+        for vector in &vectors {
+            insert.execute(params![id, nearest::bytes(vector)])?;
+        }
+    }
+    Ok(Answer::Done)
+}
+
+fn remove(connection: &Connection, delete: &Delete, now: i64) -> Result<Answer, Fault> {
+    let sql = "DELETE FROM store_items WHERE namespace = ?1 AND key = ?2
+               RETURNING expires_at IS NULL OR expires_at > ?3";
+    let alive = connection
+        .prepare_cached(sql)?
+        .query_row(
+            params![place::text(&delete.namespace), delete.key, now],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(Answer::Deleted(alive.unwrap_or(false)))
+}
+
+fn ask(
+    connection: &Connection,
+    op: Prepared,
+    now: i64,
+    renewals: &mut Vec<Renewal>,
+) -> Result<Answer, Fault> {
+    let (found, refresh, many) = match op {
+        Prepared::Get {
+            namespace,
+            key,
+            refresh,
+        } => (get(connection, &namespace, &key, now)?, refresh, false),
+        Prepared::Search {
+            search,
+            refresh,
+            vector: None,
+            ..
+        } => (newest(connection, &search, now)?, refresh, true),
+        Prepared::Search {
+            search,
+            refresh,
+            vector: Some(query),
+            ..
+        } => {
+            let found = nearest::find(connection, &search, &query, now)?;
+            (found, refresh, true)
+        }
+        Prepared::ListNamespaces(wanted) => {
+            return Ok(Answer::Namespaces(list(connection, &wanted, now)?));
+        }
+        other => {
+            let what = format!("the operation {other:?}");
+            return Err(StoreError::Unsupported(what).into());
+        }
+    };
+    if refresh {
+        renewals.extend(found.iter().filter_map(|found| {
+            Some(Renewal {
+                id: found.id,
+                updated_at: found.updated_at,
+                ttl: found.ttl?,
+            })
+        }));
+    }
+    let mut items = found.into_iter().map(|found| found.item);
+    Ok(if many {
+        Answer::Items(items.collect())
+    } else {
+        Answer::Item(items.next())
+    })
+}
+
+/// A row of `store_items`.
+pub(super) struct Found {
+    id: i64,
+    updated_at: i64,
+    ttl: Option<i64>,
+    pub(super) item: Item,
+}
+
+/// What [`Found::read`] reads.
+const COLUMNS: &str = "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl";
+
+impl Found {
+    fn read(row: &Row<'_>) -> Result<Self, Fault> {
+        let namespace = place::read(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?;
+        let value = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+        let value = serde_json::from_str(value).map_err(StoreError::storage)?;
+        let updated_at = row.get(5)?;
+        let item = Item::new(
+            namespace,
+            row.get(2)?,
+            value,
+            StoreOptions::time(row.get(4)?),
+            StoreOptions::time(updated_at),
+        );
+        Ok(Self {
+            id: row.get(0)?,
+            updated_at,
+            ttl: row.get(6)?,
+            item,
+        })
+    }
+}
+
+fn get(
+    connection: &Connection,
+    namespace: &Namespace,
+    key: &str,
+    now: i64,
+) -> Result<Vec<Found>, Fault> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM store_items AS i WHERE i.namespace = ?1 AND i.key = ?2
+         AND (i.expires_at IS NULL OR i.expires_at > ?3)"
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query(params![place::text(namespace), key, now])?;
+    let row = rows.next()?;
+    row.into_iter().map(Found::read).collect()
+}
+
+/// The item of a row.
+pub(super) fn by_id(connection: &Connection, id: i64) -> Result<Option<Found>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM store_items AS i WHERE i.id = ?1");
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query([id])?;
+    rows.next()?.map(Found::read).transpose()
+}
+
+/// What a search is about, whatever the order.
+pub(super) fn conditions(search: &Search, now: i64) -> Result<Conditions, Fault> {
+    let mut conditions = Conditions::alive(now);
+    place::within(search.prefix.labels(), &mut conditions);
+    if let Some(filter) = &search.filter {
+        conditions.filter(filter)?;
+    }
+    Ok(conditions)
+}
+
+fn newest(connection: &Connection, search: &Search, now: i64) -> Result<Vec<Found>, Fault> {
+    let mut conditions = conditions(search, now)?;
+    let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX).into();
+    let limit = conditions.bind(number(search.limit));
+    let offset = conditions.bind(number(search.offset));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM store_items AS i WHERE {}
+         ORDER BY i.updated_at DESC, i.namespace, i.key LIMIT {limit} OFFSET {offset}",
+        conditions.sql()
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query(params_from_iter(conditions.into_params()))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(Found::read(row)?);
+    }
+    Ok(found)
+}
+
+fn list(
+    connection: &Connection,
+    wanted: &ListNamespaces,
+    now: i64,
+) -> Result<Vec<Namespace>, Fault> {
+    use langgraph::store::Label;
+
+    let mut conditions = Conditions::alive(now);
+    // What begins with certain labels is a range of the index; the rest is looked at here.
+    let certain = wanted.prefix.iter().map_while(|label| match label {
+        Label::Is(label) => Some(label.clone()),
+        Label::Any => None,
+    });
+    place::within(&certain.collect::<Vec<_>>(), &mut conditions);
+    let sql = format!(
+        "SELECT DISTINCT i.namespace FROM store_items AS i WHERE {}",
+        conditions.sql()
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query(params_from_iter(conditions.into_params()))?;
+    let mut namespaces = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        namespaces.push(place::read(text)?);
+    }
+    Ok(wanted.answer(namespaces))
+}

@@ -1,0 +1,236 @@
+//! One thread that writes, many writes to a commit.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::SqliteError;
+
+/// The thread that owns the connection for writing.
+///
+/// While one transaction waits for the disk, the jobs that arrive queue up; the next transaction
+/// takes all of them. So the more is written at once, the less a write costs.
+pub(crate) struct Writer {
+    /// Taken when the database is closed.
+    queue: Option<Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the thread. At most `group` jobs share a transaction.
+    pub(crate) fn start(connection: Connection, group: usize) -> std::io::Result<Self> {
+        let (queue, jobs) = channel();
+        let thread = thread::Builder::new()
+            .name("langgraph-sqlite-writer".to_owned())
+            .spawn(move || work(&connection, &jobs, group.max(1)))?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+        })
+    }
+
+    /// Runs `job` in a transaction, which it may share with others: all it does is kept when it
+    /// answers `Ok`, and undone when it answers `Err`. The answer comes after the commit.
+    ///
+    /// Dropping the future does not stop a job that is in the queue.
+    pub(crate) async fn run<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Task {
+            work: Some(job),
+            answer: None,
+            reply,
+        });
+        let queued = self
+            .queue
+            .as_ref()
+            .is_some_and(|queue| queue.send(job).is_ok());
+        if !queued {
+            return Err(SqliteError::Closed.into());
+        }
+        answer
+            .await
+            .unwrap_or_else(|_| Err(SqliteError::Closed.into()))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // The thread ends when the queue is empty and has no sender.
+        self.queue = None;
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
+            // It does not panic, and there is nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Something to do in a transaction.
+trait Job: Send {
+    /// Does it. False: undo it.
+    fn run(&mut self, connection: &Connection) -> bool;
+
+    /// Says how it went, after the commit or after what prevented it.
+    fn finish(self: Box<Self>, committed: Result<(), SqliteError>);
+}
+
+struct Task<F, T, E> {
+    work: Option<F>,
+    answer: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> Job for Task<F, T, E>
+where
+    F: FnOnce(&Connection) -> Result<T, E> + Send,
+    T: Send,
+    E: From<SqliteError> + Send,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        let Some(work) = self.work.take() else {
+            return false;
+        };
+        // What a panic leaves half done is undone with the savepoint.
+        let answer = catch_unwind(AssertUnwindSafe(|| work(connection)));
+        let answer = answer.unwrap_or_else(|panic| Err(panicked(&*panic).into()));
+        self.answer.insert(answer).is_ok()
+    }
+
+    fn finish(self: Box<Self>, committed: Result<(), SqliteError>) {
+        let answer = match (self.answer, committed) {
+            (Some(Err(error)), _) => Err(error),
+            (Some(answer), Ok(())) => answer,
+            (_, Err(error)) => Err(error.into()),
+            (None, Ok(())) => Err(SqliteError::Closed.into()),
+        };
+        // Whoever asked may have gone.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// What a panic said.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> SqliteError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    SqliteError::Panicked(text.unwrap_or_else(|| "no message".to_owned()))
+}
+
+fn work(connection: &Connection, jobs: &Receiver<Box<dyn Job>>, group: usize) {
+    while let Ok(first) = jobs.recv() {
+        let mut waiting = vec![first];
+        waiting.extend(jobs.try_iter().take(group - 1));
+        commit(connection, waiting);
+    }
+}
+
+/// Runs jobs in one transaction, each in a savepoint of its own, and tells them how it went.
+fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
+    let mut jobs = jobs.into_iter();
+    while jobs.len() > 0 {
+        if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+            for job in jobs {
+                job.finish(Err(again(&error)));
+            }
+            return;
+        }
+        let mut done = Vec::with_capacity(jobs.len());
+        let mut broken = None;
+        for mut job in jobs.by_ref() {
+            let result = in_savepoint(connection, &mut *job);
+            done.push(job);
+            // A full disk, say: SQLite has given up the whole transaction by itself.
+            if result.is_err() || connection.is_autocommit() {
+                broken = Some(result.err());
+                break;
+            }
+        }
+        let result = match broken {
+            None => connection.execute_batch("COMMIT").map_err(Some),
+            Some(error) => Err(error),
+        };
+        if result.is_err() && !connection.is_autocommit() {
+            // If it fails too, the next BEGIN says so.
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        for job in done {
+            job.finish(result.as_ref().map(|()| ()).map_err(|error| match error {
+                Some(error) => again(error),
+                None => SqliteError::RolledBack("another write of the group failed".to_owned()),
+            }));
+        }
+    }
+}
+
+fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<()> {
+    connection.execute_batch("SAVEPOINT job")?;
+    if job.run(connection) {
+        connection.execute_batch("RELEASE job")
+    } else if connection.is_autocommit() {
+        Ok(())
+    } else {
+        connection.execute_batch("ROLLBACK TO job; RELEASE job")
+    }
+}
+
+/// The same error once more: several jobs are told of it, and it is not `Clone`.
+fn again(error: &rusqlite::Error) -> SqliteError {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    match error.sqlite_error_code() {
+        Some(DatabaseBusy | DatabaseLocked) => SqliteError::Busy,
+        _ => SqliteError::RolledBack(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn writes_that_wait_share_a_transaction() {
+        let commits = Arc::new(AtomicUsize::new(0));
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE n (n)").unwrap();
+        let count = Arc::clone(&commits);
+        let hook = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        connection.commit_hook(Some(hook)).unwrap();
+        let writer = Writer::start(connection, 100).unwrap();
+
+        let insert = |pause: u64| {
+            writer.run(move |connection| -> Result<(), SqliteError> {
+                connection.execute("INSERT INTO n VALUES (1)", [])?;
+                thread::sleep(Duration::from_millis(pause));
+                Ok(())
+            })
+        };
+        let mut first = Box::pin(insert(100));
+        assert!(futures_util::poll!(&mut first).is_pending());
+        // The others arrive while the first is busy: two groups of a hundred.
+        let results = futures_util::future::join_all((0..200).map(|_| insert(0))).await;
+        assert!(results.iter().all(Result::is_ok));
+        assert!(
+            (3..=4).contains(&commits.load(Ordering::Relaxed)),
+            "{commits:?}"
+        );
+    }
+}

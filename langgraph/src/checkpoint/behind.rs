@@ -1,0 +1,191 @@
+//! Records that are written while the run goes on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, ListOptions, Prune,
+    SaverFuture, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+};
+
+/// How many batches may wait.
+const WAITING: usize = 64;
+
+/// Stands before a saver and writes in the background, in order.
+///
+/// A batch that cannot be written fails whatever comes next. A run that is dropped still has
+/// written what it has handed over.
+pub(crate) struct Behind {
+    saver: Arc<dyn Checkpointer>,
+    jobs: mpsc::Sender<Job>,
+    /// What went wrong, until somebody is told.
+    failed: Arc<Mutex<Option<CheckpointError>>>,
+}
+
+enum Job {
+    Put(ThreadKey, Batch),
+    /// Everything before it is written.
+    Barrier(oneshot::Sender<()>),
+}
+
+impl Behind {
+    /// Starts the writer, on the runtime that it is called from.
+    pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
+        let (jobs, waiting) = mpsc::channel(WAITING);
+        let failed = Arc::<Mutex<Option<CheckpointError>>>::default();
+        tokio::spawn(write(Arc::clone(&saver), waiting, Arc::clone(&failed)));
+        Self {
+            saver,
+            jobs,
+            failed,
+        }
+    }
+
+    fn check(&self) -> Result<(), CheckpointError> {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Waits until everything is written.
+    pub(crate) async fn flush(&self) -> Result<(), CheckpointError> {
+        let (done, wait) = oneshot::channel();
+        if self.jobs.send(Job::Barrier(done)).await.is_ok() {
+            // The writer ends only after a failure, which is told below.
+            let _ = wait.await;
+        }
+        self.check()
+    }
+}
+
+async fn write(
+    saver: Arc<dyn Checkpointer>,
+    mut jobs: mpsc::Receiver<Job>,
+    failed: Arc<Mutex<Option<CheckpointError>>>,
+) {
+    while let Some(job) = jobs.recv().await {
+        match job {
+            Job::Put(key, batch) => {
+                if let Err(error) = saver.put(&key, batch).await {
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    // What follows was made on top of what is missing.
+                    return;
+                }
+            }
+            Job::Barrier(done) => {
+                let _ = done.send(());
+            }
+        }
+    }
+}
+
+impl Checkpointer for Behind {
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
+    }
+
+    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
+        Box::pin(async move {
+            self.check()?;
+            if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
+                self.check()?;
+                return Err(CheckpointError::storage(
+                    "an earlier record could not be written",
+                ));
+            }
+            Ok(())
+        })
+    }
+
+    fn load<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> SaverFuture<'a, Option<Chain>> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.load(key, id).await
+        })
+    }
+
+    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.head(key).await
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        options: ListOptions,
+    ) -> SaverFuture<'a, Vec<CheckpointId>> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.list(key, options).await
+        })
+    }
+
+    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.logs(thread).await
+        })
+    }
+
+    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.threads(filter).await
+        })
+    }
+
+    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.copy_thread(from, to).await
+        })
+    }
+
+    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.prune(key, prune).await
+        })
+    }
+
+    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.delete_log(key).await
+        })
+    }
+
+    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.delete_thread(thread).await
+        })
+    }
+
+    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.saver.usage(thread).await
+        })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        thread: &'a str,
+        holder: &'a str,
+        term: Duration,
+    ) -> SaverFuture<'a, bool> {
+        self.saver.lease(thread, holder, term)
+    }
+
+    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+        self.saver.release(thread, holder)
+    }
+}

@@ -1,0 +1,161 @@
+//! How the values of a state type become bytes.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::format::{Encoded, FormatError, Formats};
+use super::wire::OutputWire;
+use crate::state::State;
+
+/// Turns an update that an older version of the state type has written into today's form.
+///
+/// It gets the version that wrote it and the update as JSON: an object with the fields that were
+/// written. A snapshot of a whole state has every field.
+pub type Migrate = fn(u32, Value) -> Result<Value, Box<dyn Error + Send + Sync>>;
+
+/// Which version of a state type this is, and how what older ones have stored is read.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct StateVersion {
+    /// The number; 0 unless set.
+    pub number: u32,
+    /// Reads older ones. Without it they are read as they are: unknown fields are skipped, missing
+    /// ones keep their defaults.
+    pub migrate: Option<Migrate>,
+}
+
+impl StateVersion {
+    /// Version `number`.
+    pub const fn new(number: u32) -> Self {
+        Self {
+            number,
+            migrate: None,
+        }
+    }
+
+    /// Reads what older versions have stored through `migrate`.
+    #[must_use]
+    pub const fn migrated_by(mut self, migrate: Migrate) -> Self {
+        self.migrate = Some(migrate);
+        self
+    }
+}
+
+/// How the updates of `S` become bytes, and come back.
+///
+/// The derive makes one where the fields can be serialized; a state that is implemented by hand
+/// returns [`StateCodec::serde`] from [`State::codec`].
+pub struct StateCodec<S: State> {
+    write:
+        for<'a> fn(&OutputWire<Cow<'a, S::Update>>, &Formats, u32) -> Result<Encoded, FormatError>,
+    read: fn(&Encoded, &Formats) -> Result<OutputWire<S::Update>, FormatError>,
+    update: fn(Value) -> Result<S::Update, serde_json::Error>,
+    text: for<'a> fn(&OutputWire<Cow<'a, S::Update>>) -> Result<String, FormatError>,
+    from_text: fn(&str) -> Result<OutputWire<S::Update>, serde_json::Error>,
+}
+
+impl<S: State> StateCodec<S> {
+    /// Through `serde`.
+    pub const fn serde() -> Self
+    where
+        S::Update: Serialize + DeserializeOwned,
+    {
+        Self {
+            write: |wire, formats, version| formats.encode(wire, version),
+            read: |encoded, formats| formats.decode(encoded),
+            update: |value| serde_json::from_value(value),
+            text: |wire| {
+                let encoded = Formats::default().encode(wire, 0)?;
+                String::from_utf8(encoded.bytes).map_err(FormatError::new)
+            },
+            from_text: |text| serde_json::from_str(text),
+        }
+    }
+
+    pub(crate) fn encode(
+        &self,
+        wire: &OutputWire<Cow<'_, S::Update>>,
+        formats: &Formats,
+    ) -> Result<Encoded, FormatError> {
+        let encoded = (self.write)(wire, formats, S::version().number);
+        encoded.map_err(in_update)
+    }
+
+    /// What was written by this version of the state, or an older one.
+    pub(crate) fn decode(
+        &self,
+        encoded: &Encoded,
+        formats: &Formats,
+    ) -> Result<OutputWire<S::Update>, FormatError> {
+        let version = S::version();
+        match version.migrate {
+            _ if encoded.version > version.number => Err(FormatError::new(format!(
+                "it was written by version {} of `{}`, and this is version {}",
+                encoded.version,
+                std::any::type_name::<S>(),
+                version.number
+            ))),
+            Some(migrate) if encoded.version < version.number => {
+                let wire: OutputWire<Value> = formats.decode(encoded)?;
+                wire.try_map(&mut |value| {
+                    let value = migrate(encoded.version, value).map_err(FormatError::new)?;
+                    (self.update)(value).map_err(FormatError::from)
+                })
+            }
+            _ => (self.read)(encoded, formats),
+        }
+    }
+
+    pub(crate) fn to_text(
+        &self,
+        wire: &OutputWire<Cow<'_, S::Update>>,
+    ) -> Result<String, FormatError> {
+        (self.text)(wire).map_err(in_update)
+    }
+
+    pub(crate) fn from_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
+        Ok((self.from_text)(text)?)
+    }
+}
+
+/// The error with the place in the update, which is what the writer of the state knows.
+fn in_update(mut error: FormatError) -> FormatError {
+    let around = [
+        "].update.",
+        "].overwrite.",
+        "].state.",
+        ".send_state.state.",
+    ];
+    let ends = around.iter().filter_map(|around| {
+        let path = error.path()?;
+        let outside = path.starts_with("writes[") || around.starts_with(".send_state");
+        let start = path.find(around).filter(|_| outside)?;
+        Some(start + around.len())
+    });
+    if let Some(path) = ends.min().and_then(|end| error.path()?.get(end..)) {
+        let path = path.to_owned();
+        error = error.at(path);
+    }
+    error
+}
+
+// Derived, these would ask the same of the state.
+#[allow(clippy::expl_impl_clone_on_copy)]
+impl<S: State> Clone for StateCodec<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: State> Copy for StateCodec<S> {}
+
+impl<S: State> fmt::Debug for StateCodec<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StateCodec<{}>", std::any::type_name::<S>())
+    }
+}

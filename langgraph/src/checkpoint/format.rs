@@ -1,0 +1,236 @@
+//! How values become bytes.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+mod json;
+mod limits;
+mod strict;
+#[cfg(test)]
+mod tests;
+
+pub use json::Json;
+pub use limits::Limits;
+
+/// Reads a value out of a deserializer, whatever the format.
+pub type ReadValue<'a> =
+    dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error> + 'a;
+
+/// A way to write values as bytes.
+///
+/// What one format has written stays readable when another one writes: its [`tag`](Self::tag)
+/// stands beside the bytes, and [`Formats`] finds the reader by it.
+///
+/// # Examples
+///
+/// A format around another one, as encryption and compression are:
+///
+/// ```
+/// use langgraph::checkpoint::{Format, FormatError, Json, ReadValue};
+///
+/// struct Reversed;
+///
+/// impl Format for Reversed {
+///     fn tag(&self) -> &str {
+///         "reversed+json"
+///     }
+///     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
+///         let mut bytes = Json.encode(value)?;
+///         bytes.reverse();
+///         Ok(bytes)
+///     }
+///     fn decode(&self, bytes: &[u8], read: &mut ReadValue<'_>) -> Result<(), FormatError> {
+///         let bytes: Vec<u8> = bytes.iter().rev().copied().collect();
+///         Json.decode(&bytes, read)
+///     }
+/// }
+///
+/// let bytes = Reversed.encode(&"abc").unwrap();
+/// assert_eq!(bytes, b"\"cba\"");
+/// ```
+pub trait Format: Send + Sync + 'static {
+    /// Names the format beside what it has written.
+    fn tag(&self) -> &str;
+
+    /// The value as bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the format cannot hold the value so that it comes back the same.
+    fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError>;
+
+    /// Hands `read` a deserializer over the bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not of this format, or `read` fails.
+    fn decode(&self, bytes: &[u8], read: &mut ReadValue<'_>) -> Result<(), FormatError>;
+}
+
+/// Why a value cannot be written in a format, or not be read.
+#[derive(Debug)]
+pub struct FormatError {
+    /// Where in the value: `messages[3].score`.
+    path: Option<String>,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl FormatError {
+    /// That went wrong.
+    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            path: None,
+            source: source.into(),
+        }
+    }
+
+    /// Says where in the value it went wrong.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Where in the value it went wrong, if that is known.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "field `{path}`: {}", self.source),
+            None => self.source.fmt(f),
+        }
+    }
+}
+
+impl Error for FormatError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+impl From<erased_serde::Error> for FormatError {
+    fn from(error: erased_serde::Error) -> Self {
+        Self::new(error)
+    }
+}
+
+impl From<serde_json::Error> for FormatError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::new(error)
+    }
+}
+
+/// A value as bytes, and how to read them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Encoded {
+    /// The [tag](Format::tag) of the format.
+    pub format: Arc<str>,
+    /// The version of the state type that wrote it; see `#[state(version = ..)]`.
+    pub version: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Encoded {
+    /// What a saver has stored.
+    pub fn new(format: impl Into<Arc<str>>, version: u32, bytes: Vec<u8>) -> Self {
+        Self {
+            format: format.into(),
+            version,
+            bytes,
+        }
+    }
+}
+
+/// The format that a saver writes, and those it reads.
+///
+/// [`Json`] is always among those that are read.
+#[derive(Clone)]
+pub struct Formats {
+    /// The first one writes.
+    all: Arc<[(Arc<str>, Arc<dyn Format>)]>,
+}
+
+impl Formats {
+    /// Writes that format.
+    pub fn new(format: impl Format) -> Self {
+        let tag = |format: &dyn Format| Arc::<str>::from(format.tag());
+        let format: Arc<dyn Format> = Arc::new(format);
+        let mut all = vec![(tag(&*format), format)];
+        if &*tag(&Json) != &*all[0].0 {
+            all.push((tag(&Json), Arc::new(Json)));
+        }
+        Self { all: all.into() }
+    }
+
+    /// Reads that format too.
+    #[must_use]
+    pub fn and_read(self, format: impl Format) -> Self {
+        let tag = Arc::<str>::from(format.tag());
+        let mut all = self.all.to_vec();
+        all.push((tag, Arc::new(format)));
+        Self { all: all.into() }
+    }
+
+    /// Writes a value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Format::encode`].
+    pub fn encode(&self, value: &impl Serialize, version: u32) -> Result<Encoded, FormatError> {
+        let Some((tag, format)) = self.all.first() else {
+            return Err(FormatError::new("there is no format to write"));
+        };
+        Ok(Encoded {
+            format: Arc::clone(tag),
+            version,
+            bytes: format.encode(value)?,
+        })
+    }
+
+    /// Reads a value, whatever its format was.
+    ///
+    /// # Errors
+    ///
+    /// When the format is not among these, and as [`Format::decode`].
+    pub fn decode<T: DeserializeOwned>(&self, encoded: &Encoded) -> Result<T, FormatError> {
+        let find = |(tag, _): &&(Arc<str>, Arc<dyn Format>)| *tag == encoded.format;
+        let Some((_, format)) = self.all.iter().find(find) else {
+            let known: Vec<_> = self.all.iter().map(|(tag, _)| format!("`{tag}`")).collect();
+            return Err(FormatError::new(format!(
+                "it was written as `{}`, and only {} can be read; add the format with `.and_read(..)`",
+                encoded.format,
+                known.join(", ")
+            )));
+        };
+        let mut value = None;
+        format.decode(&encoded.bytes, &mut |from| {
+            value = Some(erased_serde::deserialize(from)?);
+            Ok(())
+        })?;
+        value.ok_or_else(|| FormatError::new(format!("`{}` read nothing", encoded.format)))
+    }
+}
+
+impl Default for Formats {
+    fn default() -> Self {
+        Self::new(Json)
+    }
+}
+
+impl fmt::Debug for Formats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.all.iter().map(|(tag, _)| tag))
+            .finish()
+    }
+}

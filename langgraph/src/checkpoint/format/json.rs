@@ -1,0 +1,44 @@
+//! JSON.
+
+use super::{Format, FormatError, Limits, ReadValue};
+
+/// JSON: readable with any tool, and every finite number comes back bit by bit.
+///
+/// What JSON cannot give back is refused when it is written, with its place in the value:
+///
+/// - NaN and infinities, which `serde_json` writes as `null`;
+/// - maps whose keys are not text. `serde_json` writes integers as strings; but in a type with
+///   `#[serde(flatten)]`, `untagged` or `tag` such a key is not read again;
+/// - integers beyond 64 bits, for the same reason;
+/// - `Some(None)` and `Some(())`, which come back as `None`;
+/// - more than 127 values inside each other, which `serde_json` does not read.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::HashMap;
+/// use langgraph::checkpoint::{Format, Json};
+///
+/// let visits = HashMap::from([(7_u64, "Ada")]);
+/// let refused = Json.encode(&visits).unwrap_err();
+/// assert!(refused.to_string().starts_with("a map cannot be stored as JSON with `7` as a key"));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json;
+
+impl Format for Json {
+    fn tag(&self) -> &'static str {
+        "json"
+    }
+
+    fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
+        Limits::JSON.check(value)?;
+        Ok(serde_json::to_vec(value)?)
+    }
+
+    fn decode(&self, bytes: &[u8], read: &mut ReadValue<'_>) -> Result<(), FormatError> {
+        let mut from = serde_json::Deserializer::from_slice(bytes);
+        read(&mut <dyn erased_serde::Deserializer<'_>>::erase(&mut from))?;
+        Ok(from.end()?)
+    }
+}

@@ -1,0 +1,116 @@
+//! What a format cannot give back.
+
+use super::FormatError;
+use super::strict::{Check, Refusal};
+
+/// What a format cannot give back as it was, so that it is refused before it is written.
+///
+/// A value that is stored and comes back changed, or not at all, is found out when a thread is
+/// continued, which is too late. [`check`](Self::check) finds it when it is stored, and says where
+/// in the value it is. It writes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::checkpoint::Limits;
+///
+/// #[derive(serde::Serialize)]
+/// struct Sample {
+///     scores: Vec<f64>,
+/// }
+///
+/// let sample = Sample { scores: vec![0.5, f64::NAN] };
+/// let refused = Limits::JSON.check(&sample).unwrap_err();
+/// assert_eq!(refused.path(), Some("scores[1]"));
+/// assert!(Limits::new("MessagePack").check(&sample).is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub(super) format: &'static str,
+    pub(super) finite: bool,
+    pub(super) text_keys: bool,
+    pub(super) narrow: bool,
+    pub(super) null_is_none: bool,
+    pub(super) human_readable: bool,
+    pub(super) depth: usize,
+}
+
+impl Limits {
+    /// JSON holds finite numbers of 64 bits and maps with text as keys, 127 values inside each
+    /// other; `null` is read as `None`.
+    pub const JSON: Self = Self::new("JSON")
+        .finite_numbers()
+        .text_keys()
+        .narrow_integers()
+        .null_is_none()
+        .depth(127);
+
+    /// Those of a format that gives everything back.
+    pub const fn new(format: &'static str) -> Self {
+        Self {
+            format,
+            finite: false,
+            text_keys: false,
+            narrow: false,
+            null_is_none: false,
+            human_readable: true,
+            depth: usize::MAX,
+        }
+    }
+
+    /// It holds no NaN and no infinity.
+    #[must_use]
+    pub const fn finite_numbers(mut self) -> Self {
+        self.finite = true;
+        self
+    }
+
+    /// The keys of its maps are strings, characters or names of variants.
+    #[must_use]
+    pub const fn text_keys(mut self) -> Self {
+        self.text_keys = true;
+        self
+    }
+
+    /// Its integers have 64 bits.
+    #[must_use]
+    pub const fn narrow_integers(mut self) -> Self {
+        self.narrow = true;
+        self
+    }
+
+    /// It writes `None` and `()` alike, so that `Some(None)` and `Some(())` come back as `None`.
+    #[must_use]
+    pub const fn null_is_none(mut self) -> Self {
+        self.null_is_none = true;
+        self
+    }
+
+    /// Types that are written in two ways are written for machines: its serializer is not
+    /// [human readable](serde::Serializer::is_human_readable).
+    #[must_use]
+    pub const fn binary(mut self) -> Self {
+        self.human_readable = false;
+        self
+    }
+
+    /// It reads at most so many values inside each other.
+    #[must_use]
+    pub const fn depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Fails for what does not come back.
+    ///
+    /// # Errors
+    ///
+    /// What it is, and where in the value: `messages[3].score`.
+    pub fn check(&self, value: &dyn erased_serde::Serialize) -> Result<(), FormatError> {
+        match serde::Serialize::serialize(value, Check::new(self)) {
+            Ok(_) => Ok(()),
+            Err(Refusal { path, why }) if path.is_empty() => Err(FormatError::new(why)),
+            Err(Refusal { path, why }) => Err(FormatError::new(why).at(path)),
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! A serializer that writes nothing and refuses what would not come back.
+
+use std::fmt::{self, Display};
+
+use serde::{Serialize, ser};
+
+use super::Limits;
+
+/// Why a value is refused, and where in it.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) path: String,
+    pub(super) why: String,
+}
+
+impl Refusal {
+    fn new(why: impl Into<String>) -> Self {
+        Self {
+            path: String::new(),
+            why: why.into(),
+        }
+    }
+
+    /// The value is in that field. The path is made on the way out: what is accepted costs none.
+    fn in_field(mut self, name: &str) -> Self {
+        let dot = match self.path.chars().next() {
+            None | Some('[') => "",
+            Some(_) => ".",
+        };
+        self.path = format!("{name}{dot}{}", self.path);
+        self
+    }
+
+    fn at_index(self, index: usize) -> Self {
+        self.in_field(&format!("[{index}]"))
+    }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl ser::Error for Refusal {
+    fn custom<T: Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+}
+
+/// What was seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// What is written as `null`.
+    Null,
+    Other,
+}
+
+type Checked = Result<Shape, Refusal>;
+
+#[derive(Clone, Copy)]
+pub(super) struct Check<'a> {
+    limits: &'a Limits,
+    /// How many values may still be inside each other.
+    depth: usize,
+}
+
+impl<'a> Check<'a> {
+    pub(super) fn new(limits: &'a Limits) -> Self {
+        Self {
+            limits,
+            depth: limits.depth,
+        }
+    }
+
+    /// The check of what is inside.
+    fn deeper(self) -> Result<Self, Refusal> {
+        match self.depth.checked_sub(1) {
+            Some(depth) => Ok(Self { depth, ..self }),
+            None => Err(Refusal::new(format!(
+                "more than {} values are inside each other, which {} does not read; store it flatter",
+                self.limits.depth, self.limits.format
+            ))),
+        }
+    }
+
+    fn inside(self) -> Result<Inside<'a>, Refusal> {
+        Ok(Inside {
+            check: self.deeper()?,
+            index: 0,
+            key: None,
+            variant: None,
+        })
+    }
+
+    /// A variant with several values: they are one value inside another.
+    fn variant(self, name: &'static str) -> Result<Inside<'a>, Refusal> {
+        Ok(Inside {
+            variant: Some(name),
+            ..self.deeper()?.inside()?
+        })
+    }
+
+    fn number(self, finite: bool, number: impl Display) -> Checked {
+        if finite || !self.limits.finite {
+            return Ok(Shape::Other);
+        }
+        Err(Refusal::new(format!(
+            "`{number}` cannot be stored as {}, which holds finite numbers only; write `None` in its place, or use a format that holds it",
+            self.limits.format
+        )))
+    }
+
+    fn wide(self, fits: bool, number: impl Display) -> Checked {
+        if fits || !self.limits.narrow {
+            return Ok(Shape::Other);
+        }
+        Err(Refusal::new(format!(
+            "`{number}` cannot be stored as {}, whose integers have 64 bits; write it as a string, or use a format that holds it",
+            self.limits.format
+        )))
+    }
+
+    fn key(self, key: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+        if !self.limits.text_keys {
+            return key.serialize(self).map(drop);
+        }
+        key.serialize(Key { text: false }).map(drop).map_err(|refusal| {
+            Refusal::new(format!(
+                "a map cannot be stored as {} with {} as a key, for its keys are strings; make the keys strings, or use a format that holds them",
+                self.limits.format, refusal.why
+            ))
+        })
+    }
+
+    /// The value of a field.
+    fn field(self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+        let checked = value.serialize(self);
+        checked.map(drop).map_err(|refusal| refusal.in_field(name))
+    }
+}
+
+impl<'a> ser::Serializer for Check<'a> {
+    type Ok = Shape;
+    type Error = Refusal;
+    type SerializeSeq = Inside<'a>;
+    type SerializeTuple = Inside<'a>;
+    type SerializeTupleStruct = Inside<'a>;
+    type SerializeTupleVariant = Inside<'a>;
+    type SerializeMap = Inside<'a>;
+    type SerializeStruct = Inside<'a>;
+    type SerializeStructVariant = Inside<'a>;
+
+    fn is_human_readable(&self) -> bool {
+        self.limits.human_readable
+    }
+
+    fn serialize_bool(self, _: bool) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_i8(self, _: i8) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_i16(self, _: i16) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_i32(self, _: i32) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_i64(self, _: i64) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_i128(self, number: i128) -> Checked {
+        let fits = i64::try_from(number).is_ok() || u64::try_from(number).is_ok();
+        self.wide(fits, number)
+    }
+
+    fn serialize_u8(self, _: u8) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_u16(self, _: u16) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_u32(self, _: u32) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_u64(self, _: u64) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_u128(self, number: u128) -> Checked {
+        self.wide(u64::try_from(number).is_ok(), number)
+    }
+
+    fn serialize_f32(self, number: f32) -> Checked {
+        self.number(number.is_finite(), number)
+    }
+
+    fn serialize_f64(self, number: f64) -> Checked {
+        self.number(number.is_finite(), number)
+    }
+
+    fn serialize_char(self, _: char) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_str(self, _: &str) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_bytes(self, _: &[u8]) -> Checked {
+        self.deeper().map(|_| Shape::Other)
+    }
+
+    fn serialize_none(self) -> Checked {
+        Ok(Shape::Null)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Checked {
+        match value.serialize(self)? {
+            Shape::Null if self.limits.null_is_none => Err(Refusal::new(format!(
+                "a `Some` with nothing in it cannot be stored as {}, where it comes back as `None`; make it one `Option`, or an enum",
+                self.limits.format
+            ))),
+            shape => Ok(shape),
+        }
+    }
+
+    fn serialize_unit(self) -> Checked {
+        Ok(Shape::Null)
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Checked {
+        Ok(Shape::Null)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Checked {
+        Ok(Shape::Other)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Checked {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Checked {
+        self.deeper()?.field(variant, value)?;
+        Ok(Shape::Other)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Inside<'a>, Refusal> {
+        self.inside()
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Inside<'a>, Refusal> {
+        self.inside()
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Inside<'a>, Refusal> {
+        self.inside()
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Inside<'a>, Refusal> {
+        self.variant(variant)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Inside<'a>, Refusal> {
+        self.inside()
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Inside<'a>, Refusal> {
+        self.inside()
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Inside<'a>, Refusal> {
+        self.variant(variant)
+    }
+
+    // The text itself does not matter.
+    fn collect_str<T: Display + ?Sized>(self, _: &T) -> Checked {
+        Ok(Shape::Other)
+    }
+}
+
+/// What holds other values.
+pub(super) struct Inside<'a> {
+    check: Check<'a>,
+    index: usize,
+    /// The key whose value comes next, where they come one by one.
+    key: Option<String>,
+    variant: Option<&'static str>,
+}
+
+impl Inside<'_> {
+    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+        let index = self.index;
+        self.index += 1;
+        let checked = value.serialize(self.check).map(drop);
+        checked.map_err(|refusal| self.named(refusal.at_index(index)))
+    }
+
+    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+        let checked = self.check.field(name, value);
+        checked.map_err(|refusal| self.named(refusal))
+    }
+
+    fn named(&self, refusal: Refusal) -> Refusal {
+        match self.variant {
+            Some(variant) => refusal.in_field(variant),
+            None => refusal,
+        }
+    }
+}
+
+macro_rules! elements {
+    ($($of:ident :: $method:ident),*) => {$(
+        impl ser::$of for Inside<'_> {
+            type Ok = Shape;
+            type Error = Refusal;
+
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refusal> {
+                self.element(value)
+            }
+
+            fn end(self) -> Checked {
+                Ok(Shape::Other)
+            }
+        }
+    )*};
+}
+
+elements!(
+    SerializeSeq::serialize_element,
+    SerializeTuple::serialize_element,
+    SerializeTupleStruct::serialize_field,
+    SerializeTupleVariant::serialize_field
+);
+
+macro_rules! fields {
+    ($($of:ident),*) => {$(
+        impl ser::$of for Inside<'_> {
+            type Ok = Shape;
+            type Error = Refusal;
+
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<(), Refusal> {
+                self.field(name, value)
+            }
+
+            fn end(self) -> Checked {
+                Ok(Shape::Other)
+            }
+        }
+    )*};
+}
+
+fields!(SerializeStruct, SerializeStructVariant);
+
+impl ser::SerializeMap for Inside<'_> {
+    type Ok = Shape;
+    type Error = Refusal;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refusal> {
+        self.check.key(key)?;
+        self.key = Some(name_of(key));
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refusal> {
+        let key = self.key.take().unwrap_or_default();
+        self.field(&key, value)
+    }
+
+    fn serialize_entry<K: Serialize + ?Sized, V: Serialize + ?Sized>(
+        &mut self,
+        key: &K,
+        value: &V,
+    ) -> Result<(), Refusal> {
+        self.check.key(key)?;
+        let checked = value.serialize(self.check).map(drop);
+        checked.map_err(|refusal| self.named(refusal.in_field(&name_of(key))))
+    }
+
+    fn end(self) -> Checked {
+        Ok(Shape::Other)
+    }
+}
+
+/// A key as a part of a path.
+fn name_of(key: &(impl Serialize + ?Sized)) -> String {
+    let name = key.serialize(Key { text: true });
+    // What is no text is named by what it is.
+    name.unwrap_or_else(|refusal| refusal.why)
+}
+
+/// A key that is text; the refusal says what another one is.
+#[derive(Clone, Copy)]
+struct Key {
+    /// True when the text is wanted.
+    text: bool,
+}
+
+impl Key {
+    fn text(self, text: impl Display) -> Result<String, Refusal> {
+        // An empty string is not allocated.
+        Ok(if self.text {
+            text.to_string()
+        } else {
+            String::new()
+        })
+    }
+}
+
+type Never = ser::Impossible<String, Refusal>;
+
+fn found<T>(what: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(what))
+}
+
+macro_rules! numbers {
+    ($($method:ident($number:ty)),*) => {$(
+        fn $method(self, number: $number) -> Result<String, Refusal> {
+            found(format!("`{number}`"))
+        }
+    )*};
+}
+
+impl ser::Serializer for Key {
+    type Ok = String;
+    type Error = Refusal;
+    type SerializeSeq = Never;
+    type SerializeTuple = Never;
+    type SerializeTupleStruct = Never;
+    type SerializeTupleVariant = Never;
+    type SerializeMap = Never;
+    type SerializeStruct = Never;
+    type SerializeStructVariant = Never;
+
+    numbers!(
+        serialize_bool(bool),
+        serialize_i8(i8),
+        serialize_i16(i16),
+        serialize_i32(i32),
+        serialize_i64(i64),
+        serialize_i128(i128),
+        serialize_u8(u8),
+        serialize_u16(u16),
+        serialize_u32(u32),
+        serialize_u64(u64),
+        serialize_u128(u128),
+        serialize_f32(f32),
+        serialize_f64(f64)
+    );
+
+    fn serialize_char(self, key: char) -> Result<String, Refusal> {
+        self.text(key)
+    }
+
+    fn serialize_str(self, key: &str) -> Result<String, Refusal> {
+        self.text(key)
+    }
+
+    fn serialize_bytes(self, _: &[u8]) -> Result<String, Refusal> {
+        found("bytes")
+    }
+
+    fn serialize_none(self) -> Result<String, Refusal> {
+        found("`None`")
+    }
+
+    // JSON writes the value itself, and reads it so.
+    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<String, Refusal> {
+        key.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<String, Refusal> {
+        found("`()`")
+    }
+
+    fn serialize_unit_struct(self, name: &'static str) -> Result<String, Refusal> {
+        found(format!("`{name}`"))
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<String, Refusal> {
+        self.text(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        key: &T,
+    ) -> Result<String, Refusal> {
+        key.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: &T,
+    ) -> Result<String, Refusal> {
+        found(format!("a `{name}::{variant}`"))
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Never, Refusal> {
+        found("a list")
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Never, Refusal> {
+        found("a tuple")
+    }
+
+    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<Never, Refusal> {
+        found(format!("a `{name}`"))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Never, Refusal> {
+        found(format!("a `{name}::{variant}`"))
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Never, Refusal> {
+        found("a map")
+    }
+
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Never, Refusal> {
+        found(format!("a `{name}`"))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Never, Refusal> {
+        found(format!("a `{name}::{variant}`"))
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, key: &T) -> Result<String, Refusal> {
+        self.text(key)
+    }
+}

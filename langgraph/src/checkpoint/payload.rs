@@ -1,0 +1,92 @@
+//! A value of the graph's own types.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use super::format::{Encoded, FormatError, Formats};
+
+/// A value of the graph's own types: as it is, or as bytes.
+///
+/// A saver without [formats](super::Checkpointer::formats) gets values and gives them back; one
+/// with formats only ever sees bytes.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Payload {
+    /// The value itself.
+    Value(PayloadValue),
+    /// The value as bytes.
+    Bytes(Encoded),
+}
+
+/// A value that is kept in memory, and may become bytes later.
+#[derive(Clone)]
+pub struct PayloadValue(Arc<dyn Kept>);
+
+pub(crate) trait Kept: Any + Send + Sync {
+    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError>;
+}
+
+impl Payload {
+    pub(crate) fn of(value: impl Kept) -> Self {
+        Self::Value(PayloadValue(Arc::new(value)))
+    }
+
+    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
+        match self {
+            Self::Value(PayloadValue(value)) => {
+                let value: &dyn Any = &**value;
+                value.downcast_ref()
+            }
+            Self::Bytes(_) => None,
+        }
+    }
+
+    /// The payload as bytes; a value is written first.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be written: its type, or the format, does not allow it.
+    pub fn encode(self, formats: &Formats) -> Result<Encoded, FormatError> {
+        match self {
+            Self::Value(PayloadValue(value)) => value.encode(formats),
+            Self::Bytes(encoded) => Ok(encoded),
+        }
+    }
+
+    /// How many bytes it takes; none for a value in memory.
+    pub fn size(&self) -> Option<usize> {
+        match self {
+            Self::Value(_) => None,
+            Self::Bytes(encoded) => Some(encoded.bytes.len()),
+        }
+    }
+}
+
+impl From<Encoded> for Payload {
+    fn from(encoded: Encoded) -> Self {
+        Self::Bytes(encoded)
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(_) => f.write_str("Value"),
+            Self::Bytes(encoded) => {
+                write!(
+                    f,
+                    "Bytes({}, {} bytes)",
+                    encoded.format,
+                    encoded.bytes.len()
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Debug for PayloadValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PayloadValue")
+    }
+}

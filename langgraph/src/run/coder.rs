@@ -1,0 +1,255 @@
+//! The values of a run as a thread keeps them.
+
+use std::sync::Arc;
+
+use super::execute::Done;
+use crate::AgentError;
+use crate::checkpoint::{
+    CheckpointError, Encoded, FormatError, Formats, Kept, OutputWire, Payload, RoutesWire,
+    StateCodec, TargetWire, ThreadKey, WriteWire,
+};
+use crate::graph::plan::{Plan, Routes};
+use crate::graph::{END, NodeName};
+use crate::node::{ErasedItem, Lent, Output, StoredItem, Target, Write, state, whole};
+use crate::state::State;
+
+/// Makes payloads of a graph's values, and values of its payloads.
+pub(super) struct Coder<S: State> {
+    pub(super) plan: Arc<Plan<S>>,
+    pub(super) codec: Option<StateCodec<S>>,
+}
+
+/// A value with what is needed to write it.
+struct Coded<S: State, T> {
+    value: T,
+    coder: Arc<Coder<S>>,
+}
+
+/// What a task of a node did.
+struct TaskDone<S: State> {
+    node: usize,
+    done: Done<S>,
+}
+
+/// A whole state.
+struct Whole<S>(Arc<S>);
+
+/// The item of a worker.
+struct SentItem(Arc<dyn ErasedItem>);
+
+/// What is written through the codec of the state.
+trait Coding<S: State>: Send + Sync + 'static {
+    fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError>;
+}
+
+impl<S: State> Coding<S> for TaskDone<S> {
+    fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
+        let mut wire = self.done.output.to_wire()?;
+        let routers = plan.outgoing(self.node).routers.iter();
+        let routes = routers
+            .zip(&self.done.routes)
+            .map(|(router, routes)| routes_wire(plan, &router.arms, routes));
+        wire.routes = routes.collect::<Result<_, _>>()?;
+        wire.cached = self.done.cached;
+        Ok(wire)
+    }
+}
+
+impl<S: State> Coding<S> for Vec<Write<S>> {
+    fn wire<'a>(&'a self, _: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
+        let writes = self.iter().map(Write::to_wire);
+        Ok(OutputWire::writes(writes.collect()))
+    }
+}
+
+impl<S: State> Coding<S> for Whole<S> {
+    fn wire<'a>(&'a self, _: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
+        Ok(OutputWire::writes(vec![WriteWire::State(whole(&*self.0))]))
+    }
+}
+
+impl<S: State, T: Coding<S>> Kept for Coded<S, T> {
+    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+        let Some(codec) = &self.coder.codec else {
+            return Err(FormatError::new(CheckpointError::NotStorable {
+                state: std::any::type_name::<S>(),
+            }));
+        };
+        codec.encode(&self.value.wire(&self.coder.plan)?, formats)
+    }
+}
+
+impl Kept for SentItem {
+    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+        formats.encode(&self.0.to_text()?, 0)
+    }
+}
+
+/// Routes by name: an arm is where it leads, whatever place it has in another version of the graph.
+fn routes_wire<'a, S: State>(
+    plan: &Plan<S>,
+    arms: &[Box<[usize]>],
+    routes: &'a Routes<S>,
+) -> Result<RoutesWire<Lent<'a, S>>, FormatError> {
+    Ok(match routes {
+        Routes::Arm(arm) => {
+            let nodes = arms.get(*arm).into_iter().flatten();
+            let targets = nodes.map(|node| TargetWire::Node(plan.name(*node)));
+            RoutesWire::Targets(targets.collect())
+        }
+        Routes::Targets(targets) => {
+            let targets = targets.iter().map(Target::to_wire);
+            RoutesWire::Targets(targets.collect::<Result<_, _>>()?)
+        }
+        Routes::Several(several) => {
+            let several = several.iter().map(|routes| routes_wire(plan, arms, routes));
+            RoutesWire::Several(several.collect::<Result<_, _>>()?)
+        }
+    })
+}
+
+impl<S: State> Coder<S> {
+    fn coded(self: &Arc<Self>, value: impl Coding<S>) -> Payload {
+        Payload::of(Coded {
+            value,
+            coder: Arc::clone(self),
+        })
+    }
+
+    pub(super) fn done(self: &Arc<Self>, node: usize, done: Done<S>) -> Payload {
+        self.coded(TaskDone { node, done })
+    }
+
+    pub(super) fn writes(self: &Arc<Self>, writes: Vec<Write<S>>) -> Payload {
+        self.coded(writes)
+    }
+
+    pub(super) fn state(self: &Arc<Self>, state: Arc<S>) -> Payload {
+        self.coded(Whole(state))
+    }
+
+    pub(super) fn item(item: Arc<dyn ErasedItem>) -> Payload {
+        Payload::of(SentItem(item))
+    }
+}
+
+/// Reads the payloads of one log.
+pub(super) struct Reader<'a, S: State> {
+    pub(super) plan: &'a Plan<S>,
+    pub(super) codec: Option<StateCodec<S>>,
+    pub(super) formats: Option<&'a Formats>,
+    pub(super) key: &'a ThreadKey,
+}
+
+impl<S: State> Reader<'_, S> {
+    fn wrong_type(&self) -> AgentError {
+        CheckpointError::WrongType(self.key.thread.clone()).into()
+    }
+
+    fn unreadable(&self, source: FormatError) -> AgentError {
+        CheckpointError::Unreadable {
+            thread: self.key.thread.clone(),
+            source,
+        }
+        .into()
+    }
+
+    fn value<'p, T: Send + Sync + 'static>(&self, payload: &'p Payload) -> Result<&'p T, AgentError>
+    where
+        T: Coding<S>,
+    {
+        let coded = payload.get::<Coded<S, T>>();
+        let coded = coded.ok_or_else(|| self.wrong_type())?;
+        Ok(&coded.value)
+    }
+
+    fn wire(&self, encoded: &Encoded) -> Result<OutputWire<S::Update>, AgentError> {
+        let (Some(formats), Some(codec)) = (self.formats, &self.codec) else {
+            return Err(CheckpointError::NotStorable {
+                state: std::any::type_name::<S>(),
+            }
+            .into());
+        };
+        let wire = codec.decode(encoded, formats);
+        wire.map_err(|error| self.unreadable(error))
+    }
+
+    /// The name that a node has now.
+    fn rename(&self, name: NodeName) -> NodeName {
+        if self.plan.index_of(&name).is_some() || &*name == END {
+            return name;
+        }
+        let now = self.plan.alias(&name);
+        now.map_or(name, |node| self.plan.name(node))
+    }
+
+    pub(super) fn done(&self, payload: &Payload) -> Result<Done<S>, AgentError> {
+        let Payload::Bytes(encoded) = payload else {
+            return Ok(self.value::<TaskDone<S>>(payload)?.done.clone());
+        };
+        let wire = self.wire(encoded)?;
+        let rename = |name| self.rename(name);
+        let routes = wire.routes.into_iter();
+        Ok(Done {
+            routes: routes
+                .map(|routes| routes_of(routes, &self.plan.initial, &rename))
+                .collect(),
+            output: Output::from_wire(wire.writes, wire.jump, &self.plan.initial, &rename),
+            cached: wire.cached,
+        })
+    }
+
+    pub(super) fn writes(&self, payload: &Payload) -> Result<Vec<Write<S>>, AgentError> {
+        let Payload::Bytes(encoded) = payload else {
+            return Ok(self.value::<Vec<Write<S>>>(payload)?.clone());
+        };
+        let writes = self.wire(encoded)?.writes.into_iter();
+        Ok(writes
+            .map(|wire| Write::from_wire(wire, &self.plan.initial))
+            .collect())
+    }
+
+    pub(super) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
+        let Payload::Bytes(encoded) = payload else {
+            return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.0));
+        };
+        match self.wire(encoded)?.writes.into_iter().next() {
+            Some(write) => Ok(Arc::new(state(write.into_update(), &self.plan.initial))),
+            None => Err(self.wrong_type()),
+        }
+    }
+
+    pub(super) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {
+        let Payload::Bytes(encoded) = payload else {
+            let item = payload.get::<SentItem>().ok_or_else(|| self.wrong_type())?;
+            return Ok(Arc::clone(&item.0));
+        };
+        let Some(formats) = self.formats else {
+            return Err(self.wrong_type());
+        };
+        let text = formats.decode::<String>(encoded);
+        let text = text.map_err(|error| self.unreadable(error))?;
+        Ok(Arc::new(StoredItem(text)))
+    }
+}
+
+fn routes_of<S: State>(
+    wire: RoutesWire<S::Update>,
+    initial: &S,
+    rename: &dyn Fn(NodeName) -> NodeName,
+) -> Routes<S> {
+    match wire {
+        RoutesWire::Targets(targets) => {
+            let targets = targets
+                .into_iter()
+                .map(|target| Target::from_wire(target, initial, rename));
+            Routes::Targets(targets.collect())
+        }
+        RoutesWire::Several(several) => {
+            let several = several
+                .into_iter()
+                .map(|routes| routes_of(routes, initial, rename));
+            Routes::Several(several.collect())
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Copying, shortening and removing threads.
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
+
+use crate::AgentError;
+use crate::checkpoint::{
+    CheckpointError, CheckpointId, ListOptions, Prune, ThreadFilter, ThreadInfo, Usage,
+};
+use crate::graph::CompiledStateGraph;
+use crate::state::State;
+
+/// Which checkpoints a thread keeps when it is pruned. Its head always stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Keep {
+    /// The newest ones, that many.
+    Newest(usize),
+    /// Those that were made since then.
+    Since(SystemTime),
+}
+
+/// Copying, shortening and removing threads.
+impl<S: State> CompiledStateGraph<S> {
+    /// Copies a thread with its history, and with what is pending.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::UnknownThread`] without `from`, [`CheckpointError::ThreadExists`] when
+    /// there is a thread `to`.
+    pub async fn copy_thread(&self, from: &str, to: &str) -> Result<(), AgentError> {
+        let (saver, _) = self.kept(from)?;
+        Ok(saver.copy_thread(from, to).await?)
+    }
+
+    /// Removes a thread, with the logs of the graphs inside it.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when the storage fails.
+    pub async fn delete_thread(&self, thread: &str) -> Result<(), AgentError> {
+        let (saver, _) = self.kept(thread)?;
+        Ok(saver.delete_thread(thread).await?)
+    }
+
+    /// Removes the threads that nothing was written to for `idle`, and says how many they were. A
+    /// thread with a run under way that writes more rarely than that goes too.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when the storage fails.
+    pub async fn delete_idle_threads(&self, idle: Duration) -> Result<usize, AgentError> {
+        let (saver, _) = self.kept("*")?;
+        let now = SystemTime::now();
+        let filter = ThreadFilter {
+            idle_since: Some(now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH)),
+            ..ThreadFilter::default()
+        };
+        let threads = saver.threads(filter).await?;
+        for thread in &threads {
+            saver.delete_thread(&thread.thread).await?;
+        }
+        Ok(threads.len())
+    }
+
+    /// The threads that the saver keeps, in the order of their names. Another graph's are among
+    /// them, if it shares the saver.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when the storage fails.
+    pub async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, AgentError> {
+        let (saver, _) = self.kept("*")?;
+        Ok(saver.threads(filter).await?)
+    }
+
+    /// What a thread takes.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when the storage fails.
+    pub async fn usage(&self, thread: &str) -> Result<Usage, AgentError> {
+        let (saver, _) = self.kept(thread)?;
+        Ok(saver.usage(thread).await?)
+    }
+
+    /// Removes old checkpoints of a thread, of all its branches, and says how many. Those that stay
+    /// are as they were: what they were based on is folded into them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::run::Keep;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// graph.run(1).thread("t").await?;
+    ///
+    /// assert_eq!(graph.prune("t", Keep::Newest(1)).await?, 2);
+    /// assert_eq!(graph.get_state("t").await?.map(|snapshot| snapshot.values), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when there is no such thread, or the storage fails.
+    pub async fn prune(&self, thread: &str, keep: Keep) -> Result<usize, AgentError> {
+        let (saver, key) = self.kept(thread)?;
+        let Some(head) = saver.head(&key).await? else {
+            return Err(CheckpointError::UnknownThread(thread.to_owned()).into());
+        };
+        let all = saver.list(&key, ListOptions::default()).await?;
+        let stays = |index: usize, id: CheckpointId| match keep {
+            _ if id == head.id => true,
+            Keep::Newest(newest) => index < newest,
+            Keep::Since(since) => id.created_at() >= since,
+        };
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        for (index, id) in all.iter().enumerate() {
+            let list = if stays(index, *id) {
+                &mut kept
+            } else {
+                &mut gone
+            };
+            list.push(*id);
+        }
+        let deleted: HashSet<_> = gone.iter().copied().collect();
+        let fold = self
+            .folds(thread, &self.cut_off(thread, &kept, &deleted).await?)
+            .await?;
+        saver.prune(&key, Prune { fold, delete: gone }).await?;
+        self.delete_logs_below(thread, &deleted).await?;
+        Ok(deleted.len())
+    }
+
+    /// Of the checkpoints that stay, those based on one that goes.
+    async fn cut_off(
+        &self,
+        thread: &str,
+        kept: &[CheckpointId],
+        deleted: &HashSet<CheckpointId>,
+    ) -> Result<Vec<CheckpointId>, AgentError> {
+        let (saver, key) = self.kept(thread)?;
+        let mut known = HashSet::new();
+        let mut cut = Vec::new();
+        for id in kept {
+            if known.contains(id) {
+                continue;
+            }
+            let chain = saver.load(&key, Some(*id)).await?;
+            for stored in chain.into_iter().flat_map(|chain| chain.records) {
+                let checkpoint = stored.checkpoint;
+                let based = checkpoint
+                    .base
+                    .is_some_and(|base| deleted.contains(&base.id));
+                if known.insert(checkpoint.id)
+                    && based
+                    && checkpoint.snapshot.is_none()
+                    && !deleted.contains(&checkpoint.id)
+                {
+                    cut.push(checkpoint.id);
+                }
+            }
+        }
+        Ok(cut)
+    }
+
+    /// Removes the logs of graphs inside tasks of checkpoints that are gone.
+    async fn delete_logs_below(
+        &self,
+        thread: &str,
+        deleted: &HashSet<CheckpointId>,
+    ) -> Result<(), AgentError> {
+        let (saver, _) = self.kept(thread)?;
+        for key in saver.logs(thread).await? {
+            let place = key.namespace.first().map(String::as_str);
+            let checkpoint = place.and_then(crate::node::Place::checkpoint_of);
+            if checkpoint.is_some_and(|id| deleted.contains(&id)) {
+                saver.delete_log(&key).await?;
+            }
+        }
+        Ok(())
+    }
+}

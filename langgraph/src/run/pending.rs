@@ -1,0 +1,60 @@
+//! Threads whose run was cut off.
+
+use std::future::IntoFuture;
+use std::time::{Duration, SystemTime};
+
+use super::Outcome;
+use super::rivals::Lease;
+use crate::AgentError;
+use crate::checkpoint::{CheckpointError, ThreadFilter, ThreadInfo, ThreadKey};
+use crate::graph::CompiledStateGraph;
+use crate::state::State;
+
+/// A thread that was gone on with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Resumed<S: State> {
+    /// The thread.
+    pub thread: String,
+    /// How its run has ended.
+    pub outcome: Result<Outcome<S>, AgentError>,
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// Goes on with every thread whose run was cut off: the process died, or the run was cancelled
+    /// or dropped. Threads that wait for an answer, at a breakpoint or after a failure are left
+    /// alone.
+    ///
+    /// A thread counts as cut off when its run has not come to its end and has stored nothing for
+    /// `idle`: longer than the longest node takes, or a run in another process that is still alive
+    /// would be gone ahead of. Several processes may call this at the same time; each thread is
+    /// taken by one of them. The threads are gone on with one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] when the threads cannot be listed. What the runs fail with is in
+    /// the answer.
+    pub async fn resume_pending(&self, idle: Duration) -> Result<Vec<Resumed<S>>, AgentError> {
+        let now = SystemTime::now();
+        let since = now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH);
+        let filter = ThreadFilter::new().running(true).idle_since(since);
+        let (saver, _) = self.kept("*")?;
+        let mut resumed = Vec::new();
+        for ThreadInfo { thread, head, .. } in self.threads(filter).await? {
+            let lease = match Lease::take(saver, &thread, Duration::ZERO).await {
+                Ok(lease) => lease,
+                // Somebody else goes on with it.
+                Err(CheckpointError::Held { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            // Or has done so since the threads were listed.
+            if saver.head(&ThreadKey::root(thread.clone())).await? == Some(head) {
+                let run = self.proceed(thread.clone()).into_future();
+                let outcome = lease.during(run).await;
+                resumed.push(Resumed { thread, outcome });
+            }
+            lease.give_back().await?;
+        }
+        Ok(resumed)
+    }
+}

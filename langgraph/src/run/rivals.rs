@@ -1,0 +1,163 @@
+//! Several runs on one thread.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crate::AgentError;
+use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
+
+/// What a run does when another one is at work on its thread.
+///
+/// Whatever they do, two runs never write to a thread side by side: each record says which one it
+/// comes behind, and the run that comes second with it fails with
+/// [`CheckpointError::Conflict`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnConflict {
+    /// The run that is the second to store a record fails.
+    #[default]
+    Reject,
+    /// Waits until the thread is free, for that long, and then holds it. For this all runs on the
+    /// thread have to wait: one that does not takes no notice.
+    Wait(Duration),
+    /// Goes ahead: the other run fails when it next stores a record.
+    Cancel,
+}
+
+/// How long a lease is good for when nobody renews it.
+const TERM: Duration = Duration::from_secs(30);
+
+/// A run's hold on a thread. It ends when it is dropped.
+pub(super) struct Lease {
+    saver: Arc<dyn Checkpointer>,
+    thread: String,
+    holder: String,
+}
+
+impl Lease {
+    /// Waits for the thread to be free and takes it.
+    pub(super) async fn take(
+        saver: &Arc<dyn Checkpointer>,
+        thread: &str,
+        at_most: Duration,
+    ) -> Result<Self, CheckpointError> {
+        let lease = Self {
+            saver: Arc::clone(saver),
+            thread: thread.to_owned(),
+            // Two runs may have been given one id.
+            holder: uuid::Uuid::now_v7().to_string(),
+        };
+        let began = Instant::now();
+        let mut pause = Duration::from_millis(5);
+        while !saver.lease(thread, &lease.holder, TERM).await? {
+            let waited = began.elapsed();
+            let left = at_most.saturating_sub(waited);
+            if left.is_zero() {
+                return Err(CheckpointError::Held {
+                    thread: lease.thread.clone(),
+                    waited,
+                });
+            }
+            // Not all at once, when several wait.
+            let jitter = pause.mul_f64(fastrand::f64());
+            tokio::time::sleep((pause + jitter).min(left)).await;
+            pause = (pause * 2).min(Duration::from_millis(250));
+        }
+        Ok(lease)
+    }
+
+    /// Keeps the thread until `run` has ended.
+    pub(super) async fn during<T>(
+        &self,
+        run: impl Future<Output = Result<T, AgentError>>,
+    ) -> Result<T, AgentError> {
+        let mut run = pin!(run);
+        let mut renewals = pin!(self.renew());
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(ended) = run.as_mut().poll(cx) {
+                return Poll::Ready(ended);
+            }
+            renewals.as_mut().poll(cx).map(|error| Err(error.into()))
+        })
+        .await
+    }
+
+    /// Ends the hold, and knows that it has ended.
+    pub(super) async fn give_back(&self) -> Result<(), CheckpointError> {
+        self.saver.release(&self.thread, &self.holder).await
+    }
+
+    /// Renews the lease for as long as that works.
+    async fn renew(&self) -> CheckpointError {
+        loop {
+            tokio::time::sleep(TERM / 3).await;
+            match self.saver.lease(&self.thread, &self.holder, TERM).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    return CheckpointError::LeaseLost {
+                        thread: self.thread.clone(),
+                    };
+                }
+                Err(error) => return error,
+            }
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
+        let holder = std::mem::take(&mut self.holder);
+        // Without a runtime the lease runs out by itself.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                // As above: what cannot be given back runs out.
+                let _ = saver.release(&thread, &holder).await;
+            });
+        }
+    }
+}
+
+/// Runs `run` on a thread, beside others as `policy` says.
+pub(super) async fn beside_others<T>(
+    policy: OnConflict,
+    saver: &Arc<dyn Checkpointer>,
+    thread: &str,
+    run: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, AgentError> {
+    match policy {
+        OnConflict::Reject => run.await,
+        OnConflict::Wait(at_most) => {
+            let lease = Lease::take(saver, thread, at_most).await?;
+            let ended = lease.during(run).await;
+            lease.give_back().await?;
+            ended
+        }
+        OnConflict::Cancel => {
+            shut_out(&**saver, thread).await?;
+            run.await
+        }
+    }
+}
+
+/// Raises the version of every log of a thread: whoever writes there now comes second.
+async fn shut_out(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
+    for key in saver.logs(thread).await? {
+        loop {
+            let head = saver.head(&key).await?;
+            let batch = Batch {
+                head,
+                ..Batch::default()
+            };
+            match saver.put(&key, batch).await {
+                // The other run was quicker, this time.
+                Err(CheckpointError::Conflict { .. }) => {}
+                result => break result?,
+            }
+        }
+    }
+    Ok(())
+}

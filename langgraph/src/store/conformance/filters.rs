@@ -1,0 +1,257 @@
+//! Searches by what items hold.
+
+use serde_json::{Value, json};
+
+use super::super::{FieldPath, Filter, Store, StoreError, StoreExt};
+use super::{Problem, World, refused, same};
+
+super::cases! {
+    filters_compare_within_a_kind,
+    filters_follow_paths,
+    filters_are_combined,
+    filters_hold_any_text,
+    filters_apply_before_pages,
+    filters_that_make_no_sense_are_refused,
+}
+
+/// The keys of what passes, in their order.
+async fn passing(store: &dyn Store, filter: Filter) -> Result<Vec<String>, Problem> {
+    let found = store.search(["x"]).filter(filter).limit(1000).await?;
+    let mut keys: Vec<String> = found.into_iter().map(|item| item.key).collect();
+    keys.sort();
+    Ok(keys)
+}
+
+async fn check(
+    world: &World<'_>,
+    values: &[(&str, Value)],
+    expected: Vec<(Filter, &[&str])>,
+) -> Result<(), Problem> {
+    let (store, _) = world.store().await?;
+    for (key, value) in values {
+        store.put(["x"], *key, value).await?;
+    }
+    for (filter, expected) in expected {
+        let found = passing(&*store, filter.clone()).await?;
+        let expected = expected.iter().map(|key| (*key).to_owned()).collect();
+        same(&format!("{filter:?}"), found, expected)?;
+    }
+    Ok(())
+}
+
+async fn filters_compare_within_a_kind(world: &World<'_>) -> Result<(), Problem> {
+    const NEAR: i64 = (1 << 53) + 1;
+    #[allow(clippy::cast_precision_loss)]
+    let rounded = NEAR as f64;
+    let values = [
+        ("array", json!({"a": [1]})),
+        ("big", json!({"a": NEAR})),
+        ("eleven", json!({"a": "11"})),
+        ("false", json!({"a": false})),
+        ("gone", json!({"b": 1})),
+        ("half", json!({"a": 0.5})),
+        ("minus", json!({"a": -7})),
+        ("null", json!({"a": null})),
+        ("object", json!({"a": {"b": 1}})),
+        ("one", json!({"a": 1})),
+        ("one.0", json!({"a": 1.0})),
+        ("plain", json!(1)),
+        ("text", json!({"a": "b"})),
+        ("true", json!({"a": true})),
+        ("upper", json!({"a": "B"})),
+        ("ünicode", json!({"a": "ü"})),
+    ];
+    let all_but_gone = |without: &[&str]| -> Vec<&str> {
+        let there = values.iter().map(|(key, _)| *key);
+        there
+            .filter(|key| !["gone", "plain"].contains(key) && !without.contains(key))
+            .collect()
+    };
+    let expected: Vec<(Filter, &[&str])> = vec![
+        (Filter::eq("a", 1), &["one", "one.0"]),
+        (Filter::eq("a", 1.0), &["one", "one.0"]),
+        (Filter::eq("a", "11"), &["eleven"]),
+        (Filter::eq("a", 11), &[]),
+        (Filter::eq("a", true), &["true"]),
+        (Filter::eq("a", false), &["false"]),
+        (Filter::eq("a", ()), &["null"]),
+        (Filter::eq("a", "1"), &[]),
+        (Filter::eq("a", "true"), &[]),
+        (Filter::eq("a", NEAR), &["big"]),
+        (Filter::eq("a", rounded), &[]),
+        (Filter::gt("a", rounded), &["big"]),
+        (Filter::eq("$", 1), &["plain"]),
+        (Filter::gt("a", 0), &["big", "half", "one", "one.0"]),
+        (Filter::gt("a", 0.5), &["big", "one", "one.0"]),
+        (Filter::ge("a", 1), &["big", "one", "one.0"]),
+        (Filter::lt("a", 1), &["half", "minus"]),
+        (Filter::le("a", 0.5), &["half", "minus"]),
+        // By code points: capitals first, and no difference by language.
+        (Filter::gt("a", "B"), &["text", "ünicode"]),
+        (Filter::ge("a", "B"), &["text", "upper", "ünicode"]),
+        (Filter::lt("a", "b"), &["eleven", "upper"]),
+        (Filter::gt("a", "z"), &["ünicode"]),
+        (Filter::one_of("a", ["b", "11"]), &["eleven", "text"]),
+        (
+            Filter::one_of("a", [1, -7, 1000]),
+            &["minus", "one", "one.0"],
+        ),
+        (Filter::one_of::<i64>("a", []), &[]),
+    ];
+    check(world, &values, expected).await?;
+    let (there, not_one) = (all_but_gone(&[]), all_but_gone(&["one", "one.0"]));
+    let not_text = all_but_gone(&["text"]);
+    let expected: Vec<(Filter, &[&str])> = vec![
+        (Filter::exists("a"), &there),
+        (Filter::ne("a", 1), &not_one),
+        (Filter::ne("a", "b"), &not_text),
+        (!Filter::exists("a"), &["gone", "plain"]),
+    ];
+    check(world, &values, expected).await
+}
+
+async fn filters_follow_paths(world: &World<'_>) -> Result<(), Problem> {
+    let values = [
+        ("deep", json!({"a": {"b": {"c": 1}}})),
+        (
+            "dots",
+            json!({"a.b.c": 1, "x[0]": 1, "q\"uo\\te": 1, "$": 1, "é": 1}),
+        ),
+        (
+            "list",
+            json!({"a": [{"b": 1}, {"b": "two"}, 3, "text", null]}),
+        ),
+        ("lists", json!({"a": [[1, 2], [3]]})),
+        ("tags", json!({"tags": ["cat", "dog"]})),
+        ("whole", json!(["cat"])),
+    ];
+    let expected: Vec<(Filter, &[&str])> = vec![
+        (Filter::eq("a.b.c", 1), &["deep"]),
+        (Filter::eq(FieldPath::keys(["a.b.c"]), 1), &["dots"]),
+        (Filter::eq(FieldPath::keys(["x[0]"]), 1), &["dots"]),
+        (Filter::eq(FieldPath::keys(["q\"uo\\te"]), 1), &["dots"]),
+        (Filter::eq(FieldPath::keys(["$"]), 1), &["dots"]),
+        (Filter::eq("é", 1), &["dots"]),
+        (Filter::eq("a[0].b", 1), &["list"]),
+        (Filter::eq("a[1].b", "two"), &["list"]),
+        (Filter::eq("a[2]", 3), &["list"]),
+        (Filter::eq("a[-2]", "text"), &["list"]),
+        (Filter::exists("a[-1]"), &["list", "lists"]),
+        (Filter::exists("a[4]"), &["list"]),
+        (Filter::exists("a[5]"), &[]),
+        (Filter::exists("a[-6]"), &[]),
+        // An array is not an object, nor an object an array, nor a text either.
+        (Filter::exists("a.b"), &["deep"]),
+        (Filter::exists("a[0].b"), &["list"]),
+        (Filter::exists("tags[0].b"), &[]),
+        (Filter::exists("a.b[0]"), &[]),
+        (Filter::eq("tags[*]", "dog"), &["tags"]),
+        (Filter::eq("[*]", "cat"), &["whole"]),
+        (Filter::eq("$[0]", "cat"), &["whole"]),
+        (Filter::eq("a[*].b", "two"), &["list"]),
+        (Filter::eq("a[*]", ()), &["list"]),
+        (Filter::eq("a[*][*]", 3), &["lists"]),
+        (Filter::gt("a[*][0]", 2), &["lists"]),
+        (Filter::ne("tags[*]", "dog"), &["tags"]),
+        (Filter::exists("tags[*]"), &["tags"]),
+        (
+            !Filter::eq("tags[*]", "dog"),
+            &["deep", "dots", "list", "lists", "whole"],
+        ),
+    ];
+    check(world, &values, expected).await
+}
+
+async fn filters_are_combined(world: &World<'_>) -> Result<(), Problem> {
+    let values = [
+        ("a", json!({"n": 1, "s": "x"})),
+        ("b", json!({"n": 2, "s": "x"})),
+        ("c", json!({"n": 3, "s": "y"})),
+        ("d", json!({"s": "y"})),
+    ];
+    let expected: Vec<(Filter, &[&str])> = vec![
+        (Filter::eq("s", "x").and(Filter::gt("n", 1)), &["b"]),
+        (
+            Filter::eq("s", "y").or(Filter::eq("n", 1)),
+            &["a", "c", "d"],
+        ),
+        (!Filter::gt("n", 1), &["a", "d"]),
+        (!(Filter::eq("s", "x").or(Filter::exists("n"))), &["d"]),
+        (Filter::All(vec![]), &["a", "b", "c", "d"]),
+        (Filter::Any(vec![]), &[]),
+        (
+            Filter::eq("n", 1)
+                .or(Filter::eq("n", 2))
+                .and(!Filter::eq("n", 2)),
+            &["a"],
+        ),
+    ];
+    check(world, &values, expected).await
+}
+
+async fn filters_hold_any_text(world: &World<'_>) -> Result<(), Problem> {
+    let odd = [
+        "'",
+        "\"",
+        "\\",
+        "%",
+        "_",
+        "'; DROP TABLE store_items; --",
+        "$1",
+        "?1",
+        "{}",
+        "\n",
+        "🦀",
+        "null",
+        "",
+        "\u{1}",
+        "\\u0041",
+    ];
+    let (store, _) = world.store().await?;
+    for (n, text) in odd.iter().enumerate() {
+        let value = json!({"t": text, "k": {*text: n}});
+        store.put(["x"], format!("{n}"), &value).await?;
+    }
+    for (n, text) in odd.iter().enumerate() {
+        let expected = vec![n.to_string()];
+        let found = passing(&*store, Filter::eq("t", *text)).await?;
+        same(&format!("the text {text:?}"), found, expected.clone())?;
+        let key = Filter::eq(FieldPath::keys(["k", text]), n);
+        let found = passing(&*store, key).await?;
+        same(&format!("the key {text:?}"), found, expected)?;
+    }
+    Ok(())
+}
+
+async fn filters_apply_before_pages(world: &World<'_>) -> Result<(), Problem> {
+    let (store, clock) = world.store().await?;
+    for n in 0..30 {
+        store
+            .put(["x"], format!("{n:02}"), &json!({"n": n}))
+            .await?;
+        clock.advance(super::secs(1));
+    }
+    let found = store
+        .search(["x"])
+        .filter(Filter::lt("n", 20))
+        .limit(5)
+        .offset(2)
+        .await?;
+    let keys: Vec<&str> = found.iter().map(|item| item.key.as_str()).collect();
+    same("the page", keys, vec!["17", "16", "15", "14", "13"])
+}
+
+async fn filters_that_make_no_sense_are_refused(world: &World<'_>) -> Result<(), Problem> {
+    let (store, _) = world.store().await?;
+    let bad = [Filter::eq("a", f64::NAN), Filter::gt("a", "\0")];
+    for filter in bad {
+        let result = store.search(["x"]).filter(filter).await;
+        refused("a filter", result, |error| {
+            matches!(error, StoreError::InvalidSearch(_))
+        })?;
+    }
+    let result = store.search(["x"]).filter(Filter::exists("a[")).await;
+    refused("a path", result, |error| {
+        matches!(error, StoreError::InvalidPath(_))
+    })
+}

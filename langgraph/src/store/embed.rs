@@ -1,0 +1,224 @@
+//! Texts as vectors, for searches by meaning.
+
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::StoreError;
+
+/// What an embedder's methods return: a vector for each text, in their order.
+pub type EmbedFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>, EmbedError>> + Send + 'a>>;
+
+/// What an embedder fails with.
+pub type EmbedError = Box<dyn Error + Send + Sync>;
+
+/// Turns texts into vectors, such that texts that mean similar things get vectors of similar
+/// direction: an embedding model.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::store::{EmbedFuture, Embedder};
+///
+/// /// Counts vowels: not a good model.
+/// struct Vowels;
+///
+/// impl Embedder for Vowels {
+///     fn dimensions(&self) -> usize {
+///         5
+///     }
+///
+///     fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
+///         let count = |text: &String| {
+///             ['a', 'e', 'i', 'o', 'u'].map(|vowel| text.matches(vowel).count() as f32).to_vec()
+///         };
+///         let vectors = texts.iter().map(count).collect();
+///         Box::pin(async move { Ok(vectors) })
+///     }
+/// }
+/// ```
+pub trait Embedder: Send + Sync + 'static {
+    /// How long its vectors are.
+    fn dimensions(&self) -> usize;
+
+    /// Embeds what is stored.
+    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a>;
+
+    /// Embeds what is searched for. Some models want to know the difference.
+    fn embed_queries<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
+        self.embed(texts)
+    }
+}
+
+/// An embedder for tests and examples: texts are near each other when they share words. It knows
+/// nothing of what words mean, needs no model, and always gives the same vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct HashingEmbedder {
+    dimensions: usize,
+}
+
+impl HashingEmbedder {
+    /// Makes vectors of that length; at least 1. Words that fall together by chance blur the result:
+    /// a few hundred dimensions are enough for short texts.
+    pub const fn new(dimensions: usize) -> Self {
+        Self {
+            dimensions: if dimensions == 0 { 1 } else { dimensions },
+        }
+    }
+
+    fn vector(self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0; self.dimensions];
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        for word in words.filter(|word| !word.is_empty()) {
+            let place = fnv(&word.to_lowercase()) % self.dimensions as u64;
+            if let Some(count) = usize::try_from(place)
+                .ok()
+                .and_then(|at| vector.get_mut(at))
+            {
+                *count += 1.0;
+            }
+        }
+        vector
+    }
+}
+
+/// FNV-1a: the same in every process and on every machine.
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+impl Embedder for HashingEmbedder {
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
+        let vectors = texts.iter().map(|text| self.vector(text)).collect();
+        Box::pin(std::future::ready(Ok(vectors)))
+    }
+}
+
+/// How near two vectors of length 1 are: the cosine of the angle between them.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::store::similarity;
+///
+/// assert_eq!(similarity(&[1.0, 0.0], &[1.0, 0.0]), 1.0);
+/// assert_eq!(similarity(&[1.0, 0.0], &[0.0, 1.0]), 0.0);
+/// ```
+pub fn similarity(one: &[f32], other: &[f32]) -> f32 {
+    // Eight sums side by side: what the compiler makes vector instructions of.
+    let mut sums = [0.0_f32; 8];
+    let (ones, others) = (one.chunks_exact(8), other.chunks_exact(8));
+    let rest = ones.remainder().iter().zip(others.remainder());
+    let rest: f32 = rest.map(|(a, b)| a * b).sum();
+    for (ones, others) in ones.zip(others) {
+        for (sum, (a, b)) in sums.iter_mut().zip(ones.iter().zip(others)) {
+            *sum += a * b;
+        }
+    }
+    (sums.iter().sum::<f32>() + rest).clamp(-1.0, 1.0)
+}
+
+/// Embeds texts and checks the answer; the vectors get length 1.
+pub(super) async fn embed(
+    embedder: &dyn Embedder,
+    texts: &[String],
+    queries: bool,
+) -> Result<Vec<Vec<f32>>, StoreError> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let vectors = if queries {
+        embedder.embed_queries(texts)
+    } else {
+        embedder.embed(texts)
+    };
+    let mut vectors = vectors.await.map_err(StoreError::Embedding)?;
+    let bad = |problem| Err(StoreError::BadEmbedding(problem));
+    if vectors.len() != texts.len() {
+        let (found, expected) = (vectors.len(), texts.len());
+        return bad(format!("{found} vectors for {expected} texts"));
+    }
+    let expected = embedder.dimensions();
+    for vector in &mut vectors {
+        if vector.len() != expected {
+            let found = vector.len();
+            return bad(format!(
+                "a vector of {found} dimensions, where `dimensions()` says {expected}"
+            ));
+        }
+        if !vector.iter().all(|x| x.is_finite()) {
+            return bad("a vector holds a number that is infinite or NaN".to_owned());
+        }
+        normalize(vector);
+    }
+    Ok(vectors)
+}
+
+/// Gives the vector length 1; one without any length stays as it is, near to nothing.
+fn normalize(vector: &mut [f32]) {
+    let length = vector
+        .iter()
+        .map(|x| f64::from(*x).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    if length > 0.0 {
+        for x in vector {
+            #[allow(clippy::cast_possible_truncation)] // between -1 and 1
+            let scaled = (f64::from(*x) / length) as f32;
+            *x = scaled;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed(usize, Vec<Vec<f32>>);
+
+    impl Embedder for Fixed {
+        fn dimensions(&self) -> usize {
+            self.0
+        }
+
+        fn embed<'a>(&'a self, _: &'a [String]) -> EmbedFuture<'a> {
+            Box::pin(async { Ok(self.1.clone()) })
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_that_cannot_be_used_are_errors() {
+        let texts = ["a".to_owned()];
+        for (embedder, problem) in [
+            (Fixed(1, vec![]), "0 vectors for 1 texts"),
+            (
+                Fixed(2, vec![vec![1.0]]),
+                "a vector of 1 dimensions, where `dimensions()` says 2",
+            ),
+            (Fixed(1, vec![vec![f32::NAN]]), "infinite or NaN"),
+            (Fixed(1, vec![vec![f32::INFINITY]]), "infinite or NaN"),
+        ] {
+            let error = embed(&embedder, &texts, false)
+                .await
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn vectors_get_length_one_whatever_their_size() {
+        let long = Fixed(9, vec![vec![f32::MAX; 9], vec![1e-30; 9], vec![0.0; 9]]);
+        let texts = ["a", "b", "c"].map(str::to_owned);
+        let vectors = embed(&long, &texts, false).await.unwrap();
+        assert!((similarity(&vectors[0], &vectors[1]) - 1.0).abs() < 1e-6);
+        assert!(similarity(&vectors[0], &vectors[2]).abs() < 1e-6);
+    }
+}

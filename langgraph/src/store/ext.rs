@@ -1,0 +1,287 @@
+//! How programs call a store.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{
+    Answer, Delete, FieldPath, Filter, Get, Indexing, Item, Label, ListNamespaces, Namespace, Op,
+    Put, Search, Store, StoreError, StoreFuture, Ttl,
+};
+
+/// How programs call a store: each method gives a [`Request`] that is awaited, after setting
+/// options if there are any.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use langgraph::store::{MemoryStore, StoreExt};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, PartialEq, Debug)]
+/// struct Taste {
+///     drink: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new();
+/// let taste = Taste { drink: "tea".into() };
+/// store.put(["users", "u-1"], "taste", &taste).ttl(Duration::from_secs(3600)).await?;
+///
+/// assert_eq!(store.get_as(["users", "u-1"], "taste").await?, Some(taste));
+/// assert_eq!(store.search(["users"]).limit(5).await?.len(), 1);
+/// assert!(store.delete(["users", "u-1"], "taste").await?);
+/// # Ok(())
+/// # }
+/// ```
+pub trait StoreExt: Store {
+    /// The item under that key, if there is one.
+    fn get(
+        &self,
+        namespace: impl Into<Namespace>,
+        key: impl Into<String>,
+    ) -> Request<'_, Self, Get> {
+        Request::new(self, Get::new(namespace, key))
+    }
+
+    /// The value under that key as a `T`, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Decode`] when the value is no `T`.
+    fn get_as<T: DeserializeOwned>(
+        &self,
+        namespace: impl Into<Namespace>,
+        key: impl Into<String>,
+    ) -> impl Future<Output = Result<Option<T>, StoreError>> + Send {
+        let item = self.get(namespace, key).into_future();
+        async move { item.await?.map(|item| item.value_as()).transpose() }
+    }
+
+    /// Keeps a value under that key, in place of what was there.
+    fn put(
+        &self,
+        namespace: impl Into<Namespace>,
+        key: impl Into<String>,
+        value: &(impl Serialize + ?Sized),
+    ) -> Request<'_, Self, Put> {
+        Request {
+            store: self,
+            request: Put::of(namespace, key, value),
+        }
+    }
+
+    /// Removes what is under that key, and says whether there was anything.
+    fn delete(
+        &self,
+        namespace: impl Into<Namespace>,
+        key: impl Into<String>,
+    ) -> Request<'_, Self, Delete> {
+        Request::new(self, Delete::new(namespace, key))
+    }
+
+    /// The items in `prefix` and below: the ten newest, unless set.
+    fn search(&self, prefix: impl Into<Namespace>) -> Request<'_, Self, Search> {
+        Request::new(self, Search::new(prefix))
+    }
+
+    /// The namespaces that hold items: the first hundred, unless set.
+    fn list_namespaces(&self) -> Request<'_, Self, ListNamespaces> {
+        Request::new(self, ListNamespaces::default())
+    }
+}
+
+impl<T: Store + ?Sized> StoreExt for T {}
+
+/// Something to ask a store: await it, or set its options first.
+///
+/// # Cancel safety
+///
+/// Dropping the future stops waiting; what a database has been told to write may be written all the
+/// same.
+#[must_use = "a request does nothing until it is awaited"]
+pub struct Request<'a, St: ?Sized, R> {
+    store: &'a St,
+    request: Result<R, StoreError>,
+}
+
+impl<'a, St: ?Sized, R> Request<'a, St, R> {
+    fn new(store: &'a St, request: R) -> Self {
+        Self {
+            store,
+            request: Ok(request),
+        }
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut R)) -> Self {
+        if let Ok(request) = &mut self.request {
+            set(request);
+        }
+        self
+    }
+}
+
+impl<St: ?Sized> Request<'_, St, Get> {
+    /// Whether the item's time to live starts anew, whatever the store is set to.
+    pub fn refresh(self, refresh: bool) -> Self {
+        self.set(|get| get.refresh = Some(refresh))
+    }
+}
+
+impl<St: ?Sized> Request<'_, St, Put> {
+    /// How long the item lives, whatever the store is set to.
+    pub fn ttl(self, ttl: Duration) -> Self {
+        self.set(|put| put.ttl = Ttl::After(ttl))
+    }
+
+    /// Lets the item live for ever, whatever the store is set to.
+    pub fn for_ever(self) -> Self {
+        self.set(|put| put.ttl = Ttl::Never)
+    }
+
+    /// Which fields are embedded, instead of those that the store is set to.
+    pub fn fields<T: Into<FieldPath>>(self, fields: impl IntoIterator<Item = T>) -> Self {
+        let fields = fields.into_iter().map(Into::into).collect();
+        self.set(|put| put.indexing = Indexing::Fields(fields))
+    }
+
+    /// Keeps the item out of searches by meaning.
+    pub fn not_embedded(self) -> Self {
+        self.set(|put| put.indexing = Indexing::Off)
+    }
+}
+
+impl<St: ?Sized> Request<'_, St, Search> {
+    /// Only items that pass; called twice, those that pass both.
+    pub fn filter(self, filter: Filter) -> Self {
+        self.set(|search| {
+            search.filter = Some(match search.filter.take() {
+                Some(first) => first.and(filter),
+                None => filter,
+            });
+        })
+    }
+
+    /// Those items that come nearest to `query` in meaning, the nearest first. The store needs an
+    /// [`Embedder`](super::Embedder).
+    pub fn query(self, query: impl Into<String>) -> Self {
+        let query = query.into();
+        self.set(|search| search.query = Some(query))
+    }
+
+    /// Only items whose score is at least that.
+    pub fn min_score(self, score: f32) -> Self {
+        self.set(|search| search.min_score = Some(score))
+    }
+
+    /// How many items at most; 10 unless set.
+    pub fn limit(self, items: usize) -> Self {
+        self.set(|search| search.limit = items)
+    }
+
+    /// How many items to leave out first.
+    pub fn offset(self, items: usize) -> Self {
+        self.set(|search| search.offset = items)
+    }
+
+    /// Whether the time to live of what is found starts anew, whatever the store is set to.
+    pub fn refresh(self, refresh: bool) -> Self {
+        self.set(|search| search.refresh = Some(refresh))
+    }
+}
+
+impl<St: ?Sized> Request<'_, St, ListNamespaces> {
+    /// Only namespaces that begin like this; `"*"` is any label.
+    pub fn prefix<T: Into<Label>>(self, labels: impl IntoIterator<Item = T>) -> Self {
+        let labels = labels.into_iter().map(Into::into).collect();
+        self.set(|list| list.prefix = labels)
+    }
+
+    /// Only namespaces that end like this; `"*"` is any label.
+    pub fn suffix<T: Into<Label>>(self, labels: impl IntoIterator<Item = T>) -> Self {
+        let labels = labels.into_iter().map(Into::into).collect();
+        self.set(|list| list.suffix = labels)
+    }
+
+    /// Cuts longer namespaces to that many labels, and names each once.
+    pub fn max_depth(self, labels: usize) -> Self {
+        self.set(|list| list.max_depth = Some(labels))
+    }
+
+    /// How many namespaces at most; 100 unless set.
+    pub fn limit(self, namespaces: usize) -> Self {
+        self.set(|list| list.limit = namespaces)
+    }
+
+    /// How many namespaces to leave out first.
+    pub fn offset(self, namespaces: usize) -> Self {
+        self.set(|list| list.offset = namespaces)
+    }
+}
+
+/// What can be asked of a store, with the type of its answer.
+trait Asked: Into<Op> {
+    type Answer;
+
+    /// None when it is the answer to something else.
+    fn read(answer: Answer) -> Option<Self::Answer>;
+}
+
+macro_rules! asked {
+    ($($request:ident: $answer:ty = $pattern:pat => $value:expr;)*) => {$(
+        impl Asked for $request {
+            type Answer = $answer;
+
+            fn read(answer: Answer) -> Option<$answer> {
+                match answer {
+                    $pattern => Some($value),
+                    _ => None,
+                }
+            }
+        }
+
+        impl<'a, St: Store + ?Sized> IntoFuture for Request<'a, St, $request> {
+            type Output = Result<$answer, StoreError>;
+            type IntoFuture = StoreFuture<'a, $answer>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                ask(self)
+            }
+        }
+    )*};
+}
+
+asked! {
+    Get: Option<Item> = Answer::Item(item) => item;
+    Put: () = Answer::Done => ();
+    Delete: bool = Answer::Deleted(deleted) => deleted;
+    Search: Vec<Item> = Answer::Items(items) => items;
+    ListNamespaces: Vec<Namespace> = Answer::Namespaces(namespaces) => namespaces;
+}
+
+fn ask<'a, St: Store + ?Sized, R: Asked>(request: Request<'a, St, R>) -> StoreFuture<'a, R::Answer>
+where
+    R::Answer: 'a,
+{
+    let answer = request
+        .request
+        .map(|op| request.store.batch(vec![op.into()]));
+    Box::pin(async move {
+        let answers = answer?.await?;
+        let answer = answers.into_iter().next().and_then(R::read);
+        answer.ok_or_else(|| StoreError::storage("the store gave no fitting answer"))
+    })
+}
+
+impl<St: ?Sized, R: fmt::Debug> fmt::Debug for Request<'_, St, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}

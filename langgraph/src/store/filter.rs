@@ -1,0 +1,449 @@
+//! Which items a search is about, by what they hold.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::{FieldPath, StoreError};
+
+/// Which items a search is about, by what they hold.
+///
+/// A test is about the field at a path. A field that is missing passes none, so `ne` asks for a
+/// field that is there and differs; `not` turns that around. Values are compared within their kind:
+/// numbers by their value (`1` equals `1.0`), text by its characters' code points. With `[*]` in the
+/// path, one element that passes is enough.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::store::Filter;
+/// use serde_json::json;
+///
+/// let wanted = Filter::eq("kind", "note")
+///     .and(Filter::ge("year", 2024))
+///     .and(Filter::eq("tags[*]", "cat").or(Filter::exists("author.name")));
+///
+/// assert!(wanted.matches(&json!({"kind": "note", "year": 2024.5, "tags": ["dog", "cat"]})));
+/// assert!(!wanted.matches(&json!({"kind": "note", "year": "2025", "tags": ["cat"]})));
+/// assert!(!wanted.matches(&json!({"kind": "note", "year": 2024, "tags": "cat"})));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Filter {
+    /// A field passes a test.
+    Field(FieldPath, Test),
+    /// All of them pass; so does an item when there are none.
+    All(Vec<Self>),
+    /// One of them passes.
+    Any(Vec<Self>),
+    /// It does not pass.
+    Not(Box<Self>),
+}
+
+/// What a field is asked.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Test {
+    /// It is there, be it null.
+    Exists,
+    /// It equals this.
+    Eq(Scalar),
+    /// It is there and does not equal this.
+    Ne(Scalar),
+    /// It is more than this.
+    Gt(Bound),
+    /// It is this or more.
+    Ge(Bound),
+    /// It is less than this.
+    Lt(Bound),
+    /// It is this or less.
+    Le(Bound),
+    /// It equals one of these.
+    In(Vec<Scalar>),
+}
+
+/// What a field can equal. Whole numbers beyond 64 bits with a sign count as fractions.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // they are JSON's own kinds
+pub enum Scalar {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+/// What a field can be more or less than.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Bound {
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+impl Filter {
+    fn field(path: impl Into<FieldPath>, test: Test) -> Self {
+        Self::Field(path.into(), test)
+    }
+
+    /// The field is there, be it null.
+    pub fn exists(path: impl Into<FieldPath>) -> Self {
+        Self::field(path, Test::Exists)
+    }
+
+    /// The field equals `value`.
+    pub fn eq(path: impl Into<FieldPath>, value: impl Into<Scalar>) -> Self {
+        Self::field(path, Test::Eq(value.into()))
+    }
+
+    /// The field is there and does not equal `value`.
+    pub fn ne(path: impl Into<FieldPath>, value: impl Into<Scalar>) -> Self {
+        Self::field(path, Test::Ne(value.into()))
+    }
+
+    /// The field is more than `value`.
+    pub fn gt(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
+        Self::field(path, Test::Gt(value.into()))
+    }
+
+    /// The field is `value` or more.
+    pub fn ge(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
+        Self::field(path, Test::Ge(value.into()))
+    }
+
+    /// The field is less than `value`.
+    pub fn lt(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
+        Self::field(path, Test::Lt(value.into()))
+    }
+
+    /// The field is `value` or less.
+    pub fn le(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
+        Self::field(path, Test::Le(value.into()))
+    }
+
+    /// The field equals one of `values`.
+    pub fn one_of<T: Into<Scalar>>(
+        path: impl Into<FieldPath>,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        Self::field(path, Test::In(values.into_iter().map(Into::into).collect()))
+    }
+
+    /// Both pass.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match self {
+            Self::All(mut all) => {
+                all.push(other);
+                Self::All(all)
+            }
+            one => Self::All(vec![one, other]),
+        }
+    }
+
+    /// One of the two passes.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match self {
+            Self::Any(mut any) => {
+                any.push(other);
+                Self::Any(any)
+            }
+            one => Self::Any(vec![one, other]),
+        }
+    }
+
+    /// True when `value` passes.
+    pub fn matches(&self, value: &Value) -> bool {
+        match self {
+            Self::Field(path, test) => path.find(value).iter().any(|field| test.passes(field)),
+            Self::All(all) => all.iter().all(|filter| filter.matches(value)),
+            Self::Any(any) => any.iter().any(|filter| filter.matches(value)),
+            Self::Not(filter) => !filter.matches(value),
+        }
+    }
+
+    /// Whether it makes sense, and is not nested too deeply for a database.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        self.check_below(MAX_DEPTH)
+    }
+
+    fn check_below(&self, depth: usize) -> Result<(), StoreError> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(StoreError::InvalidSearch(
+                "its filter is nested more than 32 deep",
+            ));
+        };
+        match self {
+            Self::Field(path, test) => {
+                path.segments()?;
+                test.check()
+            }
+            Self::All(filters) | Self::Any(filters) => filters
+                .iter()
+                .try_for_each(|filter| filter.check_below(depth)),
+            Self::Not(filter) => filter.check_below(depth),
+        }
+    }
+}
+
+const MAX_DEPTH: usize = 32;
+
+impl std::ops::Not for Filter {
+    type Output = Self;
+
+    /// It does not pass.
+    fn not(self) -> Self {
+        match self {
+            Self::Not(filter) => *filter,
+            filter => Self::Not(Box::new(filter)),
+        }
+    }
+}
+
+impl Test {
+    fn passes(&self, field: &Value) -> bool {
+        let order = |bound: &Bound| bound.against(field);
+        match self {
+            Self::Exists => true,
+            Self::Eq(scalar) => scalar.equals(field),
+            Self::Ne(scalar) => !scalar.equals(field),
+            Self::Gt(bound) => order(bound).is_some_and(Ordering::is_gt),
+            Self::Ge(bound) => order(bound).is_some_and(Ordering::is_ge),
+            Self::Lt(bound) => order(bound).is_some_and(Ordering::is_lt),
+            Self::Le(bound) => order(bound).is_some_and(Ordering::is_le),
+            Self::In(scalars) => scalars.iter().any(|scalar| scalar.equals(field)),
+        }
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        let scalar = |scalar: &Scalar| match scalar {
+            Scalar::Float(float) => finite(*float),
+            Scalar::Text(text) => writable(text),
+            _ => Ok(()),
+        };
+        match self {
+            Self::Exists => Ok(()),
+            Self::Eq(value) | Self::Ne(value) => scalar(value),
+            Self::In(values) => values.iter().try_for_each(scalar),
+            Self::Gt(bound) | Self::Ge(bound) | Self::Lt(bound) | Self::Le(bound) => match bound {
+                Bound::Float(float) => finite(*float),
+                Bound::Text(text) => writable(text),
+                Bound::Int(_) => Ok(()),
+            },
+        }
+    }
+}
+
+fn finite(float: f64) -> Result<(), StoreError> {
+    if float.is_finite() {
+        Ok(())
+    } else {
+        Err(StoreError::InvalidSearch(
+            "its filter compares with a number that is infinite or NaN",
+        ))
+    }
+}
+
+fn writable(text: &str) -> Result<(), StoreError> {
+    if text.contains('\0') {
+        Err(StoreError::InvalidSearch(
+            "its filter compares with a text that holds the character NUL",
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+impl Scalar {
+    fn equals(&self, field: &Value) -> bool {
+        match (self, field) {
+            (Self::Null, Value::Null) => true,
+            (Self::Bool(wanted), Value::Bool(found)) => wanted == found,
+            (Self::Text(wanted), Value::String(found)) => wanted == found,
+            (Self::Int(wanted), Value::Number(found)) => {
+                against_int(found, *wanted).is_some_and(Ordering::is_eq)
+            }
+            (Self::Float(wanted), Value::Number(found)) => {
+                against_float(found, *wanted).is_some_and(Ordering::is_eq)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Bound {
+    /// How the field stands to the bound; none when they are of different kinds.
+    fn against(&self, field: &Value) -> Option<Ordering> {
+        match (self, field) {
+            (Self::Text(bound), Value::String(found)) => Some(found.as_str().cmp(bound)),
+            (Self::Int(bound), Value::Number(found)) => against_int(found, *bound),
+            (Self::Float(bound), Value::Number(found)) => against_float(found, *bound),
+            _ => None,
+        }
+    }
+}
+
+fn against_int(found: &serde_json::Number, bound: i64) -> Option<Ordering> {
+    match found.as_i64() {
+        Some(int) => Some(int.cmp(&bound)),
+        None => int_and_float(bound, found.as_f64()?).map(Ordering::reverse),
+    }
+}
+
+fn against_float(found: &serde_json::Number, bound: f64) -> Option<Ordering> {
+    match found.as_i64() {
+        Some(int) => int_and_float(int, bound),
+        None => found.as_f64()?.partial_cmp(&bound),
+    }
+}
+
+/// Exactly, also where a float cannot hold the whole number.
+fn int_and_float(int: i64, float: f64) -> Option<Ordering> {
+    // 2^63, which both ends of the range of an `i64` are next to.
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if float >= LIMIT {
+        return Some(Ordering::Less);
+    }
+    if float < -LIMIT {
+        return Some(Ordering::Greater);
+    }
+    #[allow(clippy::cast_possible_truncation)] // in range, and whole
+    let whole = float.trunc() as i64;
+    match int.cmp(&whole) {
+        Ordering::Equal => 0.0_f64.partial_cmp(&float.fract()),
+        order => (!float.is_nan()).then_some(order),
+    }
+}
+
+macro_rules! from_whole {
+    ($($int:ty),*) => {$(
+        impl From<$int> for Scalar {
+            fn from(value: $int) -> Self {
+                Self::Int(value.into())
+            }
+        }
+
+        impl From<$int> for Bound {
+            fn from(value: $int) -> Self {
+                Self::Int(value.into())
+            }
+        }
+    )*};
+}
+
+from_whole!(i8, i16, i32, i64, u8, u16, u32);
+
+macro_rules! from_larger {
+    ($($int:ty),*) => {$(
+        impl From<$int> for Scalar {
+            #[allow(clippy::cast_precision_loss)] // as documented
+            fn from(value: $int) -> Self {
+                i64::try_from(value).map_or(Self::Float(value as f64), Self::Int)
+            }
+        }
+
+        impl From<$int> for Bound {
+            #[allow(clippy::cast_precision_loss)]
+            fn from(value: $int) -> Self {
+                i64::try_from(value).map_or(Self::Float(value as f64), Self::Int)
+            }
+        }
+    )*};
+}
+
+from_larger!(u64, usize, isize);
+
+macro_rules! from_other {
+    ($($other:ty => $variant:ident in $($kind:ident),*;)*) => {$($(
+        impl From<$other> for $kind {
+            fn from(value: $other) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*)*};
+}
+
+from_other! {
+    bool => Bool in Scalar;
+    f32 => Float in Scalar, Bound;
+    f64 => Float in Scalar, Bound;
+    &str => Text in Scalar, Bound;
+    String => Text in Scalar, Bound;
+    &String => Text in Scalar, Bound;
+}
+
+impl From<()> for Scalar {
+    fn from((): ()) -> Self {
+        Self::Null
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Scalar {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whole_numbers_and_fractions_are_compared_exactly() {
+        const NEAR: i64 = (1 << 53) + 1;
+        #[allow(clippy::cast_precision_loss)]
+        let rounded = NEAR as f64;
+        let value = json!({"n": NEAR, "half": 0.5, "huge": u64::MAX, "low": i64::MIN});
+        assert!(!Filter::eq("n", rounded).matches(&value));
+        assert!(Filter::gt("n", rounded).matches(&value));
+        assert!(Filter::eq("n", NEAR).matches(&value));
+        assert!(Filter::gt("half", 0).matches(&value));
+        assert!(Filter::lt("half", 1).matches(&value));
+        assert!(Filter::gt("huge", i64::MAX).matches(&value));
+        assert!(Filter::eq("huge", u64::MAX).matches(&value));
+        assert!(Filter::ge("low", i64::MIN).matches(&value));
+        assert!(
+            Filter::le("low", -1e300).matches(&value) == Filter::gt("low", 1e300).matches(&value)
+        );
+        assert!(Filter::gt("low", -1e300).matches(&value));
+        assert!(Filter::lt("half", 0.75).matches(&json!({"half": -0.5})));
+    }
+
+    #[test]
+    fn a_missing_field_passes_nothing_but_a_negation() {
+        let value = json!({"there": null});
+        for filter in [
+            Filter::eq("gone", ()),
+            Filter::ne("gone", 1),
+            Filter::gt("gone", 0),
+            Filter::exists("gone"),
+            Filter::one_of("gone", [1, 2]),
+        ] {
+            assert!(!filter.matches(&value), "{filter:?}");
+            assert!((!filter).matches(&value));
+        }
+        assert!(Filter::exists("there").matches(&value));
+        assert!(Filter::eq("there", None::<i32>).matches(&value));
+        assert!(Filter::ne("there", 1).matches(&value));
+        assert!(!Filter::gt("there", 0).matches(&value));
+    }
+
+    #[test]
+    fn filters_that_make_no_sense_are_refused() {
+        let deep = (0..40).fold(Filter::exists("a"), |inner, _| Filter::All(vec![inner]));
+        for (filter, problem) in [
+            (Filter::eq("a", f64::NAN), "infinite or NaN"),
+            (Filter::gt("a", f64::INFINITY), "infinite or NaN"),
+            (!Filter::one_of("a", ["\0"]), "NUL"),
+            (Filter::exists("a..b"), "no field path"),
+            (deep, "32 deep"),
+        ] {
+            let error = filter.check().unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}

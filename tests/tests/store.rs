@@ -1,0 +1,223 @@
+//! Long-term memory: handed to nodes, shared by threads, apart by namespace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::prelude::*;
+use langgraph::store::{
+    Filter, Item, ManualClock, MemoryStore, StoreError, StoreOptions, conformance,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+#[tokio::test]
+async fn the_store_in_memory_conforms() {
+    let report =
+        conformance::run(
+            async |options| Ok(Arc::new(MemoryStore::with(options)) as Arc<dyn Store>),
+        );
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 30, "{report}");
+}
+
+#[derive(State, Clone, Debug, Default, Serialize, Deserialize)]
+struct Chat {
+    user: String,
+    said: String,
+    #[reducer(append)]
+    answers: Vec<String>,
+}
+
+fn says(user: &str, said: &str) -> ChatUpdate {
+    ChatUpdate::default().user(user.into()).said(said.into())
+}
+
+#[node]
+async fn remember(chat: &Chat, cx: &Context) -> Result<(), StoreError> {
+    if let Some(fact) = chat.said.strip_prefix("remember: ") {
+        let fact = json!({"fact": fact, "thread": cx.thread_id()});
+        cx.store()?
+            .put(["facts", &chat.user], "last", &fact)
+            .await?;
+    }
+    Ok(())
+}
+
+#[node]
+async fn recall(chat: &Chat, cx: &Context) -> Result<ChatUpdate, StoreError> {
+    let found = cx.store()?.search(["facts", &chat.user]).await?;
+    let told = found.iter().map(|item| item.value["fact"].to_string());
+    Ok(ChatUpdate::default().answers(told.collect()))
+}
+
+fn assistant() -> CompiledStateGraph<Chat> {
+    let graph = graph! { type State = Chat; START => remember => recall => END };
+    graph.compile().unwrap()
+}
+
+#[tokio::test]
+async fn e13_a_node_in_thread_2_reads_what_thread_1_put() {
+    let graph = assistant()
+        .checkpointer(Arc::new(MemorySaver::new()))
+        .store(Arc::new(MemoryStore::new()));
+    graph
+        .run(says("ada", "remember: likes tea"))
+        .thread("1")
+        .await
+        .unwrap();
+    let state = graph
+        .run(says("ada", "hi"))
+        .thread("2")
+        .await
+        .unwrap()
+        .into_state();
+    assert_eq!(state.answers, [r#""likes tea""#]);
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct Session {
+    said: Vec<String>,
+}
+
+/// Loads what was said in the session before, and adds what is said now.
+#[node]
+async fn session_memory(chat: &Chat, cx: &Context) -> Result<ChatUpdate, NodeError> {
+    let store = cx.store()?;
+    let session = cx.metadata("session_id").and_then(|id| id.as_str());
+    let place = ["sessions", session.ok_or(NodeError::msg("no session"))?];
+    let mut memory: Session = store.get_as(place, "memory").await?.unwrap_or_default();
+    let answers = memory.said.clone();
+    memory.said.push(chat.said.clone());
+    store.put(place, "memory", &memory).await?;
+    Ok(ChatUpdate::default().answers(answers))
+}
+
+#[tokio::test]
+async fn e14_memory_is_loaded_by_session_id_and_another_session_is_empty() {
+    let graph = graph! { type State = Chat; START => session_memory => END };
+    let graph = graph.compile().unwrap().store(Arc::new(MemoryStore::new()));
+    let ask = async |session: &str, said: &str| {
+        let run = graph.run(says("ada", said)).metadata("session_id", session);
+        run.await.unwrap().into_state().answers
+    };
+    assert!(ask("s-1", "one").await.is_empty());
+    assert_eq!(ask("s-1", "two").await, ["one"]);
+    assert!(ask("s-2", "three").await.is_empty());
+    assert_eq!(ask("s-1", "four").await, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn a_graph_without_a_store_says_how_to_give_it_one() {
+    let error = assistant().invoke(says("ada", "hi")).await.unwrap_err();
+    let AgentError::Node { source, .. } = &error else {
+        panic!("{error}");
+    };
+    let missing = source.downcast_ref::<StoreError>();
+    assert!(matches!(missing, Some(StoreError::NoStore)), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("there is no store; give one to the graph with"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn the_store_of_a_run_takes_the_place_of_the_graphs() {
+    let own = Arc::new(MemoryStore::new());
+    own.put(["facts", "ada"], "last", &json!({"fact": "of the run"}))
+        .await
+        .unwrap();
+    let graph = assistant().store(Arc::new(MemoryStore::new()));
+    let run = graph.run(says("ada", "hi")).store(own);
+    assert_eq!(run.await.unwrap().into_state().answers, [r#""of the run""#]);
+    assert!(
+        graph
+            .invoke(says("ada", "hi"))
+            .await
+            .unwrap()
+            .answers
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn a_store_given_to_a_copy_of_a_graph_leaves_the_other_as_it_was() {
+    let plain = assistant();
+    let stored = plain.clone().store(Arc::new(MemoryStore::new()));
+    stored.invoke(says("ada", "remember: x")).await.unwrap();
+    assert!(plain.invoke(says("ada", "hi")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_subgraph_sees_the_store_around_it_unless_it_has_its_own() {
+    let around = Arc::new(MemoryStore::new());
+    around
+        .put(["facts", "ada"], "last", &json!({"fact": "around"}))
+        .await
+        .unwrap();
+    let own = Arc::new(MemoryStore::new());
+    own.put(["facts", "ada"], "last", &json!({"fact": "own"}))
+        .await
+        .unwrap();
+
+    let mut graph = StateGraph::<Chat>::new();
+    graph
+        .add_node("with", assistant().store(own))
+        .add_node("without", assistant())
+        .add_sequence(&["with", "without"]);
+    let graph = graph.compile().unwrap().store(around);
+    let state = graph.invoke(says("ada", "hi")).await.unwrap();
+    assert_eq!(state.answers, [r#""own""#, r#""around""#]);
+}
+
+#[tokio::test]
+async fn a_value_of_another_type_is_an_error_that_names_it() {
+    let store = MemoryStore::new();
+    store
+        .put(["a", "b"], "k", &json!({"said": 7}))
+        .await
+        .unwrap();
+    let error = store
+        .get_as::<Session>(["a", "b"], "k")
+        .await
+        .err()
+        .unwrap();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("the value of `k` in namespace `a/b` is no `store::Session`: "),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_value_that_is_no_json_is_refused() {
+    let store = MemoryStore::new();
+    let pairs = std::collections::BTreeMap::from([((1, 2), 3)]);
+    let error = store.put(["a"], "k", &pairs).await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("the value of `k` in namespace `a` cannot be stored: "),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn an_item_can_be_written_as_json() {
+    let clock = Arc::new(ManualClock::new());
+    let store = MemoryStore::with(StoreOptions::default().clock(clock.clone()));
+    store.put(["a", "b"], "k", &json!({"n": 1})).await.unwrap();
+    clock.advance(Duration::from_secs(2));
+    store.put(["a", "b"], "k", &json!({"n": 2})).await.unwrap();
+    let items: Vec<Item> = store
+        .search(["a"])
+        .filter(Filter::eq("n", 2))
+        .await
+        .unwrap();
+    let text = serde_json::to_value(&items[0]).unwrap();
+    assert_eq!(text["namespace"], json!(["a", "b"]));
+    assert_eq!(text["value"], json!({"n": 2}));
+    let later = text["updated_at"].as_u64().unwrap() - text["created_at"].as_u64().unwrap();
+    assert_eq!(later, 2000);
+}
