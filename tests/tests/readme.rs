@@ -149,6 +149,7 @@ const MORE_CASES: &[&str] = &[
     "cycle_beside_an_exit",
     "duplicate_edge_in_a_group",
     "empty_input",
+    "every_mention_is_a_name",
     "self_edge",
     "several_mistakes",
     "unknown_node_twice",
