@@ -2,6 +2,8 @@
 //!
 //! `TRYBUILD=overwrite cargo test -p langgraph-tests --test ui` writes the messages anew.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // clippy does not know that helpers of tests are tests
+
 #[path = "ui/mutations.rs"]
 mod mutations;
 

@@ -24,8 +24,8 @@ pub use self::update::{
     reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use self::writes::{
-    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Nothing, Pair, PlainField,
-    UnknownWrites, add, pair,
+    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField,
+    UnknownWrites, WrittenOnce, add, pair, write,
 };
 pub use crate::graph::Pick;
 pub use serde;

@@ -127,7 +127,7 @@ pub enum CheckpointError {
     },
     /// The thread waits for a node that the graph does not have.
     #[error(
-        "thread `{thread}` waits for node `{node}`, which graph `{graph}` does not have; give the node that took its place an alias"
+        "thread `{thread}` waits for node `{node}`, which graph `{graph}` does not have: the graph was changed since (from {stored:016x} to {now:016x}); give the node that took its place an alias, or move the thread on with `update_state(..).as_node(..)` or `clear_pending(..)`"
     )]
     UnknownNode {
         /// The thread.
@@ -136,6 +136,10 @@ pub enum CheckpointError {
         node: String,
         /// The graph.
         graph: String,
+        /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that wrote it.
+        stored: u64,
+        /// The fingerprint of this graph.
+        now: u64,
     },
     /// A record holds a value of another type.
     #[error("thread `{0}` was written by a graph over another state type")]

@@ -51,6 +51,8 @@ pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
+#[cfg(feature = "conformance")]
+pub(crate) use interrupt::Question;
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};

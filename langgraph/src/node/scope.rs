@@ -35,12 +35,15 @@ pub(crate) struct Place {
     pub(crate) tip: Arc<Tip>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
+    /// The name that the node had when the checkpoint was stored, if it was another one.
+    pub(crate) called_before: Option<NodeName>,
 }
 
 impl Place {
     /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
+        let node = self.called_before.as_deref().unwrap_or(node);
         below(&self.tip.key, self.checkpoint, self.task, node, call)
     }
 
