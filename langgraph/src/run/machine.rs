@@ -183,11 +183,13 @@ impl<S: State> Machine<S> {
             commit.one(start, input.writes)
         };
         let wrote = merged?;
-        let cx = self.context(start);
         let mut asked = check_jump(&plan, start, &input.jump)
             .map(|()| Vec::new())
             .map_err(Unsettled::from);
         if asked.is_ok() && asks(&plan, start, &input.jump) {
+            let mut cx = self.context(start);
+            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
+            self.remind(&mut cx, 0, &Task::by_edge(start));
             asked = ask(&plan, start, &self.state, &cx).await;
         }
         let routes = match asked {
