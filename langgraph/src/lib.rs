@@ -161,6 +161,7 @@ pub mod agent;
 pub mod checkpoint;
 mod error;
 pub mod graph;
+mod hash;
 pub mod message;
 pub mod node;
 pub mod remote;

@@ -1,6 +1,7 @@
 //! What is stored of a thread.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use super::{CheckpointId, Payload, Source};
 use crate::graph::NodeName;
-use crate::node::{Answer, Questions};
+use crate::node::{Answer, OnceRecord, Questions};
 
 /// Names a log: a thread, and the place of the graph in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,6 +67,9 @@ pub struct CheckpointRecord {
     pub metadata: BTreeMap<String, Value>,
     /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that made it.
     pub graph: u64,
+    /// The task of the graph around, and which call in it, for a graph that is kept from call to
+    /// call.
+    pub call: Option<Arc<str>>,
 }
 
 /// What the state of a checkpoint is made of, before its own entries.
@@ -127,6 +131,8 @@ pub struct TaskRecord {
     pub outcome: Option<TaskOutcome>,
     /// Answers given to its questions.
     pub(crate) answers: Vec<Answer>,
+    /// What it has done [once](crate::Context::once).
+    pub once: Vec<OnceRecord>,
 }
 
 /// How a task ended.

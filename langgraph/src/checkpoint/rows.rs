@@ -5,6 +5,7 @@
 //! [`assemble`] puts them together again; a saver keeps the rows and their order.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use super::{
     TaskRecord, TaskSpec,
 };
 use crate::graph::NodeName;
-use crate::node::Answer;
+use crate::node::{Answer, OnceRecord};
 
 /// What a row is. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,6 +120,8 @@ struct CheckpointText {
     metadata: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "is_default")]
     graph: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<Arc<str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -150,6 +153,8 @@ struct OutcomeText {
     end: Option<EndText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     answers: Vec<Answer>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    once: Vec<OnceRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -272,6 +277,7 @@ impl Batch {
                 task: task.task,
                 end,
                 answers: task.answers,
+                once: task.once,
             })?;
             rows.push(Row::new(task.checkpoint, RowKind::Task, text, payload));
         }
@@ -321,6 +327,7 @@ fn checkpoint_rows(
         ran: record.ran,
         metadata: record.metadata,
         graph: record.graph,
+        call: record.call,
     })?;
     let snapshot = record.snapshot.map(|state| state.encode(formats));
     let snapshot = snapshot.transpose()?;
@@ -397,6 +404,7 @@ fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
             ran: text.ran,
             metadata: text.metadata,
             graph: text.graph,
+            call: text.call,
         },
         tasks: Vec::new(),
         entries: Vec::new(),
@@ -452,5 +460,6 @@ fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
         task: text.task,
         outcome,
         answers: text.answers,
+        once: text.once,
     })
 }

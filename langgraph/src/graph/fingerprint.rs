@@ -1,28 +1,14 @@
 //! Telling one version of a graph from another.
 
 use super::{NodeKind, Topology};
-
-/// FNV-1a: stable between versions of this crate and of Rust, which the standard hashers are not.
-struct Fnv(u64);
-
-impl Fnv {
-    fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-
-    /// A text and its end, so that neighbours do not run into each other.
-    fn text(&mut self, text: &str) {
-        text.bytes().for_each(|byte| self.byte(byte));
-        self.byte(0xff);
-    }
-}
+use crate::hash::Fnv;
 
 impl Topology {
     /// A number that changes when nodes are added, removed or renamed, or lines between them change.
     ///
     /// It is stored with every checkpoint, and is the same for the same wiring in any build.
     pub fn fingerprint(&self) -> u64 {
-        let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
+        let mut fnv = Fnv::new();
         for node in &self.nodes {
             fnv.byte(b'n');
             fnv.text(&node.name);
@@ -58,6 +44,6 @@ impl Topology {
                 .iter()
                 .for_each(|target| fnv.text(target));
         }
-        fnv.0
+        fnv.finish()
     }
 }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
+use super::once::{OnceMemory, OnceRecord};
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
@@ -41,6 +42,7 @@ pub struct Context {
 #[derive(Default)]
 struct Memory {
     answers: Vec<Answer>,
+    once: OnceMemory,
     asking: Mutex<Asking>,
     /// Made when the node has a limit on the time without progress.
     pulse: OnceLock<Arc<Pulse>>,
@@ -79,6 +81,7 @@ impl Context {
     }
 
     /// The same context for another task: nothing is allocated.
+    #[inline]
     pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: usize) {
         self.step = step;
         self.taken = taken;
@@ -123,6 +126,11 @@ impl Context {
         self.routing.load(Ordering::Relaxed)
     }
 
+    /// The answers that the task was given, to its own questions and to those of graphs inside it.
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.memory.get().map_or(&[], |memory| &memory.answers)
+    }
+
     /// The answer to a question of a graph inside this task.
     pub(crate) fn answer_to(&self, interrupt: &str) -> Option<&Value> {
         let answers = &self.memory.get()?.answers;
@@ -132,12 +140,21 @@ impl Context {
             .map(|answer| &answer.value)
     }
 
-    /// Hands the task the answers to what it asked before.
-    pub(crate) fn answer(&mut self, answers: Vec<Answer>) {
+    /// Hands the task what is known of it: the answers to what it asked before, and what it has
+    /// done once.
+    pub(crate) fn remember(&mut self, answers: &[Answer], once: &[OnceRecord]) {
+        if answers.is_empty() && once.is_empty() {
+            return;
+        }
         self.memory = OnceLock::from(Box::new(Memory {
-            answers,
+            answers: answers.to_vec(),
+            once: OnceMemory::new(once.to_vec()),
             ..Memory::default()
         }));
+    }
+
+    pub(super) fn once_memory(&self) -> &OnceMemory {
+        &self.memory.get_or_init(Box::default).once
     }
 
     pub(crate) fn scope(&self) -> &Arc<Scope> {

@@ -14,7 +14,8 @@ use crate::error::Failure;
 use crate::graph::plan::{Plan, Stops};
 use crate::graph::{NodeKind, NodeName};
 use crate::node::{
-    Answer, Argument, Context, Interrupt, Jump, NodeError, Output, ParentCommand, Questions, Scope,
+    Answer, Argument, Context, Interrupt, Jump, NodeError, OnceRecord, Output, ParentCommand,
+    Questions, Scope,
 };
 use crate::state::State;
 
@@ -31,6 +32,8 @@ pub(super) struct Task<S: State> {
     pub(super) argument: Option<Argument<S>>,
     /// Answers to what it asked before.
     pub(super) answers: Vec<Answer>,
+    /// What it has done once.
+    pub(super) once: Vec<OnceRecord>,
     /// How it ended in an earlier run; it does not run again.
     pub(super) prior: Option<Box<Ended<S>>>,
     /// What its node did in an earlier run, when its routers had a question: only they are asked.
@@ -43,6 +46,7 @@ impl<S: State> Task<S> {
             node,
             argument: None,
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
             ran: None,
         }
@@ -53,6 +57,7 @@ impl<S: State> Task<S> {
             node,
             argument: Some(argument),
             answers: Vec::new(),
+            once: Vec::new(),
             prior: None,
             ran: None,
         }
@@ -64,6 +69,7 @@ impl<S: State> Task<S> {
             node: self.node,
             argument: self.argument.clone(),
             answers: self.answers.clone(),
+            once: self.once.clone(),
             prior: None,
             ran: self.ran.clone(),
         }
@@ -122,6 +128,10 @@ pub(super) struct Machine<S: State> {
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
     pub(super) recorder: Option<Recorder<S>>,
+    /// Which call of its task it is, and the answers that the task was given, for a graph without a
+    /// log of its own.
+    pub(super) call: usize,
+    pub(super) given: Vec<Answer>,
     /// How the state becomes bytes, if it does.
     pub(super) codec: Option<StateCodec<S>>,
 }
@@ -150,6 +160,8 @@ impl<S: State> Machine<S> {
             passed: false,
             changes: None,
             recorder: None,
+            call: 0,
+            given: Vec::new(),
             codec: S::codec(),
             plan,
             scope,
@@ -224,7 +236,10 @@ impl<S: State> Machine<S> {
         let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
-        let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
+        let quiet = !self.watched()
+            && self.given.is_empty()
+            && self.before.is_never()
+            && self.after.is_never();
         loop {
             if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
                 return Ok(end);
@@ -422,13 +437,7 @@ impl<S: State> Machine<S> {
         index: usize,
         questions: Questions,
     ) -> Vec<Interrupt> {
-        let namespace = &self.scope.namespace;
-        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
-            checkpoint.to_string()
-        } else {
-            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-            format!("{}@{}", path.join("/"), self.step)
-        };
+        let (base, namespace) = (self.base(), &self.scope.namespace);
         super::load::interrupts(
             &base,
             index,
@@ -436,6 +445,34 @@ impl<S: State> Machine<S> {
             namespace,
             questions,
         )
+    }
+
+    /// What the ids of questions of the current superstep begin with.
+    fn base(&self) -> String {
+        if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+            return checkpoint.to_string();
+        }
+        let path: Vec<_> = self.scope.namespace.iter().map(|name| &**name).collect();
+        format!("{}#{}@{}", path.join("/"), self.call, self.step)
+    }
+
+    /// Tells a task what is known of it from earlier runs.
+    pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
+        if self.given.is_empty() {
+            return cx.remember(&task.answers, &task.once);
+        }
+        // A graph that keeps no log runs from its beginning: it finds its answers by their ids.
+        let own = format!("{}:{index}:", self.base());
+        let answers = self.given.iter().map(|answer| Answer {
+            key: answer
+                .key
+                .strip_prefix(&own)
+                .unwrap_or(&answer.key)
+                .to_owned(),
+            value: answer.value.clone(),
+        });
+        let answers: Vec<_> = answers.chain(task.answers.iter().cloned()).collect();
+        cx.remember(&answers, &task.once);
     }
 
     /// The error of a node, with where it happened.
@@ -482,6 +519,7 @@ pub(super) async fn give_turn(last: &mut Option<Instant>) {
 }
 
 /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+#[inline]
 pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
     match &scope.shared.cancel {
         Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),

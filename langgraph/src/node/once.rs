@@ -1,0 +1,246 @@
+//! Work that is done once, whatever happens to the task around it.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Context, NodeError};
+use crate::AgentError;
+use crate::checkpoint::{CheckpointError, Format as _, FormatError, Json};
+use crate::hash::Fnv;
+
+/// The result of work that is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnceRecord {
+    key: String,
+    /// The hash of the arguments; 0 without any.
+    #[serde(default)]
+    arguments: u64,
+    /// JSON.
+    value: String,
+}
+
+/// What a piece of work is called, and the arguments it was done with.
+///
+/// Made of a name, or of a name and a reference to the arguments.
+#[derive(Debug)]
+pub struct OnceKey {
+    name: String,
+    arguments: Result<u64, FormatError>,
+}
+
+impl From<String> for OnceKey {
+    fn from(name: String) -> Self {
+        Self {
+            name,
+            arguments: Ok(0),
+        }
+    }
+}
+
+impl From<&str> for OnceKey {
+    fn from(name: &str) -> Self {
+        Self::from(name.to_owned())
+    }
+}
+
+impl<N: Into<String>, A: Serialize + ?Sized> From<(N, &A)> for OnceKey {
+    fn from((name, arguments): (N, &A)) -> Self {
+        let hash = |bytes: Vec<u8>| {
+            let mut fnv = Fnv::new();
+            bytes.into_iter().for_each(|byte| fnv.byte(byte));
+            fnv.finish()
+        };
+        Self {
+            name: name.into(),
+            arguments: Json.encode(&arguments).map(hash),
+        }
+    }
+}
+
+/// What a task has done once.
+#[derive(Default)]
+pub(super) struct OnceMemory(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    done: Vec<OnceRecord>,
+    under_way: HashSet<String>,
+}
+
+impl OnceMemory {
+    pub(super) fn new(done: Vec<OnceRecord>) -> Self {
+        Self(Mutex::new(Known {
+            done,
+            under_way: HashSet::new(),
+        }))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The result of that work, or the right to do it.
+    fn begin(&self, key: &str, arguments: u64) -> Result<Begun<'_>, NodeError> {
+        let mut known = self.known();
+        if let Some(record) = known.done.iter().find(|record| record.key == key) {
+            if record.arguments != arguments {
+                return Err(NodeError::msg(format!(
+                    "`{key}` was done before with other arguments; work with other arguments needs a key of its own"
+                )));
+            }
+            return Ok(Begun::Done(record.value.clone()));
+        }
+        if !known.under_way.insert(key.to_owned()) {
+            return Err(NodeError::msg(format!(
+                "`{key}` is under way already; each piece of work in a task needs a key of its own"
+            )));
+        }
+        Ok(Begun::UnderWay(UnderWay {
+            memory: self,
+            key: key.to_owned(),
+        }))
+    }
+}
+
+enum Begun<'a> {
+    Done(String),
+    UnderWay(UnderWay<'a>),
+}
+
+/// Work that somebody does; until this is dropped nobody else begins it.
+struct UnderWay<'a> {
+    memory: &'a OnceMemory,
+    key: String,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.memory.known().under_way.remove(&self.key);
+    }
+}
+
+fn typed<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, NodeError> {
+    serde_json::from_str(text).map_err(|error| {
+        NodeError::msg(format!(
+            "what `{key}` gave before is not a `{}`: {error}",
+            std::any::type_name::<T>()
+        ))
+    })
+}
+
+impl Context {
+    /// Does work once: its result is stored with the task before it is returned, and a retry, a
+    /// resume, or a new process after a crash gets that instead of doing it again.
+    ///
+    /// The key names the work within the task. With `("charge", &order)` it stands for the work with
+    /// those arguments, and the same key with other arguments is an error. A failure is not kept:
+    /// the work is tried again with the task. A crash between the end of the work and the
+    /// acknowledgement of its record does it twice; give the key on to a service that can tell.
+    /// Without a thread the result lives as long as the run. Going back to an older checkpoint does
+    /// the work again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use langgraph::prelude::*;
+    /// use langgraph::node::NodeError;
+    ///
+    /// static CHARGED: AtomicU32 = AtomicU32::new(0);
+    ///
+    /// async fn pay(total: &i64, cx: &Context) -> Result<i64, NodeError> {
+    ///     let receipt: u32 = cx
+    ///         .once(("charge", total), async {
+    ///             Ok::<_, Infallible>(CHARGED.fetch_add(1, Ordering::Relaxed) + 1)
+    ///         })
+    ///         .await?;
+    ///     if cx.attempt() == 1 {
+    ///         return Err(NodeError::msg("the mail server is away"));
+    ///     }
+    ///     Ok(i64::from(receipt))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use langgraph::node::RetryPolicy;
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// let retry = RetryPolicy::attempts(2).retry_on(|_| true).immediately();
+    /// graph.add_node("pay", pay.retry(retry)).add_sequence(&["pay"]);
+    /// graph.compile()?.invoke(100).await?;
+    /// assert_eq!(CHARGED.load(Ordering::Relaxed), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What the work fails with; when the result cannot be stored; when the key was used with other
+    /// arguments, or is being used at the same time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the work is dropped; a result that is being stored is stored.
+    pub async fn once<T, E>(
+        &self,
+        key: impl Into<OnceKey>,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, NodeError>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<NodeError>,
+    {
+        let OnceKey { name, arguments } = key.into();
+        let arguments = arguments.map_err(|error| unwritable("the arguments of", &name, &error))?;
+        let under_way = match self.once_memory().begin(&name, arguments)? {
+            Begun::Done(text) => return typed(&name, &text),
+            Begun::UnderWay(under_way) => under_way,
+        };
+        let value = work.await.map_err(Into::into)?;
+        let text = Json
+            .encode(&value)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(FormatError::new));
+        let record = OnceRecord {
+            value: text.map_err(|error| unwritable("the result of", &name, &error))?,
+            key: name,
+            arguments,
+        };
+        if let Some(place) = self.place() {
+            let (place, record) = (place.clone(), record.clone());
+            // A record that is half stored when the task is dropped would leave the log in doubt.
+            let stored = tokio::spawn(async move { place.keep_once(record).await }).await;
+            stored
+                .map_err(|lost| CheckpointError::storage(lost))
+                .flatten()
+                .map_err(|error| NodeError::from_agent(AgentError::from(error)))?;
+        }
+        under_way.memory.known().done.push(record);
+        Ok(value)
+    }
+
+    /// As [`once`](Self::once), for work that does not wait.
+    ///
+    /// # Errors
+    ///
+    /// As [`once`](Self::once).
+    pub async fn once_with<T, E>(
+        &self,
+        key: impl Into<OnceKey>,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, NodeError>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<NodeError>,
+    {
+        self.once(key, async { work() }).await
+    }
+}
+
+fn unwritable(what: &str, key: &str, error: &FormatError) -> NodeError {
+    NodeError::msg(format!("{what} `{key}` cannot be stored: {error}"))
+}
