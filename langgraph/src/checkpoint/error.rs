@@ -103,23 +103,24 @@ pub enum CheckpointError {
         id: CheckpointId,
     },
     /// An answer was given, and nothing waits for it.
-    #[error("nothing on thread `{thread}` waits for an answer to `{key}` (open: {open})")]
+    #[error("nothing on thread `{thread}` waits for {} (open: {open})", answer_to(.key))]
     NothingToResume {
         /// The thread.
         thread: String,
-        /// The key or id of the answer.
+        /// The key or id of the answer; empty if it had none.
         key: String,
         /// What is open.
         open: String,
     },
     /// An answer fits several questions.
     #[error(
-        "several questions on thread `{thread}` wait for an answer to `{key}`; answer by id: {open}"
+        "several questions on thread `{thread}` wait for {}; answer by id: {open}",
+        answer_to(.key)
     )]
     AmbiguousResume {
         /// The thread.
         thread: String,
-        /// The key of the answer.
+        /// The key of the answer; empty if it had none.
         key: String,
         /// The ids of the questions it fits.
         open: String,
@@ -163,4 +164,12 @@ fn text(head: Option<Head>) -> String {
         || "the beginning".to_owned(),
         |head| format!("checkpoint `{}`, version {}", head.id, head.version),
     )
+}
+
+fn answer_to(key: &str) -> String {
+    if key.is_empty() {
+        "an answer".to_owned()
+    } else {
+        format!("an answer to `{key}`")
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
-use crate::node::{Around, Context, NodeCache, NodeError, Resources, RouterRun, Step, Target};
+use crate::node::{Around, Context, NodeCache, Resources, RouterRun, Step, Target};
 use crate::state::{FieldSet, State};
 
 /// What a router's answer means.
@@ -137,16 +137,6 @@ impl Stops {
 
     pub(crate) fn is_never(&self) -> bool {
         matches!(self, Self::Never)
-    }
-}
-
-impl<S: State> PlanRouter<S> {
-    /// The nodes of the arm that was chosen, if the answer is no more than that.
-    pub(crate) fn plain(&self, answer: &Result<Routes<S>, NodeError>) -> Option<&[usize]> {
-        match answer {
-            Ok(Routes::Arm(arm)) => self.arms.get(*arm).map(|nodes| &**nodes),
-            _ => None,
-        }
     }
 }
 

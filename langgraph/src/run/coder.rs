@@ -142,16 +142,38 @@ impl<S: State> Coder<S> {
         })
     }
 
-    pub(super) fn done(self: &Arc<Self>, node: usize, done: Done<S>) -> Payload {
+    pub(super) fn done(self: &Arc<Self>, node: usize, mut done: Done<S>) -> Payload {
+        self.forget_untracked(done.output.writes.as_mut_slice());
         self.coded(TaskDone { node, done })
     }
 
-    pub(super) fn writes(self: &Arc<Self>, writes: Vec<Write<S>>) -> Payload {
+    pub(super) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> Payload {
+        self.forget_untracked(&mut writes);
         self.coded(writes)
     }
 
-    pub(super) fn state(self: &Arc<Self>, state: Arc<S>) -> Payload {
+    pub(super) fn state(self: &Arc<Self>, mut state: Arc<S>) -> Payload {
+        let untracked = &self.plan.fields.untracked;
+        if !untracked.is_empty() {
+            Arc::make_mut(&mut state).reset(untracked);
+        }
         self.coded(Whole(state))
+    }
+
+    /// What is untracked lives for a run and is not stored, whatever the saver keeps.
+    fn forget_untracked(&self, writes: &mut [Write<S>]) {
+        let untracked = &self.plan.fields.untracked;
+        if untracked.is_empty() {
+            return;
+        }
+        for write in writes {
+            match write {
+                Write::Update(update) | Write::Overwrite(update) => {
+                    self.plan.initial.discard(update, untracked);
+                }
+                Write::State(whole) => whole.reset(untracked),
+            }
+        }
     }
 
     pub(super) fn item(item: Arc<dyn ErasedItem>) -> Payload {

@@ -45,14 +45,26 @@ pub(super) struct Recorder<S: State> {
     /// Bytes since a snapshot, and how many of them make it time to measure the state.
     log_bytes: u64,
     measure_at: u64,
-    /// False for a log that is always read from its beginning.
-    snapshots: bool,
+    snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    call: Option<Arc<str>>,
     /// True while the log says that a run is under way.
     running: bool,
     metadata: BTreeMap<String, Value>,
     /// Records that wait to be stored with the next checkpoint.
     tasks: Vec<TaskRecord>,
     entries: Vec<EntryRecord>,
+}
+
+/// Where a log may have snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Snapshots {
+    /// Behind any superstep.
+    Anywhere,
+    /// Before inputs: whoever reads the log wants every write since.
+    AtInputs,
+    /// Whoever reads the log wants every write.
+    Never,
 }
 
 /// Where a new checkpoint comes from.
@@ -71,7 +83,8 @@ impl<S: State> Recorder<S> {
         Self {
             tip,
             coder,
-            snapshots: true,
+            snapshots: Snapshots::Anywhere,
+            call: None,
             current: None,
             called_before: Vec::new(),
             parent: None,
@@ -96,9 +109,9 @@ impl<S: State> Recorder<S> {
         self.measure_at = current.measure_at.max(SHORT_LOG);
     }
 
-    /// Stores no snapshots: whoever reads the log wants every write.
-    pub(super) fn without_snapshots(mut self) -> Self {
-        self.snapshots = false;
+    pub(super) fn within(mut self, snapshots: Snapshots, call: Option<Arc<str>>) -> Self {
+        self.snapshots = snapshots;
+        self.call = call;
         self
     }
 
@@ -281,10 +294,16 @@ impl<S: State> Recorder<S> {
     /// The state, if it is time for a snapshot.
     fn due(
         &mut self,
+        source: Source,
         step: i64,
         state: impl FnOnce() -> Arc<S>,
     ) -> Result<Option<Payload>, CheckpointError> {
-        if !self.snapshots {
+        let place = match source {
+            Source::Loop => Snapshots::Anywhere,
+            Source::Input if self.current.is_some() => Snapshots::AtInputs,
+            _ => return Ok(None),
+        };
+        if self.snapshots != place {
             return Ok(None);
         }
         if !self.tip.encodes() {
@@ -436,10 +455,7 @@ impl<S: State> Machine<S> {
             state.reset(&plan.fields.untracked);
             Arc::new(state)
         };
-        let snapshot = match origin.source {
-            Source::Loop => recorder.due(step, kept)?,
-            _ => None,
-        };
+        let snapshot = recorder.due(origin.source, step, kept)?;
         let tasks = self.frontier.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;
         let running = !self.frontier.is_empty() || !self.deferred.is_empty();
@@ -465,6 +481,7 @@ impl<S: State> Machine<S> {
             ran: Vec::new(),
             metadata: BTreeMap::new(),
             graph: plan.fingerprint,
+            call: recorder.call.clone(),
         };
         recorder.checkpoint(record, entry, running).await?;
         self.tell_checkpoint().await;
@@ -503,6 +520,7 @@ impl<S: State> Machine<S> {
             result: None,
             error: None,
             interrupts: Vec::new(),
+            inside: None,
         };
         Some(Snapshot {
             id: recorder.current?,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::{Formats, MemorySaver};
 use langgraph::prelude::*;
-use langgraph_tests::bytes::ByteSaver;
+use langgraph_tests::OverMemory;
 
 /// Keeps values as they are, and as bytes.
 const BOTH: [bool; 2] = [false, true];
@@ -25,7 +25,7 @@ where
 {
     let graph = graph.compile().unwrap();
     if bytes {
-        graph.checkpointer(ByteSaver::new(store, Formats::default()))
+        graph.checkpointer(OverMemory::new(store, Formats::default()))
     } else {
         graph.checkpointer(Arc::clone(store))
     }

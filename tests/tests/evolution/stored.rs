@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::{CheckpointError, Formats, MemorySaver};
 use langgraph::prelude::*;
-use langgraph_tests::bytes::ByteSaver;
+use langgraph_tests::OverMemory;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
 struct Notes {
@@ -46,7 +46,7 @@ async fn a_graph_inside_that_cannot_be_stored_is_named_when_the_run_starts() {
     let store = Arc::new(MemorySaver::new());
     let kept = graph
         .clone()
-        .checkpointer(ByteSaver::new(&store, Formats::default()));
+        .checkpointer(OverMemory::new(&store, Formats::default()));
     let error = kept.run(()).thread("t").await.unwrap_err();
     let AgentError::Checkpoint(CheckpointError::SubgraphNotStorable { node, state }) = &error
     else {
@@ -73,7 +73,7 @@ async fn what_json_cannot_give_back_fails_the_run_with_the_fields_name() {
     let store = Arc::new(MemorySaver::new());
     let kept = graph
         .clone()
-        .checkpointer(ByteSaver::new(&store, Formats::default()));
+        .checkpointer(OverMemory::new(&store, Formats::default()));
     let error = kept.run(()).thread("t").await.unwrap_err().to_string();
     assert!(
         error.contains(

@@ -10,13 +10,13 @@ use langgraph::checkpoint::{
 
 /// Values become bytes on their way into `store`, which several of these may share.
 #[derive(Debug)]
-pub struct ByteSaver {
+pub struct OverMemory {
     store: Arc<MemorySaver>,
     formats: Formats,
     rows: Mutex<Vec<Row>>,
 }
 
-impl ByteSaver {
+impl OverMemory {
     /// Writes to `store` in the first of `formats`.
     pub fn new(store: &Arc<MemorySaver>, formats: Formats) -> Arc<Self> {
         Arc::new(Self {
@@ -36,9 +36,9 @@ impl ByteSaver {
     }
 }
 
-impl KeepsBytes for ByteSaver {}
+impl KeepsBytes for OverMemory {}
 
-impl Checkpointer for ByteSaver {
+impl Checkpointer for OverMemory {
     fn formats(&self) -> Option<&Formats> {
         Some(&self.formats)
     }
