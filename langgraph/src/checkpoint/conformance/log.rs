@@ -42,17 +42,24 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
         ran: Vec::new(),
         metadata: BTreeMap::new(),
         graph: 0,
+        call: None,
+    }
+}
+
+/// That became of task `task` of a checkpoint.
+pub(super) fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome) -> TaskRecord {
+    TaskRecord {
+        checkpoint,
+        task,
+        outcome: Some(outcome),
+        answers: Vec::new(),
+        once: Vec::new(),
     }
 }
 
 /// Task `task` of a checkpoint has written that.
 pub(super) fn finished(checkpoint: CheckpointId, task: usize, value: &Value) -> TaskRecord {
-    TaskRecord {
-        checkpoint,
-        task,
-        outcome: Some(TaskOutcome::Finished(payload(value))),
-        answers: Vec::new(),
-    }
+    ended(checkpoint, task, TaskOutcome::Finished(payload(value)))
 }
 
 /// That was written to a checkpoint from outside.
