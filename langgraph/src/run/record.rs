@@ -50,6 +50,8 @@ pub(super) struct Recorder<S: State> {
     /// Records that wait to be stored with the next checkpoint.
     tasks: Vec<TaskRecord>,
     entries: Vec<EntryRecord>,
+    /// What is known of the tasks of the next checkpoint, to be stored with it.
+    known: Vec<(usize, TaskOutcome)>,
 }
 
 /// Where a new checkpoint comes from.
@@ -79,6 +81,7 @@ impl<S: State> Recorder<S> {
             metadata,
             tasks: Vec::new(),
             entries: Vec::new(),
+            known: Vec::new(),
         }
     }
 
@@ -121,11 +124,7 @@ impl<S: State> Recorder<S> {
         let Some(checkpoint) = self.current else {
             return Ok(());
         };
-        let done = |done: &Done<S>| {
-            let payload = self.coder.done(node, done.clone());
-            let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
-            self.tip.encode(payload, what)
-        };
+        let done = |done| self.done(node, done);
         let (ran, outcome) = match ended {
             Ended::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
             Ended::Asked { questions, ran, .. } => (
@@ -142,6 +141,25 @@ impl<S: State> Recorder<S> {
             answers: Vec::new(),
             once: Vec::new(),
         }));
+        Ok(())
+    }
+
+    /// What a task did, as it is stored.
+    fn done(&self, node: usize, done: &Done<S>) -> Result<Payload, CheckpointError> {
+        let payload = self.coder.done(node, done.clone());
+        let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
+        self.tip.encode(payload, what)
+    }
+
+    /// Keeps an input for the checkpoint that begins with it: they are stored together, or not at
+    /// all.
+    pub(super) fn keep_input(
+        &mut self,
+        task: usize,
+        input: &Done<S>,
+    ) -> Result<(), CheckpointError> {
+        let input = self.done(self.coder.plan.nodes.len(), input)?;
+        self.known.push((task, TaskOutcome::Finished(input)));
         Ok(())
     }
 
@@ -239,13 +257,14 @@ impl<S: State> Recorder<S> {
 
     /// Counts what is about to be stored.
     fn count(&mut self) {
-        let finished = |task: &TaskRecord| match &task.outcome {
+        let finished = |outcome: Option<&TaskOutcome>| match outcome {
             Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
             _ => None,
         };
-        let tasks = self.tasks.iter().map(finished);
+        let tasks = self.tasks.iter().map(|task| finished(task.outcome.as_ref()));
+        let known = self.known.iter().map(|(_, outcome)| finished(Some(outcome)));
         let entries = self.entries.iter().map(|entry| entry.writes.size());
-        for size in tasks.chain(entries) {
+        for size in tasks.chain(known).chain(entries) {
             self.log_bytes += RECORD + size.unwrap_or(0) as u64;
         }
     }
@@ -301,11 +320,19 @@ impl<S: State> Recorder<S> {
         self.source = record.source;
         self.since_snapshot = record.since_snapshot;
         self.running = running;
-        let tasks = std::mem::take(&mut self.tasks);
+        let mut tasks = std::mem::take(&mut self.tasks);
         let mut entries = std::mem::take(&mut self.entries);
+        let known = std::mem::take(&mut self.known);
         let id = self
             .tip
             .put_checkpoint(record, |record| {
+                tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
+                    checkpoint: record.id,
+                    task,
+                    outcome: Some(outcome),
+                    answers: Vec::new(),
+                    once: Vec::new(),
+                }));
                 entries.extend(entry.map(|writes| EntryRecord {
                     checkpoint: record.id,
                     writes,
@@ -339,6 +366,14 @@ impl<S: State> Machine<S> {
                 recorder.keep(task, node, ended)?;
                 recorder.flush(true).await
             }
+        }
+    }
+
+    /// Keeps an input for the checkpoint that begins with it.
+    pub(super) fn keep_input(&mut self, task: usize, input: &Done<S>) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => Ok(recorder.keep_input(task, input)?),
         }
     }
 

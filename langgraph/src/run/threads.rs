@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::coder::Coder;
-use super::execute::{Done, Ended};
+use super::execute::Done;
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
@@ -164,16 +164,13 @@ pub(super) async fn start<S: State>(
         }
         let wrote = !writes.is_empty();
         let entry = machine.entry(writes)?;
+        // The input is safe before the first node starts.
+        machine.keep_input(0, &Done::new(input.clone()))?;
         machine.record(origin, entry).await?;
         if wrote {
             machine.tell_values().await;
         }
         machine.frontier.clear();
-        // The input is safe before the first node starts.
-        let taken_up = Ended::Finished(Done::new(input.clone()));
-        machine
-            .record_ended(0, machine.plan.nodes.len(), &taken_up)
-            .await?;
     }
     machine.start(input).await
 }
