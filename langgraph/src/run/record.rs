@@ -44,6 +44,8 @@ pub(super) struct Recorder<S: State> {
     measure_at: u64,
     /// False for a log that is always read from its beginning.
     snapshots: bool,
+    /// True when no run goes on behind what is stored.
+    pub(super) at_rest: bool,
     /// True while the log says that a run is under way.
     running: bool,
     metadata: BTreeMap<String, Value>,
@@ -77,6 +79,7 @@ impl<S: State> Recorder<S> {
             since_snapshot: 0,
             log_bytes: 0,
             measure_at: SHORT_LOG,
+            at_rest: false,
             running: false,
             metadata,
             tasks: Vec::new(),
@@ -261,8 +264,14 @@ impl<S: State> Recorder<S> {
             Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
             _ => None,
         };
-        let tasks = self.tasks.iter().map(|task| finished(task.outcome.as_ref()));
-        let known = self.known.iter().map(|(_, outcome)| finished(Some(outcome)));
+        let tasks = self
+            .tasks
+            .iter()
+            .map(|task| finished(task.outcome.as_ref()));
+        let known = self
+            .known
+            .iter()
+            .map(|(_, outcome)| finished(Some(outcome)));
         let entries = self.entries.iter().map(|entry| entry.writes.size());
         for size in tasks.chain(known).chain(entries) {
             self.log_bytes += RECORD + size.unwrap_or(0) as u64;
@@ -454,7 +463,8 @@ impl<S: State> Machine<S> {
         };
         let tasks = self.frontier.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;
-        let running = !self.frontier.is_empty() || !self.deferred.is_empty();
+        let goes_on = !self.frontier.is_empty() || !self.deferred.is_empty();
+        let running = goes_on && !recorder.at_rest;
         let stored = snapshot.is_some();
         let record = CheckpointRecord {
             id: CheckpointId::after(None),

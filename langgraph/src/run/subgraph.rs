@@ -74,6 +74,7 @@ async fn enter_below<S: State>(
         saver: Arc::clone(&place.tip.saver),
         key: place.below(cx.node(), cx.next_call()),
         encodes: place.tip.encodes(),
+        at_rest: false,
         metadata: machine.scope.shared.metadata.clone(),
         // What it has changed so far is wanted too, when it goes on.
         whole: collect,

@@ -33,6 +33,8 @@ pub(super) struct Log {
     pub(super) whole: bool,
     /// False while values are held back as they are.
     pub(super) encodes: bool,
+    /// True when it is written to from outside, without a run that goes on.
+    pub(super) at_rest: bool,
 }
 
 impl Log {
@@ -44,6 +46,7 @@ impl Log {
             metadata: BTreeMap::new(),
             whole: false,
             encodes: true,
+            at_rest: false,
         }
     }
 
@@ -59,7 +62,8 @@ impl Log {
             plan: Arc::clone(&machine.plan),
             codec: machine.codec,
         };
-        let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
+        let mut recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
+        recorder.at_rest = self.at_rest;
         if self.whole {
             recorder.without_snapshots()
         } else {

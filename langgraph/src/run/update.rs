@@ -189,7 +189,10 @@ impl<S: State> ThreadUpdate<S> {
     async fn make(self) -> Result<CheckpointId, AgentError> {
         let saver = self.graph.saver.clone();
         let saver = saver.ok_or_else(|| CheckpointError::NoCheckpointer(self.thread.clone()))?;
-        let log = Log::root(&saver, self.thread.clone());
+        let log = Log {
+            at_rest: true,
+            ..Log::root(&saver, self.thread.clone())
+        };
         let mut machine = machine(&self.graph, &Options::default(), None)?;
         let loaded = log.load(&machine, self.at).await?;
         match self.change {

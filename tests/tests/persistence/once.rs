@@ -8,8 +8,8 @@ use langgraph::prelude::*;
 use tokio::sync::Notify;
 
 use super::support::{
-    Diary, DiaryUpdate, World, graph_in, in_memory, log_of, memory, note, over, work_once,
-    world, wrote,
+    Diary, DiaryUpdate, World, graph_in, in_memory, log_of, memory, note, over, work_once, world,
+    wrote,
 };
 
 /// Works once, and fails behind it while the world is broken.
@@ -260,7 +260,9 @@ async fn going_back_does_the_work_again() {
     graph.run(()).thread("t").await.unwrap();
     graph.resume("t", "name", "Ada").await.unwrap();
     let history = graph.history("t").await.unwrap();
-    let before = history.iter().find(|s| s.next.len() == 1 && &*s.next[0] == "pay");
+    let before = history
+        .iter()
+        .find(|s| s.next.len() == 1 && &*s.next[0] == "pay");
     let fork = graph.proceed("t").at(before.unwrap().id).await.unwrap();
     assert_eq!(fork.interrupts().len(), 1);
     graph.resume("t", "name", "Bob").await.unwrap();

@@ -164,10 +164,14 @@ impl Checkpointer for Faulty {
         if self.steals_leases.load(Ordering::SeqCst) {
             return Box::pin(std::future::ready(Ok(false)));
         }
-        self.around(Box::pin(async move { self.saver.lease(thread, holder, term).await }))
+        self.around(Box::pin(async move {
+            self.saver.lease(thread, holder, term).await
+        }))
     }
 
     fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        self.around(Box::pin(async move { self.saver.release(thread, holder).await }))
+        self.around(Box::pin(
+            async move { self.saver.release(thread, holder).await },
+        ))
     }
 }

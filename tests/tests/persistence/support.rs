@@ -41,7 +41,10 @@ impl World {
 
     /// How often that was done.
     pub(crate) fn times(&self, what: &str) -> usize {
-        self.effects().iter().filter(|effect| *effect == what).count()
+        self.effects()
+            .iter()
+            .filter(|effect| *effect == what)
+            .count()
     }
 
     /// Works, or fails while the world is broken.
@@ -147,7 +150,10 @@ pub(crate) fn line(snapshot: &Snapshot<Diary>) -> String {
         let asked = task.interrupts.iter();
         let asked: Vec<_> = asked.map(|i| (&i.key, &i.payload)).collect();
         let node = &task.node;
-        format!("{node} {} {:?} {:?} {asked:?}", task.sent, task.result, task.error)
+        format!(
+            "{node} {} {:?} {:?} {asked:?}",
+            task.sent, task.result, task.error
+        )
     });
     let tasks: Vec<_> = tasks.collect();
     format!(
