@@ -196,12 +196,16 @@ impl<S: State> Machine<S> {
             Ok(routes) => routes,
             Err(unsettled) => {
                 let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
-                if self.watched() {
-                    self.note(&task, &ended).await?;
-                }
+                let noted = if self.watched() {
+                    self.note(&task, &ended).await
+                } else {
+                    Ok(())
+                };
+                // It says more than that it could not be noted.
                 if let Ended::Failed(error) = ended {
                     return Err(self.failure(start, error));
                 }
+                noted?;
                 if wrote {
                     self.tell_values().await;
                 }
