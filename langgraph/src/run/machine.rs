@@ -183,13 +183,13 @@ impl<S: State> Machine<S> {
             Err(unsettled) => {
                 let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
                 if self.watched() {
-                    self.note(&task, &ended).await?;
+                    Box::pin(self.note(&task, &ended)).await?;
                 }
                 if let Ended::Failed(error) = ended {
                     return Err(self.failure(start, error));
                 }
                 if wrote {
-                    self.tell_values().await;
+                    Box::pin(self.tell_values()).await;
                 }
                 // The input has not gone its way yet: the loop pauses with it.
                 self.step -= 1;
