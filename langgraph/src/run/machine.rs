@@ -197,7 +197,7 @@ impl<S: State> Machine<S> {
             Err(unsettled) => {
                 let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
                 let noted = if self.watched() {
-                    self.note(&task, &ended).await
+                    Box::pin(self.note(&task, &ended)).await
                 } else {
                     Ok(())
                 };
@@ -207,7 +207,7 @@ impl<S: State> Machine<S> {
                 }
                 noted?;
                 if wrote {
-                    self.tell_values().await;
+                    Box::pin(self.tell_values()).await;
                 }
                 // The input has not gone its way yet: the loop pauses with it.
                 self.step -= 1;
