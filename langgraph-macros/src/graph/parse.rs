@@ -34,6 +34,7 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     group.set_span(end);
     let mut reader = Reader {
         errors,
+        fragments: Vec::new(),
         broken: false,
         resumed: false,
     };
@@ -48,12 +49,14 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     if let (Err(error), false) = (read, reader.broken) {
         reader.fail(error);
     }
+    graph.fragments = reader.fragments;
     graph.broken = reader.broken;
     graph
 }
 
 struct Reader<'e> {
     errors: &'e mut Errors,
+    fragments: Vec<TokenStream>,
     broken: bool,
     /// True when the next chain begins where an error has been reported.
     resumed: bool,

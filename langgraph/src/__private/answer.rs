@@ -84,20 +84,6 @@ kind!(FutureAnswer, ToAwait, [F], &&Of<'_, F>, where { F: Future });
 kind!(ResultAnswer, Fallible, [T E], &Of<'_, Result<T, E>>, where {});
 kind!(PlainAnswer, Ready, [T], Of<'_, T>, where {});
 
-/// How an answer is read where no arm has sends.
-macro_rules! pick {
-    ($answer:ty, [$($generic:tt)*]) => {
-        /// Reads the answer as the number of an arm.
-        pub fn pick<'a, S: State, T, $($generic)*>(
-            self,
-            answer: $answer,
-            read: impl FnOnce(T) -> usize + Send + 'a,
-        ) -> RouterRun<'a, Pick<S>> {
-            self.run(answer, move |answer| Pick::arm(read(answer)))
-        }
-    };
-}
-
 // The kinds are values only so that `(..).kind().run(..)` finds the right `run`.
 #[allow(clippy::unused_self)]
 impl TryFuture {
@@ -110,7 +96,14 @@ impl TryFuture {
         RouterRun::future(async move { answer.await.map(read).map_err(Into::into) })
     }
 
-    pick!(impl Future<Output = Result<T, E>> + Send + 'a, [E: Into<NodeError>]);
+    /// Awaits the answer, unwraps it and reads it as the number of an arm.
+    pub fn pick<'a, S: State, T, E: Into<NodeError>>(
+        self,
+        answer: impl Future<Output = Result<T, E>> + Send + 'a,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
+    }
 }
 
 #[allow(clippy::unused_self)]
@@ -124,7 +117,14 @@ impl ToAwait {
         RouterRun::future(async move { Ok(read(answer.await)) })
     }
 
-    pick!(impl Future<Output = T> + Send + 'a, []);
+    /// Awaits the answer and reads it as the number of an arm.
+    pub fn pick<'a, S: State, T>(
+        self,
+        answer: impl Future<Output = T> + Send + 'a,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
+    }
 }
 
 #[allow(clippy::unused_self)]
@@ -138,7 +138,14 @@ impl Fallible {
         RouterRun::ready(answer.map(read).map_err(Into::into))
     }
 
-    pick!(Result<T, E>, [E: Into<NodeError>]);
+    /// Unwraps the answer and reads it as the number of an arm.
+    pub fn pick<'a, S: State, T, E: Into<NodeError>>(
+        self,
+        answer: Result<T, E>,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
+    }
 }
 
 #[allow(clippy::unused_self)]
@@ -148,5 +155,12 @@ impl Ready {
         RouterRun::ready(Ok(read(answer)))
     }
 
-    pick!(T, []);
+    /// Reads the answer as the number of an arm.
+    pub fn pick<'a, S: State, T>(
+        self,
+        answer: T,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
+    }
 }

@@ -7,6 +7,8 @@
 mod attach;
 mod behind;
 mod codec;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod format;
 mod held;

@@ -81,6 +81,7 @@ impl Context {
     }
 
     /// The same context for another task: nothing is allocated.
+    #[inline]
     pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: usize) {
         self.step = step;
         self.taken = taken;

@@ -35,12 +35,15 @@ pub(crate) struct Place {
     pub(crate) tip: Arc<Tip>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
+    /// The name that the node had when the checkpoint was stored, if it was another one.
+    pub(crate) called_before: Option<NodeName>,
 }
 
 impl Place {
     /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
+        let node = self.called_before.as_deref().unwrap_or(node);
         below(&self.tip.key, self.checkpoint, self.task, node, call)
     }
 
@@ -62,11 +65,7 @@ impl Place {
 
     /// The log that a graph inside keeps from call to call.
     pub(crate) fn kept(&self, key: &str) -> ThreadKey {
-        ThreadKey {
-            thread: self.tip.key.thread.clone(),
-            // No log below a task has such a name: those end in numbers.
-            namespace: vec![format!("@{key}")],
-        }
+        kept(&self.tip.key.thread, key)
     }
 
     /// The checkpoint in the name of a log below a task; from behind, since a node may have any
@@ -88,6 +87,15 @@ pub(crate) fn below(
     key.namespace
         .push(format!("{node}:{checkpoint}:{task}:{call}"));
     key
+}
+
+/// The log that a graph inside a thread keeps from call to call; see [`Place::kept`].
+pub(crate) fn kept(thread: &str, key: &str) -> ThreadKey {
+    ThreadKey {
+        thread: thread.to_owned(),
+        // No log below a task has such a name: those end in numbers.
+        namespace: vec![format!("@{key}")],
+    }
 }
 
 /// What a run shares with the subgraphs inside it.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::load::{Loaded, Read, load};
+use super::persistence::Persistence;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Argument, Look, below};
+use crate::node::{Argument, Look, below, kept};
 use crate::state::State;
 
 /// A log that is looked at.
@@ -25,22 +26,32 @@ pub(super) async fn snapshot_inside<S: State>(
     initial: S,
     look: Look<'_>,
 ) -> Result<Option<InnerSnapshot>, AgentError> {
+    let (key, call) = match &graph.persistence {
+        Persistence::None => return Ok(None),
+        Persistence::PerCall => (look.key, None),
+        Persistence::PerThread(name) => {
+            let call: Arc<str> = look.key.namespace.join("/").into();
+            (kept(&look.key.thread, name), Some(call))
+        }
+    };
     let loaded = load(&Read {
         plan: &graph.plan,
         codec: graph.codec.or_else(S::codec),
         initial: &Arc::new(initial),
         saver: look.saver,
-        key: &look.key,
+        key: &key,
         at: None,
         changes: false,
     })
     .await?;
+    // What it keeps of another call is not what this task waits for.
+    let loaded = loaded.filter(|loaded| loaded.stored.checkpoint.call == call);
     let Some(loaded) = loaded else {
         return Ok(None);
     };
     let looked = Looked {
         saver: look.saver,
-        key: &look.key,
+        key: &key,
         namespace: &look.namespace,
         saved: look.saved,
     };
@@ -59,7 +70,7 @@ pub(super) async fn show<S: State>(
         let Some(task) = loaded.tasks.get(index) else {
             break;
         };
-        let node = plan.index_of(&task.node).or_else(|| plan.alias(&task.node));
+        let node = plan.stored_index(&task.node);
         let Some(node) = node.and_then(|node| plan.nodes.get(node)) else {
             continue;
         };
@@ -70,12 +81,15 @@ pub(super) async fn show<S: State>(
             Some(Argument::State(state)) => state,
             _ => &loaded.state,
         };
+        // The log has the name that the node had then.
+        let stored = loaded.stored.checkpoint.tasks.get(index);
+        let stored = stored.map_or(&task.node, |spec| &spec.node);
         let mut namespace = looked.namespace.to_vec();
         namespace.push(Arc::clone(&task.node));
         let look = Look {
             saver: looked.saver,
             // A node that is a graph makes one call.
-            key: below(looked.key, checkpoint, index, &task.node, 0),
+            key: below(looked.key, checkpoint, index, stored, 0),
             namespace,
             saved: looked.saved,
         };

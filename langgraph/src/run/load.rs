@@ -215,7 +215,7 @@ fn task_states<S: State>(
             Some(TaskArgument::Item(item)) => Some(Argument::Item(reader.item(item)?)),
             Some(TaskArgument::State(state)) => Some(Argument::State(reader.state(state)?)),
         };
-        let node = Arc::clone(&spec.node);
+        let node = reader.plan.renamed(&spec.node);
         states.push(TaskState {
             node,
             argument,
@@ -467,32 +467,40 @@ impl<S: State> Loaded<S> {
             if &**node == START {
                 return Ok(plan.names.len());
             }
-            plan.index_of(node)
-                .or_else(|| plan.alias(node))
+            plan.stored_index(node)
                 .ok_or_else(|| CheckpointError::UnknownNode {
                     thread: thread.to_owned(),
                     node: node.to_string(),
                     graph: plan.topology.name.clone(),
+                    stored: self.stored.checkpoint.graph,
+                    now: plan.fingerprint,
                 })
         };
         machine.step = self.stored.checkpoint.step;
         machine.state = self.state;
         machine.recorder = recorder;
+        if let Some(recorder) = &mut machine.recorder {
+            let specs = self.stored.checkpoint.tasks.iter();
+            recorder.called_before(specs.map(|spec| &spec.node), &plan);
+        }
         for node in &self.stored.checkpoint.deferred {
             machine.deferred.push(find(node)?);
         }
         for record in &self.stored.checkpoint.joins {
+            let now = |names: &[NodeName]| -> Vec<NodeName> {
+                names.iter().map(|name| plan.renamed(name)).collect()
+            };
+            let (waits_for, seen_now) = (now(&record.sources), now(&record.seen));
+            let target_now = plan.renamed(&record.target);
             let joins = plan.topology_joins.iter();
             let found = joins
                 .zip(&mut machine.joins)
-                .find(|((sources, target), _)| {
-                    *target == record.target && *sources == record.sources
-                });
+                .find(|((sources, target), _)| *target == target_now && *sources == waits_for);
             if let Some(((sources, _), seen)) = found {
                 let positions = sources
                     .iter()
                     .enumerate()
-                    .filter(|(_, source)| record.seen.contains(source));
+                    .filter(|(_, source)| seen_now.contains(source));
                 let sources: crate::state::FieldSet = positions.map(|(index, _)| index).collect();
                 *seen = Seen {
                     count: sources.iter().count(),

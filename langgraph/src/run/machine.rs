@@ -519,6 +519,7 @@ pub(super) async fn give_turn(last: &mut Option<Instant>) {
 }
 
 /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+#[inline]
 pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
     match &scope.shared.cancel {
         Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),

@@ -16,6 +16,7 @@ use crate::checkpoint::{
     JoinRecord, Payload, Snapshot, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSnapshot,
     TaskSpec,
 };
+use crate::graph::NodeName;
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, Place, Write};
@@ -36,6 +37,8 @@ pub(super) struct Recorder<S: State> {
     coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
     current: Option<CheckpointId>,
+    /// Those of its tasks whose nodes had another name then.
+    called_before: Vec<(usize, NodeName)>,
     parent: Option<CheckpointId>,
     source: Source,
     since_snapshot: usize,
@@ -83,6 +86,7 @@ impl<S: State> Recorder<S> {
             snapshots: Snapshots::Anywhere,
             call: None,
             current: None,
+            called_before: Vec::new(),
             parent: None,
             source: Source::Input,
             since_snapshot: 0,
@@ -117,7 +121,25 @@ impl<S: State> Recorder<S> {
             tip: Arc::clone(&self.tip),
             checkpoint: self.current?,
             task,
+            called_before: self
+                .called_before
+                .iter()
+                .find(|(index, _)| *index == task)
+                .map(|(_, name)| Arc::clone(name)),
         })
+    }
+
+    /// Remembers the stored names of the current tasks: logs below them have these in their names.
+    pub(super) fn called_before<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'n NodeName>,
+        plan: &Plan<S>,
+    ) {
+        let names = names.enumerate();
+        let renamed = names.filter(|&(_, name)| plan.renamed(name) != *name);
+        self.called_before = renamed
+            .map(|(index, name)| (index, Arc::clone(name)))
+            .collect();
     }
 
     pub(super) fn current(&self) -> Option<CheckpointId> {
@@ -340,6 +362,7 @@ impl<S: State> Recorder<S> {
             })
             .await?;
         self.current = Some(id);
+        self.called_before.clear();
         Ok(())
     }
 }

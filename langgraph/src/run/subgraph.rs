@@ -193,7 +193,11 @@ impl<S: State> Step<S> for Shared<S> {
     }
 
     fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
-        Some(Box::pin(snapshot_inside(&self.0, state.clone(), look)))
+        let initial = match self.0.persistence {
+            Persistence::PerThread(_) => self.0.plan.initial.clone(),
+            _ => state.clone(),
+        };
+        Some(Box::pin(snapshot_inside(&self.0, initial, look)))
     }
 }
 

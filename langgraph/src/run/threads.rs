@@ -311,7 +311,7 @@ fn assign(
             .iter()
             .filter(|(_, i)| key.as_ref().is_none_or(|key| i.id == *key || i.key == *key))
             .collect();
-        let name = key.unwrap_or_else(|| "the question".to_owned());
+        let name = key.unwrap_or_default();
         match fits.as_slice() {
             [(task, interrupt)] => answers.push((
                 *task,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use langgraph::checkpoint::{Durability, MemorySaver, Snapshot};
 use langgraph::node::Send;
 use langgraph::prelude::*;
+use langgraph::run::Persistence;
 
 use super::trail::{Trail, TrailUpdate, visiting, wire, wired};
 
@@ -159,4 +160,26 @@ async fn an_old_checkpoint_shows_the_graphs_that_ran_behind_it() {
 
     let nobody = graph.get_state_with_subgraphs("u", None).await.unwrap();
     assert!(nobody.is_none());
+}
+
+#[tokio::test]
+async fn a_graph_that_keeps_its_state_shows_the_call_that_waits_and_one_that_keeps_nothing_nothing()
+{
+    for (persistence, expected) in [
+        (
+            Persistence::PerThread("k".to_owned()),
+            Some(pair("a@1", "b")),
+        ),
+        (Persistence::None, None),
+    ] {
+        let inner = pausing().compile().unwrap().persistence(persistence);
+        let mut outer = visiting(&["other"]);
+        outer.add_node("inner", inner);
+        wire(&mut outer, "^>inner inner>other");
+        let graph = kept(&outer);
+        graph.run(()).thread("t").await.unwrap();
+        let snapshot = graph.get_state_with_subgraphs("t", None).await;
+        let snapshot = snapshot.unwrap().unwrap();
+        assert_eq!(snapshot.tasks[0].inside::<Trail>().map(names), expected);
+    }
 }

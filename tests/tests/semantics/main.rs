@@ -27,3 +27,4 @@ mod streams;
 mod subgraphs;
 mod trail;
 mod unfilled_joins;
+mod untracked;
