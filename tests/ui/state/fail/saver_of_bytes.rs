@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::{Checkpointer, Formats, MemorySaver};
 use langgraph::prelude::*;
-use langgraph_tests::bytes::ByteSaver;
+use langgraph_tests::OverMemory;
 
 #[derive(Clone, Default)]
 struct Handle;
@@ -17,7 +17,7 @@ struct Notes {
 fn main() {
     let graph = StateGraph::<Notes>::new().compile().unwrap();
     let store = Arc::new(MemorySaver::new());
-    let saver = ByteSaver::new(&store, Formats::default());
+    let saver = OverMemory::new(&store, Formats::default());
     let _ = graph.clone().checkpointer(saver.clone());
     let any: Arc<dyn Checkpointer> = saver;
     let _ = graph.clone().checkpointer(any);
