@@ -367,7 +367,9 @@ async fn the_suite_finds_what_is_wrong_with_a_store() {
         (
             |answers| {
                 items(answers, |items| {
-                    items.iter_mut().for_each(|item| item.score = None);
+                    for item in items {
+                        item.score = None;
+                    }
                 });
             },
             "random_batches_are_answered_as_in_memory",
