@@ -446,9 +446,9 @@ async fn what_cannot_be_sent_says_so() {
     assert!(Model::openai(" ").build().is_err());
 }
 
-fn embeddings(places: impl IntoIterator<Item = usize>) -> Answer {
+fn embeddings(places: impl IntoIterator<Item = u16>) -> Answer {
     let data = places.into_iter().map(|index| {
-        let vector = [index as f32 + 1.0, 0.5];
+        let vector = [f32::from(index) + 1.0, 0.5];
         json!({"object": "embedding", "index": index, "embedding": vector})
     });
     let data: Vec<Value> = data.collect();
@@ -464,7 +464,7 @@ async fn texts_are_embedded_some_at_a_time_and_come_back_in_their_order() {
     let texts: Vec<String> = (0..70).map(|n| format!("text {n}")).collect();
     let vectors = embedder.embed(&texts).await.unwrap();
     let firsts: Vec<f32> = vectors.iter().map(|vector| vector[0]).collect();
-    let expected = (1..=64).chain(1..=6).map(|n| n as f32);
+    let expected = (1..=64_u16).chain(1..=6).map(f32::from);
     assert_eq!(firsts, expected.collect::<Vec<f32>>());
     let requests = server.requests();
     assert_eq!(requests[0]["input"], json!(texts[..64]));
