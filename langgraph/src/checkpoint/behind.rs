@@ -20,8 +20,16 @@ const WAITING: usize = 64;
 pub(crate) struct Behind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
-    /// What went wrong, until somebody is told.
-    failed: Arc<Mutex<Option<CheckpointError>>>,
+    failed: Arc<Mutex<Failure>>,
+}
+
+/// What went wrong with a batch.
+#[derive(Default)]
+struct Failure {
+    /// Until somebody is told.
+    error: Option<CheckpointError>,
+    /// For those who come after.
+    text: Option<String>,
 }
 
 enum Job {
@@ -34,7 +42,7 @@ impl Behind {
     /// Starts the writer, on the runtime that it is called from.
     pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        let failed = Arc::<Mutex<Option<CheckpointError>>>::default();
+        let failed = Arc::<Mutex<Failure>>::default();
         tokio::spawn(write(Arc::clone(&saver), waiting, Arc::clone(&failed)));
         Self {
             saver,
@@ -45,7 +53,13 @@ impl Behind {
 
     fn check(&self) -> Result<(), CheckpointError> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.take().map_or(Ok(()), Err)
+        if let Some(error) = failed.error.take() {
+            return Err(error);
+        }
+        failed.text.as_ref().map_or(Ok(()), |text| {
+            let text = format!("an earlier record could not be stored: {text}");
+            Err(CheckpointError::storage(text))
+        })
     }
 
     /// Waits until everything is written.
@@ -62,13 +76,16 @@ impl Behind {
 async fn write(
     saver: Arc<dyn Checkpointer>,
     mut jobs: mpsc::Receiver<Job>,
-    failed: Arc<Mutex<Option<CheckpointError>>>,
+    failed: Arc<Mutex<Failure>>,
 ) {
     while let Some(job) = jobs.recv().await {
         match job {
             Job::Put(key, batch) => {
                 if let Err(error) = saver.put(&key, batch).await {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
+                        text: Some(error.to_string()),
+                        error: Some(error),
+                    };
                     // What follows was made on top of what is missing.
                     return;
                 }
@@ -90,9 +107,7 @@ impl Checkpointer for Behind {
             self.check()?;
             if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
                 self.check()?;
-                return Err(CheckpointError::storage(
-                    "an earlier record could not be written",
-                ));
+                return Err(CheckpointError::storage("nobody writes records any more"));
             }
             Ok(())
         })

@@ -66,7 +66,11 @@ impl<S: State> Machine<S> {
         let looks = matches!(&ended, Ended::Finished(done)
             if done.routes.is_empty() && asks(plan, task.node, &done.output.jump));
         if notes && !looks {
-            self.note(&task, &ended).await?;
+            let noted = self.note(&task, &ended).await;
+            // What a node failed with says more than that it could not be noted.
+            if !matches!(ended, Ended::Failed(_)) {
+                noted?;
+            }
         }
         let done = match ended {
             Ended::Finished(done) => done,
@@ -138,7 +142,11 @@ impl<S: State> Machine<S> {
         let asked = matches!(unsettled, Unsettled::Asked(..));
         let ended = unsettled.ended(ran);
         if self.watched() {
-            self.note(&task, &ended).await?;
+            let noted = self.note(&task, &ended).await;
+            // As above.
+            if asked {
+                noted?;
+            }
         }
         if asked && wrote {
             self.tell_values().await;

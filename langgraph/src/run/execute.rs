@@ -362,11 +362,17 @@ impl<S: State> Machine<S> {
             let (Some(task), Some(ended)) = (together.tasks.get(index), ending) else {
                 continue;
             };
+            let failed = matches!(ended, Ended::Failed(_));
+            let mut lost = false;
             if watched {
-                self.record_ended(index, task.node, ended).await?;
+                match self.record_ended(index, task.node, ended).await {
+                    // What a node failed with says more than that it could not be stored.
+                    Err(_) if failed => lost = true,
+                    recorded => recorded?,
+                }
                 self.tell_ended(task, index, ended).await;
             }
-            if fail_fast && matches!(ended, Ended::Failed(_)) {
+            if failed && (fail_fast || lost) {
                 // Waits until they are dropped: nothing goes on behind the error.
                 running.shutdown().await;
                 return Ok(Some(index));

@@ -81,12 +81,15 @@ pub(super) async fn show<S: State>(
             Some(Argument::State(state)) => state,
             _ => &loaded.state,
         };
+        // The log has the name that the node had then.
+        let stored = loaded.stored.checkpoint.tasks.get(index);
+        let stored = stored.map_or(&task.node, |spec| &spec.node);
         let mut namespace = looked.namespace.to_vec();
         namespace.push(Arc::clone(&task.node));
         let look = Look {
             saver: looked.saver,
             // A node that is a graph makes one call.
-            key: below(looked.key, checkpoint, index, &task.node, 0),
+            key: below(looked.key, checkpoint, index, stored, 0),
             namespace,
             saved: looked.saved,
         };

@@ -48,12 +48,16 @@ pub(super) struct Recorder<S: State> {
     snapshots: Snapshots,
     /// The call of a graph that is kept from call to call.
     call: Option<Arc<str>>,
+    /// True when no run goes on behind what is stored.
+    pub(super) at_rest: bool,
     /// True while the log says that a run is under way.
     running: bool,
     metadata: BTreeMap<String, Value>,
     /// Records that wait to be stored with the next checkpoint.
     tasks: Vec<TaskRecord>,
     entries: Vec<EntryRecord>,
+    /// What is known of the tasks of the next checkpoint, to be stored with it.
+    known: Vec<(usize, TaskOutcome)>,
 }
 
 /// Where a log may have snapshots.
@@ -92,10 +96,12 @@ impl<S: State> Recorder<S> {
             since_snapshot: 0,
             log_bytes: 0,
             measure_at: SHORT_LOG,
+            at_rest: false,
             running: false,
             metadata,
             tasks: Vec::new(),
             entries: Vec::new(),
+            known: Vec::new(),
         }
     }
 
@@ -156,11 +162,7 @@ impl<S: State> Recorder<S> {
         let Some(checkpoint) = self.current else {
             return Ok(());
         };
-        let done = |done: &Done<S>| {
-            let payload = self.coder.done(node, done.clone());
-            let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
-            self.tip.encode(payload, what)
-        };
+        let done = |done| self.done(node, done);
         let (ran, outcome) = match ended {
             Ended::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
             Ended::Asked { questions, ran, .. } => (
@@ -177,6 +179,25 @@ impl<S: State> Recorder<S> {
             answers: Vec::new(),
             once: Vec::new(),
         }));
+        Ok(())
+    }
+
+    /// What a task did, as it is stored.
+    fn done(&self, node: usize, done: &Done<S>) -> Result<Payload, CheckpointError> {
+        let payload = self.coder.done(node, done.clone());
+        let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
+        self.tip.encode(payload, what)
+    }
+
+    /// Keeps an input for the checkpoint that begins with it: they are stored together, or not at
+    /// all.
+    pub(super) fn keep_input(
+        &mut self,
+        task: usize,
+        input: &Done<S>,
+    ) -> Result<(), CheckpointError> {
+        let input = self.done(self.coder.plan.nodes.len(), input)?;
+        self.known.push((task, TaskOutcome::Finished(input)));
         Ok(())
     }
 
@@ -274,13 +295,20 @@ impl<S: State> Recorder<S> {
 
     /// Counts what is about to be stored.
     fn count(&mut self) {
-        let finished = |task: &TaskRecord| match &task.outcome {
+        let finished = |outcome: Option<&TaskOutcome>| match outcome {
             Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
             _ => None,
         };
-        let tasks = self.tasks.iter().map(finished);
+        let tasks = self
+            .tasks
+            .iter()
+            .map(|task| finished(task.outcome.as_ref()));
+        let known = self
+            .known
+            .iter()
+            .map(|(_, outcome)| finished(Some(outcome)));
         let entries = self.entries.iter().map(|entry| entry.writes.size());
-        for size in tasks.chain(entries) {
+        for size in tasks.chain(known).chain(entries) {
             self.log_bytes += RECORD + size.unwrap_or(0) as u64;
         }
     }
@@ -342,11 +370,19 @@ impl<S: State> Recorder<S> {
         self.source = record.source;
         self.since_snapshot = record.since_snapshot;
         self.running = running;
-        let tasks = std::mem::take(&mut self.tasks);
+        let mut tasks = std::mem::take(&mut self.tasks);
         let mut entries = std::mem::take(&mut self.entries);
+        let known = std::mem::take(&mut self.known);
         let id = self
             .tip
             .put_checkpoint(record, |record| {
+                tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
+                    checkpoint: record.id,
+                    task,
+                    outcome: Some(outcome),
+                    answers: Vec::new(),
+                    once: Vec::new(),
+                }));
                 entries.extend(entry.map(|writes| EntryRecord {
                     checkpoint: record.id,
                     writes,
@@ -381,6 +417,14 @@ impl<S: State> Machine<S> {
                 recorder.keep(task, node, ended)?;
                 recorder.flush(true).await
             }
+        }
+    }
+
+    /// Keeps an input for the checkpoint that begins with it.
+    pub(super) fn keep_input(&mut self, task: usize, input: &Done<S>) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => Ok(recorder.keep_input(task, input)?),
         }
     }
 
@@ -458,7 +502,8 @@ impl<S: State> Machine<S> {
         let snapshot = recorder.due(origin.source, step, kept)?;
         let tasks = self.frontier.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;
-        let running = !self.frontier.is_empty() || !self.deferred.is_empty();
+        let goes_on = !self.frontier.is_empty() || !self.deferred.is_empty();
+        let running = goes_on && !recorder.at_rest;
         let stored = snapshot.is_some();
         let record = CheckpointRecord {
             id: CheckpointId::after(None),

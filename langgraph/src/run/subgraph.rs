@@ -99,6 +99,7 @@ async fn enter_below<S: State>(
             saver: Arc::clone(&place.tip.saver),
             key,
             encodes: place.tip.encodes(),
+            at_rest: false,
             metadata: machine.scope.shared.metadata.clone(),
             snapshots,
             call,

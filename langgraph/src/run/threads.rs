@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::coder::Coder;
-use super::execute::{Done, Ended};
+use super::execute::Done;
 use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
@@ -35,6 +35,8 @@ pub(super) struct Log {
     pub(super) call: Option<Arc<str>>,
     /// False while values are held back as they are.
     pub(super) encodes: bool,
+    /// True when it is written to from outside, without a run that goes on.
+    pub(super) at_rest: bool,
 }
 
 impl Log {
@@ -47,6 +49,7 @@ impl Log {
             snapshots: Snapshots::Anywhere,
             call: None,
             encodes: true,
+            at_rest: false,
         }
     }
 
@@ -63,7 +66,9 @@ impl Log {
             codec: machine.codec,
         };
         let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
-        recorder.within(self.snapshots, self.call.clone())
+        let mut recorder = recorder.within(self.snapshots, self.call.clone());
+        recorder.at_rest = self.at_rest;
+        recorder
     }
 
     /// Goes on behind what was loaded.
@@ -163,16 +168,13 @@ pub(super) async fn start<S: State>(
         }
         let wrote = !writes.is_empty();
         let entry = machine.entry(writes)?;
+        // The input is safe before the first node starts.
+        machine.keep_input(0, &Done::new(input.clone()))?;
         machine.record(origin, entry).await?;
         if wrote {
             machine.tell_values().await;
         }
         machine.frontier.clear();
-        // The input is safe before the first node starts.
-        let taken_up = Ended::Finished(Done::new(input.clone()));
-        machine
-            .record_ended(0, machine.plan.nodes.len(), &taken_up)
-            .await?;
     }
     machine.start(input).await
 }

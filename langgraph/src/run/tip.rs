@@ -14,8 +14,14 @@ pub(crate) struct Tip {
     pub(crate) key: ThreadKey,
     /// True when values are written as bytes before they are handed over.
     encodes: bool,
-    /// The head of the log as this run knows it.
-    head: Mutex<Option<Head>>,
+    end: Mutex<KnownEnd>,
+}
+
+/// What a run knows of the end of its log.
+struct KnownEnd {
+    head: Option<Head>,
+    /// Why a record could not be stored; it may be there all the same.
+    doubt: Option<String>,
 }
 
 impl Tip {
@@ -29,7 +35,7 @@ impl Tip {
             encodes: encodes && saver.formats().is_some(),
             saver,
             key,
-            head: Mutex::new(head),
+            end: Mutex::new(KnownEnd { head, doubt: None }),
         }
     }
 
@@ -57,13 +63,9 @@ impl Tip {
     }
 
     /// Stores a batch.
-    pub(crate) async fn put(&self, mut batch: Batch) -> Result<(), CheckpointError> {
-        let mut head = self.head.lock().await;
-        batch.head = *head;
-        let next = batch.next_head();
-        self.saver.put(&self.key, batch).await?;
-        *head = next;
-        Ok(())
+    pub(crate) async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
+        let mut end = self.end.lock().await;
+        self.put_behind(&mut end, batch).await
     }
 
     /// Stores a checkpoint, which gets its id here.
@@ -72,14 +74,38 @@ impl Tip {
         mut record: CheckpointRecord,
         batch: impl FnOnce(CheckpointRecord) -> Batch,
     ) -> Result<CheckpointId, CheckpointError> {
-        let mut head = self.head.lock().await;
-        let id = CheckpointId::after(head.map(|head| head.id));
+        let mut end = self.end.lock().await;
+        let id = CheckpointId::after(end.head.map(|head| head.id));
         record.id = id;
-        let mut batch = batch(record);
-        batch.head = *head;
-        let next = batch.next_head();
-        self.saver.put(&self.key, batch).await?;
-        *head = next;
+        self.put_behind(&mut end, batch(record)).await?;
         Ok(id)
+    }
+
+    async fn put_behind(
+        &self,
+        end: &mut KnownEnd,
+        mut batch: Batch,
+    ) -> Result<(), CheckpointError> {
+        batch.head = end.head;
+        let next = batch.next_head();
+        let error = match self.saver.put(&self.key, batch).await {
+            Ok(()) => {
+                end.head = next;
+                end.doubt = None;
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        match (&error, &end.doubt) {
+            // It is this run's own record that is in the way.
+            (CheckpointError::Conflict { .. }, Some(doubt)) => Err(CheckpointError::storage(
+                format!("an earlier record could not be stored: {doubt}"),
+            )),
+            (CheckpointError::Conflict { .. }, None) => Err(error),
+            _ => {
+                end.doubt = Some(error.to_string());
+                Err(error)
+            }
+        }
     }
 }

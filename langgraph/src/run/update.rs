@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::commit::Changes;
-use super::execute::{Ended, Unsettled, look};
+use super::execute::{Done, Ended, Unsettled, look};
 use super::load::Loaded;
 use super::machine::{Machine, Task};
 use super::options::{Options, enter, machine};
@@ -190,7 +190,10 @@ impl<S: State> ThreadUpdate<S> {
     async fn make(self) -> Result<CheckpointId, AgentError> {
         let saver = self.graph.saver.clone();
         let saver = saver.ok_or_else(|| CheckpointError::NoCheckpointer(self.thread.clone()))?;
-        let log = Log::root(&saver, self.thread.clone());
+        let log = Log {
+            at_rest: true,
+            ..Log::root(&saver, self.thread.clone())
+        };
         let mut machine = machine(&self.graph, &Options::default(), None)?;
         let mut loaded = log.load(&machine, self.at).await?;
         match self.change {
@@ -396,11 +399,8 @@ async fn add_input<S: State>(
         machine.step += 1;
     }
     machine.frontier.insert(0, Task::by_edge(start));
-    machine.record(behind(parent, Source::Input), None).await?;
-    let taken_up = Ended::Finished(super::execute::Done::new(input));
-    machine
-        .record_ended(0, machine.plan.nodes.len(), &taken_up)
-        .await
+    machine.keep_input(0, &Done::new(input))?;
+    machine.record(behind(parent, Source::Input), None).await
 }
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers.
@@ -430,22 +430,17 @@ pub(super) async fn copy<S: State>(
     }
     machine.tell_values().await;
     let entry = machine.entry(entry)?;
-    machine.record(origin, entry).await?;
     // START has no code: the input that it took up is taken up again.
     let start = machine.plan.nodes.len();
-    for index in 0..machine.frontier.len() {
-        let prior = machine
-            .frontier
-            .get_mut(index)
-            .filter(|task| task.node == start);
-        if let Some(prior) = prior.and_then(|task| task.prior.take()) {
-            machine.record_ended(index, start, &prior).await?;
-            if let Some(task) = machine.frontier.get_mut(index) {
-                task.prior = Some(prior);
-            }
+    for (index, task) in machine.frontier.iter().enumerate() {
+        if task.node == start
+            && let Some(Ended::Finished(input)) = task.prior.as_deref()
+            && let Some(recorder) = &mut machine.recorder
+        {
+            recorder.keep_input(index, input)?;
         }
     }
-    Ok(())
+    machine.record(origin, entry).await
 }
 
 /// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates

@@ -1,0 +1,142 @@
+//! Copies of threads, and threads that go.
+
+use std::time::Duration;
+
+use langgraph::checkpoint::{CheckpointError, ThreadFilter};
+use langgraph::prelude::*;
+
+use super::support::{Diary, World, ask, graph_in, in_memory, log_of, note, shown, state, wrote};
+
+fn asking() -> CompiledStateGraph<Diary> {
+    let mut inner = StateGraph::<Diary>::new();
+    inner.add_node("x", note).add_node("ask", ask);
+    inner.add_sequence(&["x", "ask"]);
+    let mut graph = graph_in(&World::new());
+    graph
+        .add_node("inner", inner.compile().unwrap())
+        .add_node("ask", ask);
+    graph
+        .add_node("after", note)
+        .add_edge(START, "inner")
+        .add_edge(START, "ask");
+    graph.add_edge(["inner", "ask"], "after");
+    in_memory(&graph)
+}
+
+#[tokio::test]
+async fn questions_are_answered_on_a_copy_and_on_the_original() {
+    let graph = asking();
+    graph.run(wrote("in")).thread("t").await.unwrap();
+    graph.copy_thread("t", "u").await.unwrap();
+    assert_eq!(shown(&graph, "t").await, shown(&graph, "u").await);
+    let questions = state(&graph, "t").await.interrupts;
+    assert_eq!(state(&graph, "u").await.interrupts, questions);
+    assert_eq!(questions.len(), 2);
+
+    for (thread, names) in [("t", ["Ada", "Bob"]), ("u", ["Eve", "Max"])] {
+        for (question, name) in questions.iter().zip(names) {
+            graph.resume(thread, &question.id, name).await.unwrap();
+        }
+    }
+    let ends = |[inner, own]: [&str; 2]| ["in", "x@1", inner, own, "after@4"].map(str::to_owned);
+    assert_eq!(log_of(&graph, "t").await, ends(["Ada", "Bob"]));
+    assert_eq!(log_of(&graph, "u").await, ends(["Eve", "Max"]));
+
+    // Both go on, and know nothing of each other.
+    graph.run(wrote("more")).thread("u").await.unwrap();
+    assert_eq!(log_of(&graph, "t").await, ends(["Ada", "Bob"]));
+    assert_eq!(state(&graph, "u").await.interrupts.len(), 2);
+    graph.delete_thread("t").await.unwrap();
+    assert_eq!(state(&graph, "u").await.interrupts.len(), 2);
+}
+
+#[tokio::test]
+async fn a_copy_has_a_name_of_its_own() {
+    let graph = asking();
+    graph.run(()).thread("t").await.unwrap();
+    graph.run(()).thread("u").await.unwrap();
+    let before = shown(&graph, "u").await;
+    let taken = graph.copy_thread("t", "u").await.unwrap_err();
+    assert!(matches!(
+        taken,
+        AgentError::Checkpoint(CheckpointError::ThreadExists(thread)) if thread == "u"
+    ));
+    assert_eq!(shown(&graph, "u").await, before);
+    let missing = graph.copy_thread("v", "w").await.unwrap_err();
+    assert!(matches!(
+        missing,
+        AgentError::Checkpoint(CheckpointError::UnknownThread(thread)) if thread == "v"
+    ));
+}
+
+async fn names(graph: &CompiledStateGraph<Diary>, filter: ThreadFilter) -> Vec<String> {
+    let threads = graph.threads(filter).await.unwrap();
+    threads.into_iter().map(|info| info.thread).collect()
+}
+
+#[tokio::test]
+async fn threads_are_listed_page_by_page() {
+    let graph = asking();
+    for thread in ["b", "c", "a", "d"] {
+        graph.run(()).thread(thread).await.unwrap();
+    }
+    assert_eq!(
+        names(&graph, ThreadFilter::new()).await,
+        ["a", "b", "c", "d"]
+    );
+    assert_eq!(
+        names(&graph, ThreadFilter::new().limit(3)).await,
+        ["a", "b", "c"]
+    );
+    assert_eq!(
+        names(&graph, ThreadFilter::new().after("c").limit(3)).await,
+        ["d"]
+    );
+    // They wait, and nobody works on them.
+    assert!(
+        names(&graph, ThreadFilter::new().running(true))
+            .await
+            .is_empty()
+    );
+    assert_eq!(
+        names(&graph, ThreadFilter::new().running(false))
+            .await
+            .len(),
+        4
+    );
+}
+
+#[tokio::test]
+async fn idle_threads_go() {
+    let graph = asking();
+    graph.run(()).thread("old").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(60)).await;
+    graph.run(()).thread("young").await.unwrap();
+    let idle = Duration::from_millis(50);
+    assert_eq!(graph.delete_idle_threads(idle).await.unwrap(), 1);
+    assert_eq!(names(&graph, ThreadFilter::new()).await, ["young"]);
+    assert!(graph.get_state("old").await.unwrap().is_none());
+    assert_eq!(graph.usage("old").await.unwrap(), Default::default());
+    assert_eq!(state(&graph, "young").await.interrupts.len(), 2);
+    let hour = Duration::from_secs(3600);
+    assert_eq!(graph.delete_idle_threads(hour).await.unwrap(), 0);
+    // A thread of that name begins anew.
+    graph.run(()).thread("old").await.unwrap();
+    assert_eq!(graph.history("old").await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_thread_says_what_it_takes() {
+    let graph = asking();
+    graph.run(()).thread("t").await.unwrap();
+    let usage = graph.usage("t").await.unwrap();
+    assert_eq!(usage.logs, 2);
+    let inner = 3;
+    let own = graph.history("t").await.unwrap().len() as u64;
+    assert_eq!(usage.checkpoints, own + inner);
+    graph.copy_thread("t", "u").await.unwrap();
+    assert_eq!(graph.usage("u").await.unwrap(), usage);
+    graph.delete_thread("t").await.unwrap();
+    assert_eq!(graph.usage("t").await.unwrap(), Default::default());
+    assert_eq!(graph.usage("u").await.unwrap(), usage);
+}

@@ -1,0 +1,314 @@
+//! Runs that were cut off, wherever that was: somebody goes on with them, and nobody with others.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Waker};
+use std::time::Duration;
+
+use langgraph::checkpoint::{Checkpointer, Durability, ThreadFilter};
+use langgraph::node::Send;
+use langgraph::prelude::*;
+
+use super::saver::Faulty;
+use super::support::{
+    Diary, DiaryUpdate, World, ask, fragile, graph_in, in_memory, log_of, memory, note, over,
+    shown, state, unique, work_once, world, wrote,
+};
+
+/// One after the other, side by side, sent, and inside.
+fn build(world: &Arc<World>) -> StateGraph<Diary> {
+    let mut inner = StateGraph::<Diary>::new();
+    inner.add_node("x", note).add_node("y", once);
+    inner.add_sequence(&["x", "y"]);
+    let mut graph = graph_in(world);
+    let worker = graph.add_worker("worker", async |item: i64, diary: &Diary, cx: &Context| {
+        tokio::task::yield_now().await;
+        let line = unique(&format!("{item}"), diary);
+        effect(cx, &line);
+        wrote(line)
+    });
+    let sent = worker.clone();
+    graph
+        .add_node("a", note)
+        .add_node("b", once)
+        .add_node("inner", inner.compile().unwrap());
+    graph.add_node("sends", move |_: &Diary| {
+        Command::goto([Send::to(&sent, 1), Send::to(&sent, 2)])
+    });
+    graph.add_node("end", note);
+    graph
+        .add_edge(START, "a")
+        .add_edge("a", "b")
+        .add_edge("a", "inner");
+    graph
+        .add_edge(["b", "inner"], "sends")
+        .add_edge("worker", "end");
+    graph
+}
+
+fn effect(cx: &Context, line: &str) {
+    world(cx).effect(line);
+}
+
+async fn once(diary: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    work_once(cx, &unique(&format!("work of {}", cx.node()), diary)).await?;
+    tokio::task::yield_now().await;
+    Ok(note(diary, cx).await)
+}
+
+/// Lets a future go as far as `polls` polls, and drops it. True when it had ended.
+async fn cut_after(polls: usize, run: impl Future) -> bool {
+    let mut run = pin!(run);
+    for _ in 0..polls {
+        let poll = run
+            .as_mut()
+            .poll(&mut TaskContext::from_waker(Waker::noop()));
+        if poll.is_ready() {
+            return true;
+        }
+        // Tasks beside it go on.
+        tokio::task::yield_now().await;
+    }
+    false
+}
+
+/// Waits for what a run has left in the background.
+async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn running(graph: &CompiledStateGraph<Diary>) -> usize {
+    let filter = ThreadFilter::new().running(true);
+    graph.threads(filter).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_at_any_moment_is_found_and_comes_to_the_same_end() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let graph = in_memory(&build(&World::new()));
+        graph
+            .run(wrote("in"))
+            .thread("t")
+            .durability(durability)
+            .await
+            .unwrap();
+        let expected = (log_of(&graph, "t").await, shown(&graph, "t").await);
+        let (mut polls, mut found) = (0, 0);
+        loop {
+            let world = World::new();
+            let saver = memory();
+            let slow: Arc<dyn Checkpointer> = Faulty::new(&saver, None);
+            let run = over(&build(&world), &slow).run(wrote("in")).thread("t");
+            let ended = cut_after(polls, run.durability(durability).into_future()).await;
+            settle().await;
+            // Another process.
+            let graph = over(&build(&world), &saver);
+            let place = format!("{durability:?} after {polls} polls");
+            let stored = graph.get_state("t").await.unwrap();
+            tokio::time::sleep(Duration::from_micros(10)).await;
+            let resumed = graph.resume_pending(Duration::ZERO).await.unwrap();
+            if let Some(stored) = stored {
+                if !ended && !stored.next.is_empty() {
+                    assert_eq!(resumed.len(), 1, "{place}");
+                }
+                found += resumed.len();
+                for resumed in resumed {
+                    assert_eq!(resumed.thread, "t");
+                    resumed.outcome.unwrap();
+                }
+                let end = (log_of(&graph, "t").await, shown(&graph, "t").await);
+                assert_eq!(end, expected, "{place}");
+                assert_eq!(running(&graph).await, 0, "{place}");
+                // What it had stored did not happen again.
+                for line in stored.values.log.iter().skip(1) {
+                    assert_eq!(world.times(line), 1, "{line} {place}");
+                }
+                // Now there is nothing to do.
+                assert!(
+                    graph
+                        .resume_pending(Duration::ZERO)
+                        .await
+                        .unwrap()
+                        .is_empty()
+                );
+            } else {
+                assert!(resumed.is_empty() && !ended, "{place}");
+            }
+            if ended {
+                break;
+            }
+            polls += 1;
+        }
+        assert!(polls > 15, "only {polls} moments");
+        if durability == Durability::Sync {
+            assert!(found > 15, "only {found} of {polls} were cut off");
+        }
+    }
+}
+
+#[tokio::test]
+async fn threads_that_wait_are_left_alone() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph
+        .add_node("ask", ask)
+        .add_node("fragile", fragile)
+        .add_node("note", note);
+    graph.add_router(START, |diary: &Diary| diary.log[0].clone());
+    let graph = in_memory(&graph);
+    world.set_broken(true);
+    for node in ["ask", "fragile", "note"] {
+        let run = graph
+            .run(wrote(node))
+            .thread(node)
+            .interrupt_before(["note"]);
+        let _ = run.await;
+    }
+    for thread in ["updated", "copied", "added", "cleared"] {
+        let run = graph
+            .run(wrote("note"))
+            .thread(thread)
+            .interrupt_before(["note"]);
+        run.await.unwrap();
+    }
+    graph
+        .update_state("updated", wrote("note"))
+        .as_node(START)
+        .await
+        .unwrap();
+    graph.copy_checkpoint("copied").await.unwrap();
+    graph.add_input("added", wrote("note")).await.unwrap();
+    graph.clear_pending("cleared").await.unwrap();
+    let fresh = graph.update_state("fresh", wrote("note")).as_node(START);
+    fresh.await.unwrap();
+
+    let threads = graph.threads(ThreadFilter::new()).await.unwrap();
+    assert_eq!(threads.len(), 8);
+    let mut before = Vec::new();
+    for info in &threads {
+        before.push(shown(&graph, &info.thread).await);
+    }
+    world.set_broken(false);
+    assert_eq!(running(&graph).await, 0);
+    assert!(
+        graph
+            .resume_pending(Duration::ZERO)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    for (info, before) in threads.iter().zip(before) {
+        assert_eq!(shown(&graph, &info.thread).await, before, "{}", info.thread);
+    }
+    assert_eq!(state(&graph, "ask").await.interrupts.len(), 1);
+    assert!(world.effects().is_empty());
+}
+
+/// Hangs as long as the world is broken.
+async fn hang(_: &Diary, cx: &Context) -> DiaryUpdate {
+    if world(cx).works().is_err() {
+        std::future::pending::<()>().await;
+    }
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    world(cx).effect(cx.thread_id().unwrap());
+    wrote("hang")
+}
+
+async fn three_cut_off() -> (Arc<World>, CompiledStateGraph<Diary>) {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_node("end", note);
+    graph.add_sequence(&["hang", "end"]);
+    let slow: Arc<dyn Checkpointer> = Faulty::new(&memory(), None);
+    let graph = over(&graph, &slow);
+    world.set_broken(true);
+    for thread in ["a", "b", "c"] {
+        let run = graph.run(()).thread(thread);
+        run.timeout(Duration::from_millis(10)).await.unwrap_err();
+    }
+    world.set_broken(false);
+    (world, graph)
+}
+
+#[tokio::test]
+async fn of_two_that_look_for_threads_one_takes_each() {
+    let (world, graph) = three_cut_off().await;
+    assert_eq!(running(&graph).await, 3);
+    let (one, two) = tokio::join!(
+        graph.resume_pending(Duration::ZERO),
+        graph.resume_pending(Duration::ZERO)
+    );
+    let (one, two) = (one.unwrap(), two.unwrap());
+    let mut threads: Vec<_> = one
+        .iter()
+        .chain(&two)
+        .map(|resumed| &*resumed.thread)
+        .collect();
+    threads.sort_unstable();
+    assert_eq!(threads, ["a", "b", "c"]);
+    for resumed in one.into_iter().chain(two) {
+        assert!(resumed.outcome.unwrap().is_done());
+    }
+    for thread in threads_of(&graph).await {
+        assert_eq!(world.times(&thread), 1);
+    }
+    assert_eq!(running(&graph).await, 0);
+}
+
+async fn threads_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
+    let threads = graph.threads(ThreadFilter::new()).await.unwrap();
+    threads.into_iter().map(|info| info.thread).collect()
+}
+
+#[tokio::test]
+async fn a_run_that_stored_something_lately_counts_as_alive() {
+    let (world, graph) = three_cut_off().await;
+    let hour = Duration::from_secs(3600);
+    assert!(graph.resume_pending(hour).await.unwrap().is_empty());
+    assert!(world.effects().is_empty());
+    assert_eq!(running(&graph).await, 3);
+}
+
+#[tokio::test]
+async fn one_thread_that_fails_does_not_keep_the_others() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_node("fails", fails_on_b);
+    graph.add_sequence(&["hang", "fails"]);
+    let graph = in_memory(&graph);
+    world.set_broken(true);
+    for thread in ["a", "b", "c"] {
+        let run = graph.run(()).thread(thread);
+        run.timeout(Duration::from_millis(10)).await.unwrap_err();
+    }
+    world.set_broken(false);
+    let resumed = graph.resume_pending(Duration::ZERO).await.unwrap();
+    let ends = resumed
+        .iter()
+        .map(|resumed| (&*resumed.thread, resumed.outcome.is_ok()));
+    assert_eq!(
+        ends.collect::<Vec<_>>(),
+        [("a", true), ("b", false), ("c", true)]
+    );
+    // It has failed, and is not tried again unless somebody says so.
+    assert!(
+        graph
+            .resume_pending(Duration::ZERO)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(log_of(&graph, "b").await, ["hang"]);
+}
+
+fn fails_on_b(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    match cx.thread_id() {
+        Some("b") => Err(NodeError::msg("not this one")),
+        _ => Ok(wrote("works")),
+    }
+}

@@ -1,0 +1,13 @@
+//! What a thread keeps, whatever happens to its runs.
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod copying;
+mod cut_off;
+mod durability;
+mod faults;
+mod looking;
+mod once;
+mod pruning;
+mod rivals;
+mod saver;
+mod support;

@@ -1,0 +1,208 @@
+//! A thread that was shortened goes on as if it had not been.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Snapshot};
+use langgraph::prelude::*;
+use langgraph::run::Keep;
+
+use super::support::{
+    Diary, World, ask, graph_in, in_memory, line, log_of, memory, note, over, shown, state, wrote,
+};
+
+/// A graph with a question, two nodes side by side, and a graph inside.
+fn build(world: &Arc<World>) -> StateGraph<Diary> {
+    let mut inner = StateGraph::<Diary>::new();
+    inner.add_node("x", note).add_node("y", note);
+    inner.add_sequence(&["x", "y"]);
+    let mut graph = graph_in(world);
+    graph
+        .add_node("a", note)
+        .add_node("ask", ask)
+        .add_node("beside", note);
+    graph
+        .add_node("inner", inner.compile().unwrap())
+        .add_node("end", note);
+    graph
+        .add_edge(START, "a")
+        .add_edge("a", "ask")
+        .add_edge("a", "beside");
+    graph
+        .add_edge("ask", "inner")
+        .add_edge(["beside", "inner"], "end");
+    graph
+}
+
+/// Three turns; a fork from the first, that ran to its end; the last waits for an answer.
+async fn busy(graph: &CompiledStateGraph<Diary>, thread: &str) {
+    graph.run(wrote("one")).thread(thread).await.unwrap();
+    graph.resume(thread, "name", "Ada").await.unwrap();
+    graph.run(wrote("two")).thread(thread).await.unwrap();
+    graph.resume(thread, "name", "Bob").await.unwrap();
+    let history = graph.history(thread).await.unwrap();
+    let early = history.iter().find(|snapshot| snapshot.step == 1).unwrap();
+    graph
+        .resume(thread, "name", "Eve")
+        .at(early.id)
+        .await
+        .unwrap();
+    let late = &history[1];
+    graph
+        .update_state(thread, wrote("update"))
+        .at(late.id)
+        .as_node("a")
+        .await
+        .unwrap();
+    graph.run(wrote("three")).thread(thread).await.unwrap();
+}
+
+fn lines(history: &[Snapshot<Diary>]) -> Vec<(String, String)> {
+    let lines = history.iter();
+    lines
+        .map(|snapshot| (snapshot.id.to_string(), line(snapshot)))
+        .collect()
+}
+
+/// What is done with the thread behind it, and what it is then.
+async fn go_on(graph: &CompiledStateGraph<Diary>, thread: &str) -> Vec<String> {
+    let before = graph.history(thread).await.unwrap().len();
+    graph.resume(thread, "name", "Zoe").await.unwrap();
+    graph
+        .update_state(thread, wrote("update"))
+        .as_node("end")
+        .await
+        .unwrap();
+    graph.run(wrote("four")).thread(thread).await.unwrap();
+    graph.resume(thread, "name", "Max").await.unwrap();
+    let history = graph.history(thread).await.unwrap();
+    let new = &history[..history.len() - before];
+    new.iter().map(line).collect()
+}
+
+async fn pruned_is_the_same(saver: Arc<dyn Checkpointer>) {
+    let graph = over(&build(&World::new()), &saver);
+    busy(&graph, "original").await;
+    let original = graph.history("original").await.unwrap();
+    graph.copy_thread("original", "whole").await.unwrap();
+    let expected = go_on(&graph, "whole").await;
+    for newest in 0..=original.len() + 1 {
+        let thread = format!("newest {newest}");
+        graph.copy_thread("original", &thread).await.unwrap();
+        let kept = newest.clamp(1, original.len());
+        let gone = graph.prune(&thread, Keep::Newest(newest)).await.unwrap();
+        assert_eq!(gone, original.len() - kept);
+        let history = graph.history(&thread).await.unwrap();
+        assert_eq!(lines(&history), lines(&original[..kept]), "{newest}");
+        for snapshot in &original[..kept] {
+            let pruned = graph.get_state_at(&thread, snapshot.id).await.unwrap();
+            assert_eq!(pruned.as_ref().map(line), Some(line(snapshot)));
+        }
+        for snapshot in &original[kept..] {
+            let pruned = graph.get_state_at(&thread, snapshot.id).await.unwrap();
+            assert!(pruned.is_none());
+        }
+        let (now, before) = (
+            state(&graph, &thread).await,
+            state(&graph, "original").await,
+        );
+        assert_eq!((now.id, line(&now)), (before.id, line(&before)));
+        assert_eq!(now.interrupts, before.interrupts);
+        // Again changes nothing.
+        assert_eq!(graph.prune(&thread, Keep::Newest(newest)).await.unwrap(), 0);
+        // Every branch that is left goes on, too.
+        for snapshot in &original[..kept] {
+            let (here, there) = (format!("{thread} fork"), "fork".to_owned());
+            for (from, to) in [(&*thread, &here), ("original", &there)] {
+                graph.copy_thread(from, to).await.unwrap();
+                graph.proceed(to).at(snapshot.id).await.unwrap();
+            }
+            let (here_is, there_is) = (state(&graph, &here).await, state(&graph, &there).await);
+            assert_eq!(line(&here_is), line(&there_is));
+            // Which node ran last is still known.
+            for thread in [&here, &there] {
+                let update = graph.update_state(thread, wrote("x")).at(snapshot.id);
+                let _ = update.await;
+            }
+            let (here_is, there_is) = (state(&graph, &here).await, state(&graph, &there).await);
+            assert_eq!(line(&here_is), line(&there_is));
+            graph.delete_thread(&here).await.unwrap();
+            graph.delete_thread(&there).await.unwrap();
+        }
+        assert_eq!(go_on(&graph, &thread).await, expected, "{newest}");
+    }
+}
+
+#[tokio::test]
+async fn a_pruned_thread_is_read_and_goes_on_as_before() {
+    pruned_is_the_same(memory()).await;
+}
+
+#[tokio::test]
+async fn pruning_keeps_what_was_made_since_then() {
+    let graph = in_memory(&build(&World::new()));
+    graph.run(wrote("one")).thread("t").await.unwrap();
+    graph.resume("t", "name", "Ada").await.unwrap();
+    let before = graph.history("t").await.unwrap().len();
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let since = SystemTime::now();
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    graph.run(wrote("two")).thread("t").await.unwrap();
+    let whole = graph.history("t").await.unwrap();
+    let gone = graph.prune("t", Keep::Since(since)).await.unwrap();
+    assert_eq!(gone, before);
+    let left = graph.history("t").await.unwrap();
+    assert_eq!(lines(&left), lines(&whole[..whole.len() - before]));
+    // The head stays, however old.
+    let later = SystemTime::now() + Duration::from_secs(60);
+    graph.prune("t", Keep::Since(later)).await.unwrap();
+    assert_eq!(graph.history("t").await.unwrap().len(), 1);
+    graph.resume("t", "name", "Bob").await.unwrap();
+    assert_eq!(log_of(&graph, "t").await.len(), 14);
+}
+
+#[tokio::test]
+async fn pruning_removes_the_logs_inside_what_is_gone() {
+    let saver = memory();
+    let graph = over(&build(&World::new()), &saver);
+    busy(&graph, "t").await;
+    let logs = graph.usage("t").await.unwrap().logs;
+    // The root's, and one for each time the graph inside ran.
+    assert_eq!(logs, 4);
+    let whole = graph.usage("t").await.unwrap();
+    graph.prune("t", Keep::Newest(1)).await.unwrap();
+    let left = graph.usage("t").await.unwrap();
+    assert_eq!((left.logs, left.checkpoints), (1, 1));
+    assert!(left.records < whole.records);
+}
+
+#[tokio::test]
+async fn pruning_keeps_the_log_of_a_graph_that_waits() {
+    let world = World::new();
+    let mut inner = StateGraph::<Diary>::new();
+    inner.add_node("x", note).add_node("ask", ask);
+    inner.add_sequence(&["x", "ask"]);
+    let mut graph = graph_in(&world);
+    graph
+        .add_node("a", note)
+        .add_node("inner", inner.compile().unwrap());
+    graph.add_sequence(&["a", "inner"]);
+    let graph = in_memory(&graph);
+    graph.run(()).thread("t").await.unwrap();
+    graph.prune("t", Keep::Newest(1)).await.unwrap();
+    assert_eq!(graph.usage("t").await.unwrap().logs, 2);
+    graph.resume("t", "name", "Ada").await.unwrap();
+    assert_eq!(log_of(&graph, "t").await, ["a@0", "x@1", "Ada"]);
+    assert_eq!(world.times("x@1"), 1);
+    assert_eq!(shown(&graph, "t").await.len(), 2);
+}
+
+#[tokio::test]
+async fn there_is_nothing_to_prune_without_a_thread() {
+    let graph = in_memory(&build(&World::new()));
+    let error = graph.prune("t", Keep::Newest(1)).await.unwrap_err();
+    assert!(matches!(
+        error,
+        AgentError::Checkpoint(CheckpointError::UnknownThread(thread)) if thread == "t"
+    ));
+}
