@@ -1,15 +1,20 @@
 //! What the example prints, also from one process to the next.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 /// The lines that the example prints with these arguments.
 fn printed(arguments: &[&str]) -> Vec<String> {
-    // target/debug/deps/this -> target/debug/examples/it, which cargo builds with this test.
-    let mut program = PathBuf::from(std::env::current_exe().unwrap());
-    program.pop();
-    program.pop();
-    program.push("examples/memory_persistence");
+    // `cargo test -p langgraph-sqlite` builds it before it runs a test; with `--test` it does not.
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let program = profile
+        .join("examples/memory_persistence")
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        program.exists(),
+        "the example is not built: run `cargo build -p langgraph-sqlite --examples`"
+    );
     let output = Command::new(program).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
