@@ -37,7 +37,8 @@ pub mod public {
         hidden: Hidden,
         is_done: bool,
         to_do: Option<String>,
-        add: i64,
+        /// A sum.
+        pub add: i64,
         #[reducer(newest)]
         _unused: i64,
     }
@@ -102,6 +103,63 @@ pub mod public {
         }
     }
 
+    /// Borrows for a lifetime that has a name, and is generic.
+    #[node]
+    pub async fn keep<'a, S: State>(state: &'a S, _: &'a Context) -> S {
+        state.clone()
+    }
+
+    /// Decides for itself.
+    #[node]
+    pub async fn decide(_: &Notes) -> Next {
+        Next::node("say")
+    }
+
+    /// Where to go.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Way {
+        /// To the work.
+        Work(u8),
+        /// Home.
+        Home,
+    }
+
+    /// Where to go.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub async fn way(_: &Notes) -> Result<Way, NodeError> {
+        Ok(Way::Work(2))
+    }
+
+    /// The items.
+    #[must_use]
+    pub fn items(_: &Notes) -> Vec<u8> {
+        vec![1, 2]
+    }
+
+    /// Every construct, where every warning is an error.
+    #[must_use]
+    pub fn graph() -> StateGraph<Notes> {
+        graph! {
+            type State = Notes;
+
+            let repeat = Repeat(2).retry(2);
+            let keep_on = keep;
+            let last = rest;
+
+            START => keep => decide => goto [say, rest];
+            say => [again, super::modules::deep::count => rest] => keep_on => match way {
+                Way::Work(count) if count > 1 => for item in items { work(item) } => repeat,
+                Way::Work(_) => [repeat, last],
+                Way::Home => END,
+            };
+            repeat => if |notes: &Notes| notes.is_done { last } else { END };
+            last => END;
+        }
+    }
+
     /// Adds.
     ///
     /// # Errors
@@ -122,6 +180,24 @@ pub mod public {
     #[tool(return_directly)]
     pub fn now() -> String {
         "noon".to_owned()
+    }
+}
+
+/// Nodes in modules, and made by `macro_rules!`.
+pub mod modules {
+    macro_rules! nodes {
+        ($($name:ident: $field:ident = $value:expr),*) => {$(
+            /// Writes a field.
+            #[langgraph::node(writes($field))]
+            pub async fn $name(_: &crate::public::Notes) -> i64 {
+                $value
+            }
+        )*};
+    }
+
+    /// A module in a module.
+    pub mod deep {
+        nodes!(count: add = 3, count_on: add = 4);
     }
 }
 
@@ -191,6 +267,18 @@ mod shadowed {
         (line("by_value"), 1)
     }
 
+    #[::langgraph::node(writes(passing))]
+    pub(super) async fn beside(_: &Shadowed) -> Text {
+        <Text as ::core::default::Default>::default()
+    }
+
+    pub(super) fn graph() -> ::langgraph::StateGraph<Shadowed> {
+        ::langgraph::graph! {
+            START => [by_ref, by_value, beside] => method => END;
+            let method = Method;
+        }
+    }
+
     pub(super) struct Method;
 
     #[::langgraph::node]
@@ -240,6 +328,8 @@ async fn d8_the_macros_need_no_names_around_them() {
     let start = shadowed::Shadowed::default();
     let state = graph.compile().unwrap().invoke(start).await.unwrap();
     assert_eq!(state.log, ["by_ref", "by_value"]);
+    let written = shadowed::graph().compile().unwrap();
+    assert_eq!(written.invoke(()).await.unwrap().log, state.log);
     assert_eq!(no_prelude::say.into_tool().name(), "say");
 }
 
@@ -262,4 +352,7 @@ async fn d8_a_strict_crate_uses_the_macros() {
         .await
         .unwrap();
     assert_eq!(state.log, ["said", "again", "repeated", "repeated"]);
+    let written = public::graph().compile().unwrap();
+    let written = written.invoke(()).await.unwrap();
+    assert_eq!((written.log, written.add), (state.log, 3));
 }

@@ -436,7 +436,7 @@ impl Counts {
 
 /// rustc sees what functions say; `compile()` sees the rest.
 #[tokio::test]
-async fn b10_writers_of_one_field_side_by_side_do_not_compile() {
+async fn writers_of_one_field_side_by_side_do_not_compile() {
     let told = |graph: &StateGraph<Notes>| graph.compile().unwrap_err().to_string();
     let message = "the graph cannot be compiled: `first` and `second` run side by side, and each writes \
                    `count`, which has no reducer; give it one, or let one run after the other";

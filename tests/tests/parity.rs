@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use langgraph_tests::parity::{Mode, Verdict, run};
+use langgraph_tests::open_saver;
+use langgraph_tests::parity::{Mode, Report, Verdict, run};
 
 fn parity(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -30,9 +31,24 @@ fn answered() -> BTreeSet<String> {
     names
 }
 
+async fn with(saver: &str, mode: Mode) -> Report {
+    let opened = open_saver(saver).await.unwrap();
+    run(&[parity("cases")], mode, &opened.saver).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cases_answer_alike_when_threads_are_kept_as_bytes() {
+    let (values, bytes) = (
+        with("memory", Mode::Check).await,
+        with("bytes", Mode::Check).await,
+    );
+    assert_eq!(bytes.failed(), 0, "{bytes}");
+    assert_eq!(bytes.verdicts, values.verdicts);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cases_answer_as_python_does_or_as_decided() {
-    let report = run(&[parity("cases")], Mode::Check).await.unwrap();
+    let report = with("memory", Mode::Check).await;
     assert_eq!(report.failed(), 0, "{report}");
     assert!(report.passed() >= 399, "{report}");
     let verdicts = report.verdicts.into_iter();
@@ -44,7 +60,7 @@ async fn cases_answer_as_python_does_or_as_decided() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_leaf_of_an_expectation_is_noticed() {
     let mutated = Mode::Mutate { seed: 1 };
-    let report = run(&[parity("cases")], mutated).await.unwrap();
+    let report = with("memory", mutated).await;
     let survivors: Vec<_> = report.survivors().collect();
     assert_eq!(survivors, [""; 0]);
     assert!(report.failed() >= 456);

@@ -70,6 +70,7 @@ fn every_error_of_a_run_is_in_the_table() {
         ("langgraph/src/error.rs", "AgentError"),
         ("langgraph/src/error.rs", "InvalidUpdate"),
         ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
+        ("langgraph/src/store/error.rs", "StoreError"),
         ("langgraph/src/remote/error.rs", "RemoteError"),
         ("langgraph/src/agent/model/error.rs", "ModelErrorKind"),
         ("langgraph/src/graph/problem.rs", "CompilationError"),
@@ -184,4 +185,48 @@ fn every_rule_of_graph_has_a_check_a_test_and_a_line_in_the_documentation() {
     });
     let unnamed: Vec<_> = ours.filter(|name| !checked.contains(*name)).collect();
     assert!(unnamed.is_empty(), "no function in check.rs: {unnamed:?}");
+}
+
+/// The cell behind a name in the table between `<!-- build-cost -->` markers.
+fn build_cost(readme: &str, name: &str) -> Option<String> {
+    let (_, table) = readme.split_once("<!-- build-cost -->")?;
+    let (table, _) = table.split_once("<!-- /build-cost -->")?;
+    let row = table.lines().find(|line| line.contains(name))?;
+    let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+    cells.last().map(|cell| (*cell).to_owned())
+}
+
+#[test]
+fn i3_the_readme_says_what_a_build_costs_and_counts_the_crates_rightly() {
+    let readme = read("README.md");
+    for name in [
+        "first `cargo build`",
+        "after a change",
+        "binary",
+        "of 500 edges",
+    ] {
+        assert!(build_cost(&readme, name).is_some(), "no row {name}");
+    }
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--package", "langgraph", "--edges", "normal"])
+        .args(["--prefix", "none", "--format", "{p}", "--no-dedupe"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{tree:?}");
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let crates: std::collections::BTreeSet<&str> = tree.lines().collect();
+    let said = build_cost(&readme, "and what it brings along");
+    assert_eq!(said, Some(crates.len().to_string()));
+    assert!(readme.contains(&format!("brings {} crates along", crates.len())));
+}
+
+#[test]
+fn i3_the_readme_shows_pictures_of_the_benchmarks_that_are_there() {
+    let readme = read("README.md");
+    for theme in ["light", "dark"] {
+        let file = format!("docs/performance-{theme}.svg");
+        assert!(readme.contains(&file), "README.md does not show {file}");
+        assert!(read(&file).starts_with("<svg "), "{file} is no picture");
+    }
 }

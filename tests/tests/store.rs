@@ -6,7 +6,8 @@ use std::time::Duration;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph::store::{
-    Filter, Item, ManualClock, MemoryStore, StoreError, StoreOptions, conformance,
+    Answer, Filter, Indexing, Item, ManualClock, MemoryStore, Namespace, Op, Put, Search,
+    StoreError, StoreFuture, StoreOptions, Ttl, conformance,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -204,6 +205,17 @@ async fn a_value_that_is_no_json_is_refused() {
 }
 
 #[tokio::test]
+async fn a_value_that_would_come_back_changed_is_refused_with_its_place() {
+    let store = MemoryStore::new();
+    let value = vec![Some(0.5), Some(f64::NAN)];
+    let error = store.put(["a"], "k", &value).await.unwrap_err().to_string();
+    assert!(error.contains("[1]") && error.contains("NaN"), "{error}");
+    let visits = std::collections::HashMap::from([(7_u64, "Ada".to_owned())]);
+    store.put(["a"], "visits", &visits).await.unwrap();
+    assert_eq!(store.get_as(["a"], "visits").await.unwrap(), Some(visits));
+}
+
+#[tokio::test]
 async fn an_item_can_be_written_as_json() {
     let clock = Arc::new(ManualClock::new());
     let store = MemoryStore::with(StoreOptions::default().clock(clock.clone()));
@@ -220,4 +232,167 @@ async fn an_item_can_be_written_as_json() {
     assert_eq!(text["value"], json!({"n": 2}));
     let later = text["updated_at"].as_u64().unwrap() - text["created_at"].as_u64().unwrap();
     assert_eq!(later, 2000);
+}
+
+/// A store with a fault: what it is asked, or what it answers, is changed on the way.
+struct Faulty {
+    inner: MemoryStore,
+    asked: fn(&mut Vec<Op>),
+    answered: fn(&mut Vec<Answer>),
+}
+
+impl Store for Faulty {
+    fn batch(&self, mut ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
+        Box::pin(async move {
+            (self.asked)(&mut ops);
+            let mut answers = self.inner.batch(ops).await?;
+            (self.answered)(&mut answers);
+            Ok(answers)
+        })
+    }
+
+    fn sweep(&self) -> StoreFuture<'_, usize> {
+        self.inner.sweep()
+    }
+}
+
+fn searches(ops: &mut [Op], change: fn(&mut Search)) {
+    for op in ops {
+        if let Op::Search(search) = op {
+            change(search);
+        }
+    }
+}
+
+fn puts(ops: &mut [Op], change: fn(&mut Put)) {
+    for op in ops {
+        if let Op::Put(put) = op {
+            change(put);
+        }
+    }
+}
+
+fn items(answers: &mut [Answer], change: fn(&mut Vec<Item>)) {
+    for answer in answers {
+        if let Answer::Items(items) = answer {
+            change(items);
+        }
+    }
+}
+
+async fn fails(asked: fn(&mut Vec<Op>), answered: fn(&mut Vec<Answer>)) -> Vec<&'static str> {
+    let report = conformance::run(async |options| {
+        let inner = MemoryStore::with(options);
+        let store = Faulty {
+            inner,
+            asked,
+            answered,
+        };
+        Ok(Arc::new(store) as Arc<dyn Store>)
+    });
+    report
+        .await
+        .failed
+        .into_iter()
+        .map(|(case, _)| case)
+        .collect()
+}
+
+#[tokio::test]
+async fn the_suite_finds_what_is_wrong_with_a_store() {
+    let nothing = |_: &mut Vec<Op>| {};
+    let same = |_: &mut Vec<Answer>| {};
+    assert!(fails(nothing, same).await.is_empty());
+
+    let faults: [(fn(&mut Vec<Op>), &str); 10] = [
+        (
+            |ops| searches(ops, |search| search.filter = None),
+            "filters_are_combined",
+        ),
+        (
+            |ops| searches(ops, |search| search.offset = 0),
+            "searches_come_in_pages",
+        ),
+        (
+            |ops| searches(ops, |search| search.query = None),
+            "the_nearest_come_first_with_their_scores",
+        ),
+        (
+            |ops| searches(ops, |search| search.refresh = None),
+            "a_search_starts_the_time_of_what_it_returns",
+        ),
+        (
+            |ops| searches(ops, |search| search.prefix = Namespace::root()),
+            "a_search_sees_its_namespace_and_below",
+        ),
+        (
+            |ops| puts(ops, |put| put.ttl = Ttl::Never),
+            "what_has_expired_is_gone_without_a_sweep",
+        ),
+        (
+            |ops| puts(ops, |put| put.indexing = Indexing::Default),
+            "only_what_is_embedded_is_found_by_a_query",
+        ),
+        // Names joined by dots.
+        (
+            |ops| {
+                puts(ops, |put| {
+                    put.namespace = put.namespace.labels().join(".").into()
+                })
+            },
+            "namespaces_are_never_mistaken_for_each_other",
+        ),
+        (|ops| ops.reverse(), "a_batch_is_done_in_order"),
+        (
+            |ops| puts(ops, |put| put.value = round(&put.value)),
+            "values_come_back_as_they_were_put",
+        ),
+    ];
+    for (fault, expected) in faults {
+        let failed = fails(fault, same).await;
+        assert!(
+            failed.contains(&expected),
+            "{expected} is not among {failed:?}"
+        );
+    }
+    let faults: [(fn(&mut Vec<Answer>), &str); 3] = [
+        (
+            |answers| items(answers, |items| items.reverse()),
+            "the_newest_come_first",
+        ),
+        (
+            |answers| {
+                items(answers, |items| {
+                    items.iter_mut().for_each(|item| item.score = None)
+                })
+            },
+            "random_batches_are_answered_as_in_memory",
+        ),
+        (
+            |answers| {
+                for answer in answers {
+                    if let Answer::Namespaces(namespaces) = answer {
+                        namespaces.push(Namespace::root());
+                    }
+                }
+            },
+            "what_is_missing_is_none",
+        ),
+    ];
+    for (fault, expected) in faults {
+        let failed = fails(nothing, fault).await;
+        assert!(
+            failed.contains(&expected),
+            "{expected} is not among {failed:?}"
+        );
+    }
+}
+
+/// Whole numbers instead of floats.
+fn round(value: &serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Array(array) => array.iter().map(round).collect(),
+        serde_json::Value::Number(number) if number.is_f64() => json!(0),
+        other => other.clone(),
+    }
 }

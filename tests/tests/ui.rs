@@ -2,6 +2,8 @@
 //!
 //! `TRYBUILD=overwrite cargo test -p langgraph-tests --test ui` writes the messages anew.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // clippy does not know that helpers of tests are tests
+
 #[path = "ui/mutations.rs"]
 mod mutations;
 
@@ -29,4 +31,40 @@ fn d4_mistakes_in_a_node_are_told_at_their_place() {
 #[test]
 fn mistakes_in_a_tool_are_told_at_their_place() {
     cases("tool");
+}
+
+/// What trybuild compares with rustc is compared with the program here: no mention is missing, and
+/// none is told twice. Editors rely on it, for a name that is emitted once is a name to follow.
+#[test]
+fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {
+    let name = "ui/graph/fail/every_mention_is_a_name";
+    let read = |end: &str| {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(root.join(format!("{name}.{end}"))).unwrap()
+    };
+    let (program, told) = (read("rs"), read("stderr"));
+    let mut mentions = Vec::new();
+    let graphs = program
+        .lines()
+        .enumerate()
+        .skip_while(|(_, line)| *line != "fn main() {");
+    for (number, line) in graphs {
+        let mut column = 0;
+        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            if word.to_lowercase().starts_with("old_") || word.starts_with("Old") {
+                mentions.push(format!("{name}.rs:{}:{}", number + 1, column + 1));
+            }
+            column += word.len() + 1;
+        }
+    }
+    let mut errors: Vec<&str> = told
+        .lines()
+        .filter_map(|line| line.split("--> ").nth(1))
+        .collect();
+    // The lint level, which the first error shows.
+    errors.retain(|place| !place.ends_with(":2:9"));
+    errors.sort_unstable();
+    mentions.sort_unstable();
+    assert!(mentions.len() > 20, "{mentions:?}");
+    assert_eq!(errors, mentions);
 }

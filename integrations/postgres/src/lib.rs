@@ -6,6 +6,10 @@
 mod error;
 mod migrate;
 mod pool;
+mod saver;
+mod store;
 
 pub use error::PostgresError;
 pub use pool::{Database, Options};
+pub use saver::PostgresSaver;
+pub use store::PostgresStore;

@@ -1,11 +1,14 @@
 //! The tables, and how an older database gets them.
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 
 use crate::PostgresError;
 
 /// What takes a database from each version to the next. Never change one that has been released.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("sql/1_store.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("sql/1_store.sql"),
+    include_str!("sql/2_threads.sql"),
+];
 
 /// What all processes that set up tables wait for: the bytes of `langgrap`.
 const LOCK: i64 = 0x6c61_6e67_6772_6170;

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Client, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
+    Client, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Transaction,
 };
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Config, NoTls, Transaction};
+use tokio_postgres::{Config, IsolationLevel, NoTls};
 
 use crate::PostgresError;
 use crate::migrate::{MIGRATIONS, migrate};
@@ -159,6 +159,28 @@ impl Database {
     pub(crate) async fn client(&self) -> Result<Client, PostgresError> {
         let client = self.pool.get().await;
         client.map_err(|error| PostgresError::Connect(Box::new(error)))
+    }
+
+    /// Runs `job` in a transaction that only reads, all of it as of one moment.
+    pub(crate) async fn snapshot<T, E>(
+        &self,
+        job: impl for<'a> FnOnce(&'a Transaction<'a>) -> Job<'a, T, E> + Send,
+    ) -> Result<T, E>
+    where
+        E: From<PostgresError>,
+    {
+        let mut client = self.client().await?;
+        let transaction = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start()
+            .await
+            .map_err(PostgresError::from)?;
+        let answer = job(&transaction).await;
+        // Nothing was written, so nothing can be lost.
+        let _ = transaction.rollback().await;
+        answer
     }
 
     /// Runs `job` in a transaction that is committed when it answers `Ok`, and rolled back when it

@@ -167,7 +167,7 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
             let _ = connection.execute_batch("ROLLBACK");
         }
         for job in done {
-            job.finish(result.as_ref().map(|()| ()).map_err(|error| match error {
+            job.finish(result.as_ref().copied().map_err(|error| match error {
                 Some(error) => again(error),
                 None => SqliteError::RolledBack("another write of the group failed".to_owned()),
             }));

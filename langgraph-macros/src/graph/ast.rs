@@ -16,6 +16,8 @@ pub(crate) struct Graph {
     pub(crate) chains: Vec<Chain>,
     /// The first token, for what is missing everywhere.
     pub(crate) first: Option<Span>,
+    /// What could be read of a part that could not: an editor still knows the names in it.
+    pub(crate) fragments: Vec<TokenStream>,
     /// True when a part could not be read: then nothing is said about what the rest leads to.
     pub(crate) broken: bool,
 }

@@ -26,6 +26,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) state: Option<&'a Type>,
     /// The `let`s, in order.
     pub(crate) lets: &'a [Let],
+    /// What could be read of a part that could not.
+    pub(crate) fragments: &'a [TokenStream],
     /// True when a part could not be read.
     pub(crate) broken: bool,
 }
@@ -63,11 +65,17 @@ pub(crate) fn expand(
     let writes = printer.writes();
     let answers = printer.answers();
     let private = private_at(Span::mixed_site());
+    let names = if in_an_editor() {
+        printer.names_first(frame.fragments)
+    } else {
+        TokenStream::new()
+    };
     // One name for what is called: a long path in every call is work for rustc.
     let body = quote_spanned! {Span::mixed_site()=>
         use #root::__private as #private;
         #answers
         #(#statements)*
+        #names
         let mut #graph = #private::closed::<#of>();
         #ends
         #nodes
@@ -129,6 +137,14 @@ impl Printer<'_> {
     fn names(&self, places: &[Place]) -> TokenStream {
         let names = places.iter().map(|place| self.name(place.vertex));
         quote!(&[#(#names),*])
+    }
+
+    /// All names, for an editor, before anything that depends on how long they are: it completes a
+    /// name where that stands in the expansion without it.
+    fn names_first(&self, fragments: &[TokenStream]) -> TokenStream {
+        let nodes = self.model.nodes.iter().filter(|node| !self.is_lost(node));
+        let mentions = nodes.flat_map(|node| &node.mentions);
+        quote!(#(let _ = &#mentions;)* #(let _ = &#fragments;)*)
     }
 
     /// START and END as documented items, wherever they are written.

@@ -25,6 +25,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let graph = expand::Frame {
         state: graph.state.as_ref(),
         lets: &graph.lets,
+        fragments: &graph.fragments,
         broken: graph.broken,
     };
     expand::expand(&model, &graph, &errors, &root)

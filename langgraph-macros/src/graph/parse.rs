@@ -34,6 +34,7 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     group.set_span(end);
     let mut reader = Reader {
         errors,
+        fragments: Vec::new(),
         broken: false,
         resumed: false,
     };
@@ -48,12 +49,14 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     if let (Err(error), false) = (read, reader.broken) {
         reader.fail(error);
     }
+    graph.fragments = reader.fragments;
     graph.broken = reader.broken;
     graph
 }
 
 struct Reader<'e> {
     errors: &'e mut Errors,
+    fragments: Vec<TokenStream>,
     broken: bool,
     /// True when the next chain begins where an error has been reported.
     resumed: bool,
@@ -170,7 +173,8 @@ impl Reader<'_> {
     fn read_let(&mut self, input: ParseStream<'_>, names: &mut Vec<Ident>) -> Read<TokenStream> {
         let attributes = self.ok(input.call(Attribute::parse_outer))?;
         if !input.peek(Token![let]) {
-            let span = input_span(input, Span::call_site());
+            let written = last_span(&quote!(#(#attributes)*));
+            let span = input_span(input, written.unwrap_or_else(|| input.span()));
             return Err(self.fail_at(span, "attributes can only stand before a `let`"));
         }
         let keyword: Token![let] = self.ok(input.parse())?;

@@ -33,6 +33,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
         lets,
         chains,
         first,
+        fragments,
         broken,
         root,
     } = parse::parse(tokens, &mut errors);
@@ -48,6 +49,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
     let frame = expand::Frame {
         state: state.as_ref(),
         lets: &lets,
+        fragments: &fragments,
         broken,
     };
     let expansion = expand::expand(&model, &frame, &errors, &root);

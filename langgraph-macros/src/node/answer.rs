@@ -46,7 +46,7 @@ pub(super) fn written(
     let (shape, ty) = replace(output, &update);
     Written {
         ty,
-        value: convert(&shape, &update, fields, output.span(), value),
+        value: convert(root, &shape, &update, fields, output.span(), value),
     }
 }
 
@@ -96,7 +96,13 @@ fn last_name(ty: &Type) -> Option<&Ident> {
     }
 }
 
+/// A variable of ours at the user's place.
+fn local(name: &str, span: Span) -> Ident {
+    Ident::new(name, span.resolved_at(Span::mixed_site()))
+}
+
 fn convert(
+    root: &Root,
     shape: &Shape<'_>,
     update: &Type,
     fields: &[Ident],
@@ -106,28 +112,31 @@ fn convert(
     match shape {
         Shape::Values => {
             let locals: Vec<_> = (0..fields.len())
-                .map(|index| {
-                    let span = span.resolved_at(Span::mixed_site());
-                    Ident::new(&format!("value{index}"), span)
-                })
+                .map(|index| local(&format!("value{index}"), span))
                 .collect();
             let pattern = if let [one] = locals.as_slice() {
                 one.to_token_stream()
             } else {
                 quote_spanned!(span=> (#(#locals),*))
             };
-            let sets = fields.iter().zip(&locals).map(|(field, local)| {
-                quote_spanned!(field.span()=> update.#field = ::core::option::Option::Some(#local);)
+            let sets = fields.iter().zip(&locals).map(|(field, value)| {
+                let root = root.at(span);
+                let write = quote_spanned!(span=> #root::__private::write);
+                // The field may come from a `macro_rules!`, where our variable is not known.
+                let update = local("update", field.span());
+                let place = quote_spanned!(field.span()=> &mut #update.#field);
+                quote_spanned!(span=> #write(#place, #value);)
             });
+            let made = local("update", Span::mixed_site());
             quote! {{
                 let #pattern = #value;
-                let mut update = <#update as ::core::default::Default>::default();
+                let mut #made = <#update as ::core::default::Default>::default();
                 #(#sets)*
-                update
+                #made
             }}
         }
         Shape::Jump(next) => {
-            let inner = convert(&Shape::Values, update, fields, span, &quote!(values));
+            let inner = convert(root, &Shape::Values, update, fields, span, &quote!(values));
             quote! {{
                 let (values, next) = #value;
                 let next: #next = next;
@@ -135,7 +144,7 @@ fn convert(
             }}
         }
         Shape::Fallible(inner) => {
-            let inner = convert(inner, update, fields, span, &quote!(values));
+            let inner = convert(root, inner, update, fields, span, &quote!(values));
             quote! {
                 match #value {
                     ::core::result::Result::Ok(values) => ::core::result::Result::Ok(#inner),

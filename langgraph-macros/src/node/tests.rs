@@ -365,8 +365,8 @@ fn a_function_that_declares_its_writes() {
                                     {
                                         let (value0, value1) = values;
                                         let mut update = <<S as ::langgraph::state::State>::Update as ::core::default::Default>::default();
-                                        update.plan = ::core::option::Option::Some(value0);
-                                        update.r#type = ::core::option::Option::Some(value1);
+                                        ::langgraph::__private::write(&mut update.plan, value0);
+                                        ::langgraph::__private::write(&mut update.r#type, value1);
                                         update
                                     },
                                     next,
@@ -408,7 +408,7 @@ fn a_method() {
         "impl<T: Tr> Foo<T> { async fn run(&self, state: S, cx: &Context) -> U { body } }",
         expect![[r#"
             impl<T: Tr> Foo<T> {
-                #[allow(clippy::unused_async)]
+                #[allow(clippy::unused_async, clippy::unused_self)]
                 async fn run(&self, state: S, cx: &Context) -> U {
                     body
                 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprClosure, Ident, Lit, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprClosure, Ident, Lit, LitStr, Meta, Path, Token};
 
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
@@ -24,8 +24,8 @@ const BUILT_IN: [(&str, &str, &str); 12] = [
     ("add_messages_strict", "message", "AddMessagesStrict"),
 ];
 
-const FIELD_KEYS: [&str; 2] = ["ephemeral", "untracked"];
-const STRUCT_KEYS: [&str; 1] = ["crate"];
+const FIELD_KEYS: [&str; 3] = ["ephemeral", "untracked", "alias"];
+const STRUCT_KEYS: [&str; 3] = ["crate", "version", "migrate"];
 
 /// How a field takes an update.
 #[derive(Default)]
@@ -90,6 +90,18 @@ pub(super) struct FieldOptions {
     pub(super) rule: Rule,
     pub(super) ephemeral: bool,
     pub(super) untracked: bool,
+    /// Names under which older versions have stored it.
+    pub(super) aliases: Vec<LitStr>,
+}
+
+/// What the attributes of the struct say.
+#[derive(Default)]
+pub(super) struct Container {
+    pub(super) root: Root,
+    /// The version of what is stored, with the number as it was written.
+    pub(super) version: Option<(Expr, u32)>,
+    /// Reads what older versions have stored.
+    pub(super) migrate: Option<Path>,
 }
 
 /// Reads the attributes of a field.
@@ -115,8 +127,12 @@ pub(super) fn field(attrs: &[Attribute], errors: &mut Errors) -> FieldOptions {
                     options.ephemeral = true;
                 } else if meta.path.is_ident("untracked") {
                     options.untracked = true;
-                } else if meta.path.is_ident("crate") {
-                    return Err(meta.error("`crate = …` belongs on the struct, not on a field"));
+                } else if meta.path.is_ident("alias") {
+                    options.aliases.push(meta.value()?.parse()?);
+                    return Ok(());
+                } else if let Some(key) = STRUCT_KEYS.iter().find(|key| meta.path.is_ident(key)) {
+                    let text = format!("`{key} = …` belongs on the struct, not on a field");
+                    return Err(meta.error(text));
                 } else if meta.path.is_ident("reducer") {
                     return Err(meta.error(
                         "a reducer is an attribute of its own: `#[reducer(…)]` on the field",
@@ -133,8 +149,8 @@ pub(super) fn field(attrs: &[Attribute], errors: &mut Errors) -> FieldOptions {
 }
 
 /// Reads the attributes of the struct.
-pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Root {
-    let mut root = Root::default();
+pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Container {
+    let mut container = Container::default();
     for attr in attrs {
         if attr.path().is_ident("reducer") {
             errors.on(
@@ -144,8 +160,17 @@ pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Root {
         } else if attr.path().is_ident("state") {
             let result = keys(attr, "crate = path", |meta| {
                 if meta.path.is_ident("crate") {
-                    root = Root::given(meta.value()?.parse()?);
+                    container.root = Root::given(meta.value()?.parse()?);
                     return Ok(());
+                }
+                if meta.path.is_ident("version") {
+                    let value: Expr = meta.value()?.parse()?;
+                    let number = version(&value)?;
+                    return once(&mut container.version, &meta.path, (value, number));
+                }
+                if meta.path.is_ident("migrate") {
+                    let path = meta.value()?.parse()?;
+                    return once(&mut container.migrate, &meta.path, path);
                 }
                 if let Some(key) = FIELD_KEYS.iter().find(|key| meta.path.is_ident(key)) {
                     let text = format!("`{key}` belongs on a field, not on the struct");
@@ -156,7 +181,41 @@ pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Root {
             errors.ok(result);
         }
     }
-    root
+    if let (Some(migrate), None) = (&container.migrate, &container.version) {
+        errors.on(
+            migrate,
+            "`migrate` reads what older versions have stored, and this state has no version: add `version = 1`",
+        );
+    }
+    container
+}
+
+/// The number of a version.
+fn version(value: &Expr) -> syn::Result<u32> {
+    let expected =
+        "expected a number from 1 on, such as `version = 1`; a state without it has version 0";
+    let number = match value {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => number.base10_parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    };
+    match number {
+        Some(number) if number > 0 => Ok(number),
+        _ => Err(syn::Error::new_spanned(value, expected)),
+    }
+}
+
+/// An option that is given once.
+fn once<T>(option: &mut Option<T>, path: &Path, value: T) -> syn::Result<()> {
+    if option.is_some() {
+        let name = path.get_ident().map(Ident::to_string).unwrap_or_default();
+        let text = format!("`{name}` is given twice");
+        return Err(syn::Error::new_spanned(path, text));
+    }
+    *option = Some(value);
+    Ok(())
 }
 
 /// Goes through the keys of a `#[state(…)]`.
@@ -188,8 +247,9 @@ fn unknown_key(path: &Path, known: &[&str], of: &str) -> syn::Error {
     let name = path.get_ident().map(Ident::to_string).unwrap_or_default();
     let hint = suggestion(&name, known.iter().copied());
     let hint = if hint.is_empty() {
-        let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-        format!(", expected {}", known.join(" or "))
+        let mut known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
+        let last = known.pop().unwrap_or_default();
+        format!(", expected {} or {last}", known.join(", "))
     } else {
         hint
     };

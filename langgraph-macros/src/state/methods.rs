@@ -135,6 +135,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         quote!(self)
     };
     let codec = codec(model);
+    let version = version(model);
     quote! {
         #[automatically_derived]
         #[allow(unused_variables, unused_mut)]
@@ -185,6 +186,8 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
 
             #codec
 
+            #version
+
             fn merge(self, update: Self::Update) -> Self {
                 #merge
             }
@@ -200,6 +203,20 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
             }
+        }
+    }
+}
+
+/// The version of what is stored, where there is one.
+fn version(model: &Model<'_>) -> TokenStream {
+    let root = &model.root;
+    let Some((number, migrate)) = &model.version else {
+        return TokenStream::new();
+    };
+    let migrated = migrate.as_ref().map(|path| quote!(.migrated_by(#path)));
+    quote! {
+        fn version() -> #root::checkpoint::StateVersion {
+            #root::checkpoint::StateVersion::new(#number) #migrated
         }
     }
 }

@@ -12,16 +12,18 @@ mod update;
 
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Fields, Type};
+use syn::{Data, DeriveInput, Fields, LitStr, Type};
 
 use crate::diag::Errors;
 use crate::paths::Root;
-use attr::FieldOptions;
+use attr::{Container, FieldOptions};
 
 /// The struct, understood.
 struct Model<'a> {
     input: &'a DeriveInput,
     root: Root,
+    /// The version of what is stored, and the path of what reads older ones.
+    version: Option<(u32, Option<syn::Path>)>,
     fields: Vec<Field<'a>>,
 }
 
@@ -50,8 +52,12 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::new();
-    let root = attr::container(&input.attrs, &mut errors);
-    let fields = match &input.data {
+    let Container {
+        root,
+        version,
+        migrate,
+    } = attr::container(&input.attrs, &mut errors);
+    let fields: Vec<_> = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => fields
                 .named
@@ -82,6 +88,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
             Vec::new()
         }
     };
+    aliases(&fields, &mut errors);
     let borrowed = input.generics.lifetimes().next();
     if let Some(lifetime) = borrowed {
         errors.on(
@@ -92,6 +99,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let model = Model {
         input: &input,
         root,
+        version: version.map(|(_, number)| (number, migrate)),
         fields,
     };
     let mut output = errors.to_compile_errors();
@@ -103,6 +111,35 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         output.extend(expand::expand(&model));
     }
     output
+}
+
+/// A stored name stands for one field.
+fn aliases(fields: &[Field<'_>], errors: &mut Errors) {
+    let mut seen: Vec<&LitStr> = Vec::new();
+    for field in fields {
+        for alias in &field.options.aliases {
+            let name = alias.value();
+            if field.options.untracked {
+                errors.on(
+                    alias,
+                    "an alias is a name under which the field was stored, and an untracked field never is",
+                );
+            } else if field.name == name {
+                errors.on(alias, format!("`{name}` is the field's own name already"));
+            } else if let Some(other) = fields.iter().find(|other| other.name == name) {
+                errors.with_note(
+                    (alias, format!("`{name}` is a field of its own: what was stored under that name would be read into one of two fields")),
+                    (other.ident, "this one"),
+                );
+            } else if let Some(first) = seen.iter().find(|first| first.value() == name) {
+                errors.with_note(
+                    (alias, format!("`{name}` is an alias already")),
+                    (first, "the first one is here"),
+                );
+            }
+            seen.push(alias);
+        }
+    }
 }
 
 fn not_a_struct(span: Span, found: &str, errors: &mut Errors) {

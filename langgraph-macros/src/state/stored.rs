@@ -35,9 +35,15 @@ pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         }
     });
     let reads = tracked.iter().map(|field| {
-        let Field { ident, name, .. } = field;
+        let Field {
+            ident,
+            name,
+            options,
+            ..
+        } = field;
+        let aliases = &options.aliases;
         quote! {
-            #name => {
+            #name #(| #aliases)* => {
                 self.#ident = ::core::option::Option::Some(
                     #serde::de::MapAccess::next_value(map)?,
                 );

@@ -98,10 +98,49 @@ fn every_mistake_is_told() {
             "unexpected end of input, expected an expression",
             "expected a list of options, such as `#[state(ephemeral)]`",
             "unknown option of a field, did you mean `untracked`?",
-            "unknown option of a field, expected `ephemeral` or `untracked`",
+            "unknown option of a field, expected `ephemeral`, `untracked` or `alias`",
             "`ephemeral` takes no value",
             "`crate = …` belongs on the struct, not on a field",
             "a reducer is an attribute of its own: `#[reducer(…)]` on the field",
+        ],
+    );
+}
+
+#[test]
+fn versions_and_aliases_are_checked() {
+    says(
+        "#[state(version = 3, migrate = old::read)]
+        struct S { #[state(alias = \"was\", alias = \"once\")] a: u8, #[state(ephemeral, alias = \"b\")] c: u8 }",
+        &[],
+    );
+    says(
+        "#[state(version = 0, version = -1, version = \"2\")]
+        #[state(version = 1, version = 2, migrate = a, migrate = b)]
+        struct S { #[state(version = 1)] a: u8, #[state(alias)] b: u8, #[state(alias = b)] c: u8 }",
+        &[
+            "expected a number from 1 on, such as `version = 1`; a state without it has version 0",
+            "`version` is given twice",
+            "`version = …` belongs on the struct, not on a field",
+            "expected `=`",
+            "expected string literal",
+        ],
+    );
+    says(
+        "#[state(migrate = read)]
+        struct S {
+            #[state(alias = \"b\", alias = \"a\")] a: u8,
+            #[state(alias = \"old\")] b: u8,
+            #[state(alias = \"old\")] c: u8,
+            #[state(untracked, alias = \"handle\")] d: u8,
+        }",
+        &[
+            "`migrate` reads what older versions have stored, and this state has no version: add `version = 1`",
+            "`b` is a field of its own: what was stored under that name would be read into one of two fields",
+            "this one",
+            "`a` is the field's own name already",
+            "`old` is an alias already",
+            "the first one is here",
+            "an alias is a name under which the field was stored, and an untracked field never is",
         ],
     );
 }

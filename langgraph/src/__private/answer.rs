@@ -6,6 +6,7 @@
 
 use std::future::Future;
 
+use crate::graph::Pick;
 use crate::node::{Context, NodeError, RouterRun};
 use crate::state::State;
 
@@ -94,6 +95,15 @@ impl TryFuture {
     ) -> RouterRun<'a, U> {
         RouterRun::future(async move { answer.await.map(read).map_err(Into::into) })
     }
+
+    /// Awaits the answer, unwraps it and reads it as the number of an arm.
+    pub fn pick<'a, S: State, T, E: Into<NodeError>>(
+        self,
+        answer: impl Future<Output = Result<T, E>> + Send + 'a,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
+    }
 }
 
 #[allow(clippy::unused_self)]
@@ -105,6 +115,15 @@ impl ToAwait {
         read: impl FnOnce(T) -> U + Send + 'a,
     ) -> RouterRun<'a, U> {
         RouterRun::future(async move { Ok(read(answer.await)) })
+    }
+
+    /// Awaits the answer and reads it as the number of an arm.
+    pub fn pick<'a, S: State, T>(
+        self,
+        answer: impl Future<Output = T> + Send + 'a,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
     }
 }
 
@@ -118,6 +137,15 @@ impl Fallible {
     ) -> RouterRun<'a, U> {
         RouterRun::ready(answer.map(read).map_err(Into::into))
     }
+
+    /// Unwraps the answer and reads it as the number of an arm.
+    pub fn pick<'a, S: State, T, E: Into<NodeError>>(
+        self,
+        answer: Result<T, E>,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
+    }
 }
 
 #[allow(clippy::unused_self)]
@@ -125,5 +153,14 @@ impl Ready {
     /// Reads the answer.
     pub fn run<'a, T, U>(self, answer: T, read: impl FnOnce(T) -> U) -> RouterRun<'a, U> {
         RouterRun::ready(Ok(read(answer)))
+    }
+
+    /// Reads the answer as the number of an arm.
+    pub fn pick<'a, S: State, T>(
+        self,
+        answer: T,
+        read: impl FnOnce(T) -> usize + Send + 'a,
+    ) -> RouterRun<'a, Pick<S>> {
+        self.run(answer, move |answer| Pick::arm(read(answer)))
     }
 }

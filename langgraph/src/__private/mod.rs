@@ -24,8 +24,8 @@ pub use self::update::{
     reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use self::writes::{
-    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Nothing, Pair, PlainField,
-    UnknownWrites, add, pair,
+    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField,
+    UnknownWrites, WrittenOnce, add, pair, write,
 };
 pub use crate::graph::Pick;
 pub use serde;
@@ -50,6 +50,25 @@ pub fn add_switch<'g, S: State>(
         label: (*label).to_owned(),
         targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
         map: *map,
+    });
+    let arms = arms.collect();
+    AddSwitch {
+        graph,
+        source,
+        arms,
+    }
+}
+
+/// Asks a router after `source`; it picks one of `arms`: label and target.
+pub fn add_choice<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: &[(&str, &str)],
+) -> AddSwitch<'g, S> {
+    let arms = arms.iter().map(|(label, target)| Arm {
+        label: (*label).to_owned(),
+        targets: vec![NodeName::from(*target)],
+        map: false,
     });
     let arms = arms.collect();
     AddSwitch {

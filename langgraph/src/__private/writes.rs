@@ -11,6 +11,11 @@ use crate::graph::StateGraph;
 use crate::node::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
 use crate::state::State;
 
+/// Writes what a node returns to a field of its update.
+pub fn write<T>(field: &mut Option<T>, value: T) {
+    *field = Some(value);
+}
+
 /// A place in a row that is not written.
 #[derive(Debug)]
 pub enum No {}
@@ -140,6 +145,17 @@ impl<F: PlainField, T, U> ClashPlace<F, T, U> for F {
     type Out = F;
 }
 
+/// Not a field: something that only one of two nodes writes at most.
+#[diagnostic::on_unimplemented(
+    message = "two nodes run side by side, and both write `{Self}`",
+    label = "`{Self}` has no reducer",
+    note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
+)]
+pub trait WrittenOnce {}
+
+#[diagnostic::do_not_recommend]
+impl WrittenOnce for Nothing {}
+
 /// Adds a node, and keeps what kind it is.
 pub fn add<S: State, K>(
     graph: &mut StateGraph<S>,
@@ -161,7 +177,7 @@ pub fn pair<S, A, B>(_: &Added<S, A>, _: &Added<S, B>) -> Pair<S, A, B> {
 
 /// Two nodes that run side by side.
 #[derive(Debug)]
-pub struct Pair<S, A, B>(PhantomData<fn() -> (S, A, B)>);
+pub struct Pair<S, A, B>(PhantomData<(S, A, B)>);
 
 /// What two nodes write both.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::format::{Encoded, FormatError, Formats};
+use super::format::{AnyValue, Encoded, FormatError, Formats};
 use super::wire::OutputWire;
 use crate::state::State;
 
@@ -16,6 +16,9 @@ use crate::state::State;
 ///
 /// It gets the version that wrote it and the update as JSON: an object with the fields that were
 /// written. A snapshot of a whole state has every field.
+///
+/// What another format holds and JSON does not comes as the nearest thing in JSON: keys of maps as
+/// strings, bytes as a list of numbers, NaN as `null`.
 pub type Migrate = fn(u32, Value) -> Result<Value, Box<dyn Error + Send + Sync>>;
 
 /// Which version of a state type this is, and how what older ones have stored is read.
@@ -83,7 +86,7 @@ impl<S: State> StateCodec<S> {
         formats: &Formats,
     ) -> Result<Encoded, FormatError> {
         let encoded = (self.write)(wire, formats, S::version().number);
-        encoded.map_err(in_update)
+        encoded.map_err(FormatError::in_update)
     }
 
     /// What was written by this version of the state, or an older one.
@@ -101,10 +104,11 @@ impl<S: State> StateCodec<S> {
                 version.number
             ))),
             Some(migrate) if encoded.version < version.number => {
-                let wire: OutputWire<Value> = formats.decode(encoded)?;
-                wire.try_map(&mut |value| {
-                    let value = migrate(encoded.version, value).map_err(FormatError::new)?;
-                    (self.update)(value).map_err(FormatError::from)
+                formats.decode_then(encoded, |wire: OutputWire<AnyValue>| {
+                    wire.try_map(&mut |AnyValue(value)| {
+                        let value = migrate(encoded.version, value).map_err(FormatError::new)?;
+                        (self.update)(value).map_err(FormatError::from)
+                    })
                 })
             }
             _ => (self.read)(encoded, formats),
@@ -115,33 +119,12 @@ impl<S: State> StateCodec<S> {
         &self,
         wire: &OutputWire<Cow<'_, S::Update>>,
     ) -> Result<String, FormatError> {
-        (self.text)(wire).map_err(in_update)
+        (self.text)(wire).map_err(FormatError::in_update)
     }
 
     pub(crate) fn from_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
         Ok((self.from_text)(text)?)
     }
-}
-
-/// The error with the place in the update, which is what the writer of the state knows.
-fn in_update(mut error: FormatError) -> FormatError {
-    let around = [
-        "].update.",
-        "].overwrite.",
-        "].state.",
-        ".send_state.state.",
-    ];
-    let ends = around.iter().filter_map(|around| {
-        let path = error.path()?;
-        let outside = path.starts_with("writes[") || around.starts_with(".send_state");
-        let start = path.find(around).filter(|_| outside)?;
-        Some(start + around.len())
-    });
-    if let Some(path) = ends.min().and_then(|end| error.path()?.get(end..)) {
-        let path = path.to_owned();
-        error = error.at(path);
-    }
-    error
 }
 
 // Derived, these would ask the same of the state.

@@ -103,30 +103,31 @@ pub enum CheckpointError {
         id: CheckpointId,
     },
     /// An answer was given, and nothing waits for it.
-    #[error("nothing on thread `{thread}` waits for an answer to `{key}` (open: {open})")]
+    #[error("nothing on thread `{thread}` waits for {} (open: {open})", answer_to(.key))]
     NothingToResume {
         /// The thread.
         thread: String,
-        /// The key or id of the answer.
+        /// The key or id of the answer; empty if it had none.
         key: String,
         /// What is open.
         open: String,
     },
     /// An answer fits several questions.
     #[error(
-        "several questions on thread `{thread}` wait for an answer to `{key}`; answer by id: {open}"
+        "several questions on thread `{thread}` wait for {}; answer by id: {open}",
+        answer_to(.key)
     )]
     AmbiguousResume {
         /// The thread.
         thread: String,
-        /// The key of the answer.
+        /// The key of the answer; empty if it had none.
         key: String,
         /// The ids of the questions it fits.
         open: String,
     },
     /// The thread waits for a node that the graph does not have.
     #[error(
-        "thread `{thread}` waits for node `{node}`, which graph `{graph}` does not have; give the node that took its place an alias"
+        "thread `{thread}` waits for node `{node}`, which graph `{graph}` does not have: the graph was changed since (from {stored:016x} to {now:016x}); give the node that took its place an alias, or move the thread on with `update_state(..).as_node(..)` or `clear_pending(..)`"
     )]
     UnknownNode {
         /// The thread.
@@ -135,6 +136,10 @@ pub enum CheckpointError {
         node: String,
         /// The graph.
         graph: String,
+        /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that wrote it.
+        stored: u64,
+        /// The fingerprint of this graph.
+        now: u64,
     },
     /// A record holds a value of another type.
     #[error("thread `{0}` was written by a graph over another state type")]
@@ -159,4 +164,12 @@ fn text(head: Option<Head>) -> String {
         || "the beginning".to_owned(),
         |head| format!("checkpoint `{}`, version {}", head.id, head.version),
     )
+}
+
+fn answer_to(key: &str) -> String {
+    if key.is_empty() {
+        "an answer".to_owned()
+    } else {
+        format!("an answer to `{key}`")
+    }
 }

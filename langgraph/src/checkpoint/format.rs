@@ -7,12 +7,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+mod any;
 mod json;
 mod limits;
 mod strict;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use any::AnyValue;
 pub use json::Json;
 pub use limits::Limits;
 
@@ -76,6 +78,8 @@ pub trait Format: Send + Sync + 'static {
 pub struct FormatError {
     /// Where in the value: `messages[3].score`.
     path: Option<String>,
+    /// The same, where names in it may be secret.
+    hidden: Option<String>,
     source: Box<dyn Error + Send + Sync>,
 }
 
@@ -84,6 +88,7 @@ impl FormatError {
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             path: None,
+            hidden: None,
             source: source.into(),
         }
     }
@@ -95,10 +100,48 @@ impl FormatError {
         self
     }
 
+    /// Says `instead` and nothing of the value, for a format that keeps values secret. Of the place
+    /// only the field of the state is told.
+    #[must_use]
+    pub fn hiding_value(self, instead: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            path: None,
+            hidden: self.path.or(self.hidden),
+            source: instead.into(),
+        }
+    }
+
+    /// The error with the place in the update, of which the writer of a state knows, in place of
+    /// that in the record.
+    pub(super) fn in_update(mut self) -> Self {
+        if let Some(path) = self.path.as_deref().and_then(of_update) {
+            self.path = Some(path.to_owned());
+        }
+        if let Some(path) = self.hidden.as_deref().and_then(of_update) {
+            // What is behind the name may be a key of a map.
+            let field = path.split(['.', '[']).next();
+            self.path = field.map(str::to_owned);
+        }
+        self
+    }
+
     /// Where in the value it went wrong, if that is known.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
+}
+
+/// The part of a path that is inside an update.
+fn of_update(path: &str) -> Option<&str> {
+    let record: &[&str] = if path.starts_with("writes[") {
+        &["].update.", "].overwrite.", "].state."]
+    } else {
+        &[".send_state.state."]
+    };
+    let ends = record
+        .iter()
+        .filter_map(|around| Some(path.find(around)? + around.len()));
+    path.get(ends.min()?..)
 }
 
 impl fmt::Display for FormatError {
@@ -203,6 +246,15 @@ impl Formats {
     ///
     /// When the format is not among these, and as [`Format::decode`].
     pub fn decode<T: DeserializeOwned>(&self, encoded: &Encoded) -> Result<T, FormatError> {
+        self.decode_then(encoded, Ok)
+    }
+
+    /// The same with what is made of it, whose errors are the format's: it may keep them secret.
+    pub(super) fn decode_then<T: DeserializeOwned, U>(
+        &self,
+        encoded: &Encoded,
+        then: impl Fn(T) -> Result<U, FormatError>,
+    ) -> Result<U, FormatError> {
         let find = |(tag, _): &&(Arc<str>, Arc<dyn Format>)| *tag == encoded.format;
         let Some((_, format)) = self.all.iter().find(find) else {
             let known: Vec<_> = self.all.iter().map(|(tag, _)| format!("`{tag}`")).collect();
@@ -214,7 +266,8 @@ impl Formats {
         };
         let mut value = None;
         format.decode(&encoded.bytes, &mut |from| {
-            value = Some(erased_serde::deserialize(from)?);
+            let read = then(erased_serde::deserialize(from)?);
+            value = Some(read.map_err(serde::de::Error::custom)?);
             Ok(())
         })?;
         value.ok_or_else(|| FormatError::new(format!("`{}` read nothing", encoded.format)))

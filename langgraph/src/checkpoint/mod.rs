@@ -7,10 +7,13 @@
 mod attach;
 mod behind;
 mod codec;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod format;
 mod held;
 mod id;
+mod inner;
 mod memory;
 mod payload;
 mod record;
@@ -26,6 +29,7 @@ pub use error::CheckpointError;
 pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
 pub(crate) use held::Held;
 pub use id::CheckpointId;
+pub use inner::InnerSnapshot;
 pub use memory::MemorySaver;
 pub(crate) use payload::Kept;
 pub use payload::{Payload, PayloadValue};

@@ -1,6 +1,7 @@
 //! What is stored of a thread.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,9 @@ pub struct CheckpointRecord {
     pub metadata: BTreeMap<String, Value>,
     /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that made it.
     pub graph: u64,
+    /// The task of the graph around, and which call in it, for a graph that is kept from call to
+    /// call.
+    pub call: Option<Arc<str>>,
 }
 
 /// What the state of a checkpoint is made of, before its own entries.

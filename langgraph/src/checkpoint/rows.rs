@@ -5,6 +5,7 @@
 //! [`assemble`] puts them together again; a saver keeps the rows and their order.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,8 @@ struct CheckpointText {
     metadata: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "is_default")]
     graph: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<Arc<str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -324,6 +327,7 @@ fn checkpoint_rows(
         ran: record.ran,
         metadata: record.metadata,
         graph: record.graph,
+        call: record.call,
     })?;
     let snapshot = record.snapshot.map(|state| state.encode(formats));
     let snapshot = snapshot.transpose()?;
@@ -400,6 +404,7 @@ fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
             ran: text.ran,
             metadata: text.metadata,
             graph: text.graph,
+            call: text.call,
         },
         tasks: Vec::new(),
         entries: Vec::new(),

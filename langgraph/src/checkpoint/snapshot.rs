@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::CheckpointId;
+use super::{CheckpointId, InnerSnapshot};
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Interrupt, Write};
 use crate::state::State;
@@ -73,6 +73,17 @@ pub struct TaskSnapshot<S: State> {
     pub error: Option<String>,
     /// What it asked.
     pub interrupts: Vec<Interrupt>,
+    /// The graph that the node is, where it stands; see
+    /// [`get_state_with_subgraphs`](crate::CompiledStateGraph::get_state_with_subgraphs).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<InnerSnapshot>,
+}
+
+impl<S: State> TaskSnapshot<S> {
+    /// The graph that the node is, where it stands, if its state is a `T`.
+    pub fn inside<T: State>(&self) -> Option<&Snapshot<T>> {
+        self.inside.as_ref()?.typed()
+    }
 }
 
 fn milliseconds<Z: Serializer>(time: &SystemTime, serializer: Z) -> Result<Z::Ok, Z::Error> {

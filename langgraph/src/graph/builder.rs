@@ -52,6 +52,8 @@ pub struct StateGraph<S: State> {
     pub(crate) around: Policies<S>,
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     pub(crate) fail_fast: bool,
+    /// Names that nodes had before, beside those that the nodes say themselves.
+    pub(super) aliases: Vec<(NodeName, NodeName)>,
     deny_lints: bool,
 }
 
@@ -150,6 +152,7 @@ impl<S: State> StateGraph<S> {
             around: Policies::default(),
             cache: None,
             fail_fast: false,
+            aliases: Vec::new(),
             deny_lints: false,
         }
     }
@@ -430,7 +433,7 @@ impl<S: State> StateGraph<S> {
     ///
     /// Every mistake of the graph at once.
     pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
-        check(&self.topology, self.deny_lints)?;
+        check(&self.topology, self.deny_lints, self.alias_problems())?;
         Ok(CompiledStateGraph::new(Plan::new(self)))
     }
 }
@@ -446,6 +449,7 @@ impl<S: State> Clone for StateGraph<S> {
             around: self.around.clone(),
             cache: self.cache.clone(),
             fail_fast: self.fail_fast,
+            aliases: self.aliases.clone(),
             deny_lints: self.deny_lints,
         }
     }

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use crate::AgentError;
 use crate::checkpoint::{Checkpointer, SaverFor, StateCodec};
 use crate::node::IntoOutput;
-use crate::run::Run;
+use crate::run::{Persistence, Run};
 use crate::state::State;
 use crate::store::Store;
 
@@ -38,6 +38,8 @@ pub struct CompiledStateGraph<S: State> {
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
     /// How the state becomes bytes, if somebody has said so.
     pub(crate) codec: Option<StateCodec<S>>,
+    /// What is kept when it runs inside another graph.
+    pub(crate) persistence: Persistence,
 }
 
 impl<S: State> CompiledStateGraph<S> {
@@ -46,6 +48,7 @@ impl<S: State> CompiledStateGraph<S> {
             plan: Arc::new(plan),
             saver: None,
             codec: None,
+            persistence: Persistence::default(),
         }
     }
 
@@ -160,6 +163,7 @@ impl<S: State> Clone for CompiledStateGraph<S> {
             plan: Arc::clone(&self.plan),
             saver: self.saver.clone(),
             codec: self.codec,
+            persistence: self.persistence.clone(),
         }
     }
 }

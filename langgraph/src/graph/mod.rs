@@ -1,5 +1,6 @@
 //! Graphs: their shape, their builder, what is wrong with them, and their compiled form.
 
+mod alias;
 mod around;
 mod builder;
 mod compiled;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
-use crate::node::{Around, Context, NodeCache, NodeError, Resources, RouterRun, Step, Target};
+use crate::node::{Around, Context, NodeCache, Resources, RouterRun, Step, Target};
 use crate::state::{FieldSet, State};
 
 /// What a router's answer means.
@@ -48,7 +48,7 @@ pub(crate) struct Plan<S: State> {
     /// The sources, in the order of their places, and the target of each join.
     pub(crate) topology_joins: Box<[(Vec<NodeName>, NodeName)]>,
     /// Names that nodes had before.
-    aliases: Box<[(String, usize)]>,
+    aliases: Box<[(NodeName, usize)]>,
     pub(crate) resources: Resources,
     /// Where the answers of cached nodes are, if there are such nodes.
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
@@ -140,16 +140,6 @@ impl Stops {
     }
 }
 
-impl<S: State> PlanRouter<S> {
-    /// The nodes of the arm that was chosen, if the answer is no more than that.
-    pub(crate) fn plain(&self, answer: &Result<Routes<S>, NodeError>) -> Option<&[usize]> {
-        match answer {
-            Ok(Routes::Arm(arm)) => self.arms.get(*arm).map(|nodes| &**nodes),
-            _ => None,
-        }
-    }
-}
-
 impl<S: State> Plan<S> {
     /// The plan of a graph without problems.
     pub(crate) fn new(graph: &StateGraph<S>) -> Self {
@@ -209,10 +199,6 @@ impl<S: State> Plan<S> {
                 Stops::At(names.iter().filter_map(|name| index.of(name)).collect())
             }
         };
-        let aliases = graph.nodes.iter().enumerate();
-        let aliases = aliases
-            .flat_map(|(index, node)| node.aliases.iter().map(move |old| (old.clone(), index)))
-            .collect();
         let interrupt_before = stops(&topology.interrupt_before);
         let interrupt_after = stops(&topology.interrupt_after);
         Self {
@@ -222,7 +208,7 @@ impl<S: State> Plan<S> {
             start,
             joins: joins.into(),
             topology_joins: join_names.into(),
-            aliases,
+            aliases: graph.aliases_by_index(),
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
@@ -261,12 +247,18 @@ impl<S: State> Plan<S> {
         }
     }
 
-    /// The node that had that name before.
-    pub(crate) fn alias(&self, name: &str) -> Option<usize> {
-        self.aliases
-            .iter()
-            .find(|(old, _)| old == name)
-            .map(|(_, node)| *node)
+    /// The node of a stored name: the one that has it, or had it before.
+    pub(crate) fn stored_index(&self, name: &str) -> Option<usize> {
+        self.index_of(name).or_else(|| {
+            let alias = self.aliases.iter().find(|(old, _)| &**old == name);
+            alias.map(|(_, node)| *node)
+        })
+    }
+
+    /// The name that a node of a stored name has now. A name that nothing has stays as it is.
+    pub(crate) fn renamed(&self, name: &NodeName) -> NodeName {
+        let node = self.stored_index(name);
+        node.map_or_else(|| Arc::clone(name), |node| self.name(node))
     }
 
     /// What follows `node`; START is the index behind the last node.

@@ -119,6 +119,28 @@ pub enum CompilationError {
         did_you_mean: Option<NodeName>,
     },
 
+    /// An old name is given to a node that was never added.
+    #[error("`{alias}` is to be an alias of `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
+    UnknownAliasNode {
+        /// The old name.
+        alias: NodeName,
+        /// The unknown name.
+        node: NodeName,
+        /// A node with a similar name.
+        did_you_mean: Option<NodeName>,
+    },
+
+    /// An old name stands for two nodes.
+    #[error(
+        "`{alias}` is to be an alias of `{node}`, and stands for another node already; a name leads to one node"
+    )]
+    AliasTaken {
+        /// The old name.
+        alias: NodeName,
+        /// The node that is to have it.
+        node: NodeName,
+    },
+
     /// A plain line leads to a worker.
     #[error(
         "`{worker}` takes an item, and the edge from `{from}` has none to give; \
@@ -197,8 +219,15 @@ impl<'a> IntoIterator for &'a CompilationErrors {
 }
 
 /// Checks a graph for [`problems`], and for [lints](super::lints) where they are denied.
-pub(crate) fn check(topology: &Topology, deny_lints: bool) -> Result<(), CompilationErrors> {
+///
+/// `beside` is what is wrong with the parts of a graph that its topology does not show.
+pub(crate) fn check(
+    topology: &Topology,
+    deny_lints: bool,
+    beside: Vec<CompilationError>,
+) -> Result<(), CompilationErrors> {
     let mut found = problems(topology);
+    found.extend(beside);
     if deny_lints || topology.closed {
         // What a broken graph can reach says nothing yet about the one that is meant.
         let lints = if found.is_empty() {

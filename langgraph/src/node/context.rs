@@ -81,6 +81,7 @@ impl Context {
     }
 
     /// The same context for another task: nothing is allocated.
+    #[inline]
     pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: usize) {
         self.step = step;
         self.taken = taken;
@@ -123,6 +124,11 @@ impl Context {
 
     fn is_routing(&self) -> bool {
         self.routing.load(Ordering::Relaxed)
+    }
+
+    /// The answers that the task was given, to its own questions and to those of graphs inside it.
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.memory.get().map_or(&[], |memory| &memory.answers)
     }
 
     /// The answer to a question of a graph inside this task.

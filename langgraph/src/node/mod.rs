@@ -51,10 +51,12 @@ pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
+#[cfg(feature = "conformance")]
+pub(crate) use interrupt::Question;
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};
-pub(crate) use scope::{Place, Scope, Shared};
+pub(crate) use scope::{Place, Scope, Shared, below, kept};
 pub(crate) use send::{Argument, ErasedItem, StoredItem};
-pub(crate) use step::{Call, Step};
+pub(crate) use step::{Call, Look, Looking, Step};
 pub(crate) use stored::{Lent, state, whole};

@@ -1,6 +1,6 @@
 //! What all tasks of a run share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
@@ -35,16 +35,16 @@ pub(crate) struct Place {
     pub(crate) tip: Arc<Tip>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
+    /// The name that the node had when the checkpoint was stored, if it was another one.
+    pub(crate) called_before: Option<NodeName>,
 }
 
 impl Place {
     /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
-        let mut key = self.tip.key.clone();
-        key.namespace
-            .push(format!("{node}:{}:{}:{call}", self.checkpoint, self.task));
-        key
+        let node = self.called_before.as_deref().unwrap_or(node);
+        below(&self.tip.key, self.checkpoint, self.task, node, call)
     }
 
     /// Stores what the task has done once.
@@ -63,10 +63,38 @@ impl Place {
         self.tip.put(batch).await
     }
 
+    /// The log that a graph inside keeps from call to call.
+    pub(crate) fn kept(&self, key: &str) -> ThreadKey {
+        kept(&self.tip.key.thread, key)
+    }
+
     /// The checkpoint in the name of a log below a task; from behind, since a node may have any
     /// name.
     pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
         name.rsplit(':').nth(2)?.parse().ok()
+    }
+}
+
+/// The log of a graph that a task of the log `key` calls; see [`Place::below`].
+pub(crate) fn below(
+    key: &ThreadKey,
+    checkpoint: CheckpointId,
+    task: usize,
+    node: &str,
+    call: usize,
+) -> ThreadKey {
+    let mut key = key.clone();
+    key.namespace
+        .push(format!("{node}:{checkpoint}:{task}:{call}"));
+    key
+}
+
+/// The log that a graph inside a thread keeps from call to call; see [`Place::kept`].
+pub(crate) fn kept(thread: &str, key: &str) -> ThreadKey {
+    ThreadKey {
+        thread: thread.to_owned(),
+        // No log below a task has such a name: those end in numbers.
+        namespace: vec![format!("@{key}")],
     }
 }
 
@@ -81,6 +109,8 @@ pub(crate) struct Shared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
+    /// The keys of graphs with a state of their own that run.
+    pub(crate) kept_graphs: Mutex<HashSet<String>>,
     /// What graphs that have ended have left waiting.
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
 }

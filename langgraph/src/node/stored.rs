@@ -112,7 +112,24 @@ impl<S: State> Jump<S> {
     }
 }
 
+impl<S: State> Jump<S> {
+    /// Changes the names of the nodes it leads to.
+    pub(crate) fn rename(&mut self, rename: &dyn Fn(&mut NodeName)) {
+        if let Self::To(to) = self {
+            to.targets
+                .iter_mut()
+                .for_each(|target| target.rename(rename));
+        }
+    }
+}
+
 impl<S: State> Target<S> {
+    /// Changes the name of the node.
+    pub(crate) fn rename(&mut self, rename: &dyn Fn(&mut NodeName)) {
+        let (Self::Node(name) | Self::Send(Send { node: name, .. })) = self;
+        rename(name);
+    }
+
     pub(crate) fn to_wire(&self) -> Result<TargetWire<Lent<'_, S>>, FormatError> {
         Ok(match self {
             Self::Node(node) => TargetWire::Node(Arc::clone(node)),

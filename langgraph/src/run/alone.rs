@@ -1,5 +1,6 @@
 //! Supersteps of one task: inline, and without a clone of the state.
 
+use super::commit::Changes;
 use super::execute::{Done, Ended, Unsettled, asks, run_task};
 use super::machine::{End, Machine, Task};
 use super::route::ask;
@@ -22,7 +23,7 @@ impl<S: State> Machine<S> {
         let known = prior.is_some();
         cx.reuse(self.shown_step(), self.taken, task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-        cx.remember(&task.answers, &task.once);
+        self.remind(cx, 0, &task);
         let ended = if let Some(ended) = prior {
             *ended
         } else if let Some(done) = &task.ran {
@@ -122,7 +123,12 @@ impl<S: State> Machine<S> {
         } else {
             commit.one(task.node, writes)
         };
-        Ok(merged?)
+        let wrote = merged?;
+        if self.is_start(task) && self.changes.is_some() {
+            // The input is the caller's, not a change of this graph.
+            self.changes = Some(Changes::default());
+        }
+        Ok(wrote)
     }
 
     /// Ends a superstep whose only task has run and does not know where to go.

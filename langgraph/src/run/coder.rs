@@ -8,8 +8,8 @@ use crate::checkpoint::{
     CheckpointError, Encoded, FormatError, Formats, Kept, OutputWire, Payload, RoutesWire,
     StateCodec, TargetWire, ThreadKey, WriteWire,
 };
+use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};
-use crate::graph::{END, NodeName};
 use crate::node::{ErasedItem, Lent, Output, StoredItem, Target, Write, state, whole};
 use crate::state::State;
 
@@ -108,6 +108,32 @@ fn routes_wire<'a, S: State>(
     })
 }
 
+/// Makes names of the arms of another graph.
+fn name_routes<S: State>(
+    was: &Plan<S>,
+    arms: &[Box<[usize]>],
+    routes: &mut Routes<S>,
+    rename: &dyn Fn(&mut NodeName),
+) {
+    match routes {
+        Routes::Arm(arm) => {
+            let nodes = arms.get(*arm).into_iter().flatten();
+            let targets = nodes.map(|node| {
+                let mut name = was.name(*node);
+                rename(&mut name);
+                Target::Node(name)
+            });
+            *routes = Routes::Targets(targets.collect());
+        }
+        Routes::Targets(targets) => targets.iter_mut().for_each(|target| target.rename(rename)),
+        Routes::Several(several) => {
+            for routes in several {
+                name_routes(was, arms, routes, rename);
+            }
+        }
+    }
+}
+
 impl<S: State> Coder<S> {
     fn coded(self: &Arc<Self>, value: impl Coding<S>) -> Payload {
         Payload::of(Coded {
@@ -116,16 +142,38 @@ impl<S: State> Coder<S> {
         })
     }
 
-    pub(super) fn done(self: &Arc<Self>, node: usize, done: Done<S>) -> Payload {
+    pub(super) fn done(self: &Arc<Self>, node: usize, mut done: Done<S>) -> Payload {
+        self.forget_untracked(done.output.writes.as_mut_slice());
         self.coded(TaskDone { node, done })
     }
 
-    pub(super) fn writes(self: &Arc<Self>, writes: Vec<Write<S>>) -> Payload {
+    pub(super) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> Payload {
+        self.forget_untracked(&mut writes);
         self.coded(writes)
     }
 
-    pub(super) fn state(self: &Arc<Self>, state: Arc<S>) -> Payload {
+    pub(super) fn state(self: &Arc<Self>, mut state: Arc<S>) -> Payload {
+        let untracked = &self.plan.fields.untracked;
+        if !untracked.is_empty() {
+            Arc::make_mut(&mut state).reset(untracked);
+        }
         self.coded(Whole(state))
+    }
+
+    /// What is untracked lives for a run and is not stored, whatever the saver keeps.
+    fn forget_untracked(&self, writes: &mut [Write<S>]) {
+        let untracked = &self.plan.fields.untracked;
+        if untracked.is_empty() {
+            return;
+        }
+        for write in writes {
+            match write {
+                Write::Update(update) | Write::Overwrite(update) => {
+                    self.plan.initial.discard(update, untracked);
+                }
+                Write::State(whole) => whole.reset(untracked),
+            }
+        }
     }
 
     pub(super) fn item(item: Arc<dyn ErasedItem>) -> Payload {
@@ -154,13 +202,24 @@ impl<S: State> Reader<'_, S> {
         .into()
     }
 
-    fn value<'p, T: Send + Sync + 'static>(&self, payload: &'p Payload) -> Result<&'p T, AgentError>
-    where
-        T: Coding<S>,
-    {
-        let coded = payload.get::<Coded<S, T>>();
-        let coded = coded.ok_or_else(|| self.wrong_type())?;
-        Ok(&coded.value)
+    fn value<'p, T: Coding<S>>(&self, payload: &'p Payload) -> Result<&'p Coded<S, T>, AgentError> {
+        payload.get().ok_or_else(|| self.wrong_type())
+    }
+
+    /// What a task did, when the graph may have been another one: names instead of places, and
+    /// today's.
+    fn of_another_graph(&self, task: &TaskDone<S>, was: &Plan<S>) -> Done<S> {
+        let mut done = task.done.clone();
+        if was.fingerprint == self.plan.fingerprint {
+            return done;
+        }
+        let rename = |name: &mut NodeName| *name = self.plan.renamed(name);
+        done.output.jump.rename(&rename);
+        let routers = was.outgoing(task.node).routers.iter();
+        for (routes, router) in done.routes.iter_mut().zip(routers) {
+            name_routes(was, &router.arms, routes, &rename);
+        }
+        done
     }
 
     fn wire(&self, encoded: &Encoded) -> Result<OutputWire<S::Update>, AgentError> {
@@ -174,21 +233,13 @@ impl<S: State> Reader<'_, S> {
         wire.map_err(|error| self.unreadable(error))
     }
 
-    /// The name that a node has now.
-    fn rename(&self, name: NodeName) -> NodeName {
-        if self.plan.index_of(&name).is_some() || &*name == END {
-            return name;
-        }
-        let now = self.plan.alias(&name);
-        now.map_or(name, |node| self.plan.name(node))
-    }
-
     pub(super) fn done(&self, payload: &Payload) -> Result<Done<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
-            return Ok(self.value::<TaskDone<S>>(payload)?.done.clone());
+            let coded = self.value::<TaskDone<S>>(payload)?;
+            return Ok(self.of_another_graph(&coded.value, &coded.coder.plan));
         };
         let wire = self.wire(encoded)?;
-        let rename = |name| self.rename(name);
+        let rename = |name: NodeName| self.plan.renamed(&name);
         let routes = wire.routes.into_iter();
         Ok(Done {
             routes: routes
@@ -201,7 +252,7 @@ impl<S: State> Reader<'_, S> {
 
     pub(super) fn writes(&self, payload: &Payload) -> Result<Vec<Write<S>>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
-            return Ok(self.value::<Vec<Write<S>>>(payload)?.clone());
+            return Ok(self.value::<Vec<Write<S>>>(payload)?.value.clone());
         };
         let writes = self.wire(encoded)?.writes.into_iter();
         Ok(writes
@@ -211,7 +262,7 @@ impl<S: State> Reader<'_, S> {
 
     pub(super) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
-            return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.0));
+            return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.value.0));
         };
         match self.wire(encoded)?.writes.into_iter().next() {
             Some(write) => Ok(Arc::new(state(write.into_update(), &self.plan.initial))),

@@ -434,7 +434,7 @@ impl<S: State> Machine<S> {
     fn context_of(&self, index: usize, task: &Task<S>) -> Context {
         let mut cx = self.context(task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
-        cx.remember(&task.answers, &task.once);
+        self.remind(&mut cx, index, task);
         cx
     }
 }

@@ -81,7 +81,7 @@ impl<S: State> CompiledStateGraph<S> {
         };
         let mut found = HashMap::with_capacity(wanted.len());
         walk.each(wanted, |_, loaded| {
-            let snapshot = loaded.saved();
+            let snapshot = loaded.saved(&[]);
             found.insert(snapshot.id, snapshot);
             Ok(())
         })

@@ -9,8 +9,8 @@ use super::machine::{Machine, Seen, Task};
 use super::record::Recorder;
 use crate::AgentError;
 use crate::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Snapshot, StateCodec, Stored,
-    TaskArgument, TaskOutcome, TaskSnapshot, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, InnerSnapshot, Snapshot, StateCodec,
+    Stored, TaskArgument, TaskOutcome, TaskSnapshot, TaskSpec, ThreadKey,
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
@@ -56,6 +56,8 @@ pub(super) struct TaskState<S: State> {
     pub(super) lost_way: Option<String>,
     /// What the node did, when it is its routers that have asked.
     pub(super) ran: Option<Done<S>>,
+    /// The graph that its node is, when it has been looked at.
+    pub(super) inside: Option<InnerSnapshot>,
 }
 
 pub(super) enum Outcome<S: State> {
@@ -131,7 +133,7 @@ impl<'a, S: State> Replay<'a, S> {
             let mut commit = Commit {
                 plan,
                 state: &mut self.state,
-                changes: changes.take(),
+                changes: changes.as_deref_mut(),
                 observed: false,
             };
             if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
@@ -141,6 +143,13 @@ impl<'a, S: State> Replay<'a, S> {
                 }
             } else {
                 commit.all(writes)?;
+            }
+            let starts = |task: &TaskSpec| &*task.node == START;
+            if let Some(changes) = changes
+                && before.checkpoint.tasks.iter().any(starts)
+            {
+                // The input is the caller's, not a change of this graph.
+                *changes = Changes::default();
             }
         }
         Ok(&self.state)
@@ -206,7 +215,7 @@ fn task_states<S: State>(
             Some(TaskArgument::Item(item)) => Some(Argument::Item(reader.item(item)?)),
             Some(TaskArgument::State(state)) => Some(Argument::State(reader.state(state)?)),
         };
-        let node = Arc::clone(&spec.node);
+        let node = reader.plan.renamed(&spec.node);
         states.push(TaskState {
             node,
             argument,
@@ -217,6 +226,7 @@ fn task_states<S: State>(
             asked: None,
             lost_way: None,
             ran: None,
+            inside: None,
         });
     }
     for record in &stored.tasks {
@@ -292,7 +302,7 @@ impl<S: State> TaskState<S> {
         }
     }
 
-    fn is_finished(&self) -> bool {
+    pub(super) fn is_finished(&self) -> bool {
         self.lost_way.is_none() && matches!(self.outcome, Some(Outcome::Finished(_)))
     }
 
@@ -367,7 +377,7 @@ impl<S: State> Loaded<S> {
     }
 
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
-    pub(super) fn live(mut self, plan: &Plan<S>) -> Snapshot<S> {
+    pub(super) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let mut state = Arc::clone(&self.state);
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
         let known = tasks
@@ -386,21 +396,21 @@ impl<S: State> Loaded<S> {
                 self.state = state;
             }
         }
-        self.show(false)
+        self.show(false, namespace)
     }
 
     /// The checkpoint as it was saved.
-    pub(super) fn saved(self) -> Snapshot<S> {
-        self.show(true)
+    pub(super) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
+        self.show(true, namespace)
     }
 
-    fn show(self, all: bool) -> Snapshot<S> {
+    fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
         // A superstep whose tasks have all finished without a checkpoint behind it runs again.
         let whole = all || self.tasks.iter().all(TaskState::is_finished);
         let joins = checkpoint.joins.iter().map(|join| {
-            UnfilledJoin::new(&[], &join.sources, &join.target, |_, source| {
+            UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
                 join.seen.contains(source)
             })
         });
@@ -425,7 +435,7 @@ impl<S: State> Loaded<S> {
             if whole || !task.is_finished() {
                 snapshot.next.push(Arc::clone(&task.node));
             }
-            let interrupts = task.questions(&base, index, &[], all);
+            let interrupts = task.questions(&base, index, namespace, all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
             let (result, error) = match task.outcome {
                 _ if task.lost_way.is_some() => (None, task.lost_way),
@@ -439,6 +449,7 @@ impl<S: State> Loaded<S> {
                 result,
                 error,
                 interrupts,
+                inside: task.inside,
             });
         }
         snapshot
@@ -456,32 +467,40 @@ impl<S: State> Loaded<S> {
             if &**node == START {
                 return Ok(plan.names.len());
             }
-            plan.index_of(node)
-                .or_else(|| plan.alias(node))
+            plan.stored_index(node)
                 .ok_or_else(|| CheckpointError::UnknownNode {
                     thread: thread.to_owned(),
                     node: node.to_string(),
                     graph: plan.topology.name.clone(),
+                    stored: self.stored.checkpoint.graph,
+                    now: plan.fingerprint,
                 })
         };
         machine.step = self.stored.checkpoint.step;
         machine.state = self.state;
         machine.recorder = recorder;
+        if let Some(recorder) = &mut machine.recorder {
+            let specs = self.stored.checkpoint.tasks.iter();
+            recorder.called_before(specs.map(|spec| &spec.node), &plan);
+        }
         for node in &self.stored.checkpoint.deferred {
             machine.deferred.push(find(node)?);
         }
         for record in &self.stored.checkpoint.joins {
+            let now = |names: &[NodeName]| -> Vec<NodeName> {
+                names.iter().map(|name| plan.renamed(name)).collect()
+            };
+            let (waits_for, seen_now) = (now(&record.sources), now(&record.seen));
+            let target_now = plan.renamed(&record.target);
             let joins = plan.topology_joins.iter();
             let found = joins
                 .zip(&mut machine.joins)
-                .find(|((sources, target), _)| {
-                    *target == record.target && *sources == record.sources
-                });
+                .find(|((sources, target), _)| *target == target_now && *sources == waits_for);
             if let Some(((sources, _), seen)) = found {
                 let positions = sources
                     .iter()
                     .enumerate()
-                    .filter(|(_, source)| record.seen.contains(source));
+                    .filter(|(_, source)| seen_now.contains(source));
                 let sources: crate::state::FieldSet = positions.map(|(index, _)| index).collect();
                 *seen = Seen {
                     count: sources.iter().count(),

@@ -128,6 +128,10 @@ pub(super) struct Machine<S: State> {
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
     pub(super) recorder: Option<Recorder<S>>,
+    /// Which call of its task it is, and the answers that the task was given, for a graph without a
+    /// log of its own.
+    pub(super) call: usize,
+    pub(super) given: Vec<Answer>,
     /// How the state becomes bytes, if it does.
     pub(super) codec: Option<StateCodec<S>>,
 }
@@ -156,6 +160,8 @@ impl<S: State> Machine<S> {
             passed: false,
             changes: None,
             recorder: None,
+            call: 0,
+            given: Vec::new(),
             codec: S::codec(),
             plan,
             scope,
@@ -234,7 +240,10 @@ impl<S: State> Machine<S> {
         let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
-        let quiet = !self.watched() && self.before.is_never() && self.after.is_never();
+        let quiet = !self.watched()
+            && self.given.is_empty()
+            && self.before.is_never()
+            && self.after.is_never();
         loop {
             if quiet && let Some(end) = self.stride(&plan, &mut cx).await? {
                 return Ok(end);
@@ -432,13 +441,7 @@ impl<S: State> Machine<S> {
         index: usize,
         questions: Questions,
     ) -> Vec<Interrupt> {
-        let namespace = &self.scope.namespace;
-        let base = if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
-            checkpoint.to_string()
-        } else {
-            let path: Vec<_> = namespace.iter().map(|name| &**name).collect();
-            format!("{}@{}", path.join("/"), self.step)
-        };
+        let (base, namespace) = (self.base(), &self.scope.namespace);
         super::load::interrupts(
             &base,
             index,
@@ -446,6 +449,34 @@ impl<S: State> Machine<S> {
             namespace,
             questions,
         )
+    }
+
+    /// What the ids of questions of the current superstep begin with.
+    fn base(&self) -> String {
+        if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+            return checkpoint.to_string();
+        }
+        let path: Vec<_> = self.scope.namespace.iter().map(|name| &**name).collect();
+        format!("{}#{}@{}", path.join("/"), self.call, self.step)
+    }
+
+    /// Tells a task what is known of it from earlier runs.
+    pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
+        if self.given.is_empty() {
+            return cx.remember(&task.answers, &task.once);
+        }
+        // A graph that keeps no log runs from its beginning: it finds its answers by their ids.
+        let own = format!("{}:{index}:", self.base());
+        let answers = self.given.iter().map(|answer| Answer {
+            key: answer
+                .key
+                .strip_prefix(&own)
+                .unwrap_or(&answer.key)
+                .to_owned(),
+            value: answer.value.clone(),
+        });
+        let answers: Vec<_> = answers.chain(task.answers.iter().cloned()).collect();
+        cx.remember(&answers, &task.once);
     }
 
     /// The error of a node, with where it happened.
@@ -492,6 +523,7 @@ pub(super) async fn give_turn(last: &mut Option<Instant>) {
 }
 
 /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
+#[inline]
 pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
     match &scope.shared.cancel {
         Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::machine::{End, Machine};
+use super::record::Snapshots;
 use super::rivals::{OnConflict, beside_others};
 use super::{CancelToken, EventStream, Outcome, StreamOptions, exit, threads};
 use crate::AgentError;
@@ -327,7 +328,7 @@ async fn with_log<S: State>(
             let log = threads::Log {
                 saver: Arc::<Held>::clone(&held),
                 // The end has a snapshot; those on the way are of no use.
-                whole: true,
+                snapshots: Snapshots::Never,
                 encodes: false,
                 ..log
             };
@@ -431,6 +432,7 @@ pub(super) fn machine<S: State>(
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency,
             fail_fast: options.fail_fast,
+            kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
         }),
     });

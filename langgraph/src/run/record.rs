@@ -16,6 +16,7 @@ use crate::checkpoint::{
     JoinRecord, Payload, Snapshot, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSnapshot,
     TaskSpec,
 };
+use crate::graph::NodeName;
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, Place, Write};
@@ -36,14 +37,17 @@ pub(super) struct Recorder<S: State> {
     coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
     current: Option<CheckpointId>,
+    /// Those of its tasks whose nodes had another name then.
+    called_before: Vec<(usize, NodeName)>,
     parent: Option<CheckpointId>,
     source: Source,
     since_snapshot: usize,
     /// Bytes since a snapshot, and how many of them make it time to measure the state.
     log_bytes: u64,
     measure_at: u64,
-    /// False for a log that is always read from its beginning.
-    snapshots: bool,
+    snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    call: Option<Arc<str>>,
     /// True when no run goes on behind what is stored.
     pub(super) at_rest: bool,
     /// True while the log says that a run is under way.
@@ -54,6 +58,17 @@ pub(super) struct Recorder<S: State> {
     entries: Vec<EntryRecord>,
     /// What is known of the tasks of the next checkpoint, to be stored with it.
     known: Vec<(usize, TaskOutcome)>,
+}
+
+/// Where a log may have snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Snapshots {
+    /// Behind any superstep.
+    Anywhere,
+    /// Before inputs: whoever reads the log wants every write since.
+    AtInputs,
+    /// Whoever reads the log wants every write.
+    Never,
 }
 
 /// Where a new checkpoint comes from.
@@ -72,8 +87,10 @@ impl<S: State> Recorder<S> {
         Self {
             tip,
             coder,
-            snapshots: true,
+            snapshots: Snapshots::Anywhere,
+            call: None,
             current: None,
+            called_before: Vec::new(),
             parent: None,
             source: Source::Input,
             since_snapshot: 0,
@@ -98,9 +115,9 @@ impl<S: State> Recorder<S> {
         self.measure_at = current.measure_at.max(SHORT_LOG);
     }
 
-    /// Stores no snapshots: whoever reads the log wants every write.
-    pub(super) fn without_snapshots(mut self) -> Self {
-        self.snapshots = false;
+    pub(super) fn within(mut self, snapshots: Snapshots, call: Option<Arc<str>>) -> Self {
+        self.snapshots = snapshots;
+        self.call = call;
         self
     }
 
@@ -110,7 +127,25 @@ impl<S: State> Recorder<S> {
             tip: Arc::clone(&self.tip),
             checkpoint: self.current?,
             task,
+            called_before: self
+                .called_before
+                .iter()
+                .find(|(index, _)| *index == task)
+                .map(|(_, name)| Arc::clone(name)),
         })
+    }
+
+    /// Remembers the stored names of the current tasks: logs below them have these in their names.
+    pub(super) fn called_before<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'n NodeName>,
+        plan: &Plan<S>,
+    ) {
+        let names = names.enumerate();
+        let renamed = names.filter(|&(_, name)| plan.renamed(name) != *name);
+        self.called_before = renamed
+            .map(|(index, name)| (index, Arc::clone(name)))
+            .collect();
     }
 
     pub(super) fn current(&self) -> Option<CheckpointId> {
@@ -287,10 +322,16 @@ impl<S: State> Recorder<S> {
     /// The state, if it is time for a snapshot.
     fn due(
         &mut self,
+        source: Source,
         step: i64,
         state: impl FnOnce() -> Arc<S>,
     ) -> Result<Option<Payload>, CheckpointError> {
-        if !self.snapshots {
+        let place = match source {
+            Source::Loop => Snapshots::Anywhere,
+            Source::Input if self.current.is_some() => Snapshots::AtInputs,
+            _ => return Ok(None),
+        };
+        if self.snapshots != place {
             return Ok(None);
         }
         if !self.tip.encodes() {
@@ -357,6 +398,7 @@ impl<S: State> Recorder<S> {
             })
             .await?;
         self.current = Some(id);
+        self.called_before.clear();
         Ok(())
     }
 }
@@ -457,10 +499,7 @@ impl<S: State> Machine<S> {
             state.reset(&plan.fields.untracked);
             Arc::new(state)
         };
-        let snapshot = match origin.source {
-            Source::Loop => recorder.due(step, kept)?,
-            _ => None,
-        };
+        let snapshot = recorder.due(origin.source, step, kept)?;
         let tasks = self.frontier.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;
         let goes_on = !self.frontier.is_empty() || !self.deferred.is_empty();
@@ -487,6 +526,7 @@ impl<S: State> Machine<S> {
             ran: Vec::new(),
             metadata: BTreeMap::new(),
             graph: plan.fingerprint,
+            call: recorder.call.clone(),
         };
         recorder.checkpoint(record, entry, running).await?;
         self.tell_checkpoint().await;
@@ -525,6 +565,7 @@ impl<S: State> Machine<S> {
             result: None,
             error: None,
             interrupts: Vec::new(),
+            inside: None,
         };
         Some(Snapshot {
             id: recorder.current?,

@@ -153,18 +153,20 @@ impl<S: State> Machine<S> {
             let answer = node.step.call(call).await;
             let jump = match answer {
                 Ok(Output {
-                    writes: writes @ (Writes::None | Writes::One(Write::Update(_))),
+                    writes: Writes::One(Write::Update(mut update)),
                     jump,
                 }) if direct && !cx.has_open_question() => {
                     doing.part = Part::Merge;
-                    if let Writes::One(Write::Update(mut update)) = writes {
-                        state.prepare(&mut update);
-                        if let Err(source) = state.try_merge(update) {
-                            return Err(refused(plan, doing.node, source).into());
-                        }
+                    state.prepare(&mut update);
+                    if let Err(source) = state.try_merge(update) {
+                        return Err(refused(plan, doing.node, source).into());
                     }
                     jump
                 }
+                Ok(Output {
+                    writes: Writes::None,
+                    jump,
+                }) if direct && !cx.has_open_question() => jump,
                 answer => return Ok(Halt::Answered(answer)),
             };
             match (&jump, &node.out.ahead) {
@@ -175,12 +177,14 @@ impl<S: State> Machine<S> {
                     };
                     doing.part = Part::Router;
                     cx.begin_routing();
-                    let answer = router.router.ask(&*state, cx).await;
-                    match router.plain(&answer) {
-                        _ if cx.has_open_question() => return Ok(Halt::Routed(answer)),
+                    let arm = match router.router.ask(&*state, cx).await {
+                        Ok(Routes::Arm(arm)) if !cx.has_open_question() => arm,
+                        answer => return Ok(Halt::Routed(answer)),
+                    };
+                    match router.arms.get(arm).map(|nodes| &**nodes) {
                         Some([]) => return Ok(Halt::Nowhere),
                         Some([next]) if !plan.defers(*next) => doing.node = *next,
-                        _ => return Ok(Halt::Routed(answer)),
+                        _ => return Ok(Halt::Routed(Ok(Routes::Arm(arm)))),
                     }
                 }
                 _ => return Ok(Halt::Merged(jump)),

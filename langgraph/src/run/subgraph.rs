@@ -4,14 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::commit::Changes;
+use super::inside::snapshot_inside;
 use super::machine::{End, Machine};
 use super::options::enter;
+use super::persistence::{Only, Persistence};
+use super::record::Snapshots;
 use super::threads::{Log, answer_key, go_on, start};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Answer, Call, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Scope,
-    Step, Write,
+    Answer, Call, ConfiguredNode, Context, IntoNode, IntoOutput, Look, Looking, NodeError, NodeRun,
+    Output, Scope, Step, Write,
 };
 use crate::state::State;
 
@@ -52,7 +55,11 @@ async fn run_inside<S: State>(
     };
     let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
     machine.codec = graph.codec.or(machine.codec);
-    enter_below(&mut machine, input, cx, collect)
+    let _only = match &graph.persistence {
+        Persistence::PerThread(key) if cx.place().is_some() => Some(Only::new(cx, key)?),
+        _ => None,
+    };
+    enter_below(&mut machine, &graph.persistence, input, cx, collect)
         .await
         .map_err(NodeError::from_agent)?;
     let end = machine.run().await.map_err(NodeError::from_agent)?;
@@ -66,41 +73,63 @@ async fn run_inside<S: State>(
 /// it: on a thread it keeps a log of its own, below the task's.
 async fn enter_below<S: State>(
     machine: &mut Machine<S>,
+    persistence: &Persistence,
     input: Output<S>,
     cx: &Context,
     collect: bool,
 ) -> Result<(), AgentError> {
-    let log = cx.place().map(|place| Log {
-        saver: Arc::clone(&place.tip.saver),
-        key: place.below(cx.node(), cx.next_call()),
-        encodes: place.tip.encodes(),
-        at_rest: false,
-        metadata: machine.scope.shared.metadata.clone(),
-        // What it has changed so far is wanted too, when it goes on.
-        whole: collect,
+    let call = cx.next_call();
+    let log = cx.place().and_then(|place| {
+        let below = place.below(cx.node(), call);
+        let (key, snapshots, call) = match persistence {
+            Persistence::None => return None,
+            // What it has changed so far is wanted too, when it goes on.
+            Persistence::PerCall if collect => (below, Snapshots::Never, None),
+            Persistence::PerCall => (below, Snapshots::Anywhere, None),
+            Persistence::PerThread(key) => {
+                let snapshots = match collect {
+                    true => Snapshots::AtInputs,
+                    false => Snapshots::Anywhere,
+                };
+                let call = Arc::from(below.namespace.join("/"));
+                (place.kept(key), snapshots, Some(call))
+            }
+        };
+        Some(Log {
+            saver: Arc::clone(&place.tip.saver),
+            key,
+            encodes: place.tip.encodes(),
+            at_rest: false,
+            metadata: machine.scope.shared.metadata.clone(),
+            snapshots,
+            call,
+        })
     });
-    let changes = || collect.then(Changes::default);
-    if let Some(log) = &log {
-        machine.changes = changes();
-        if let Some(loaded) = log.load(machine, None).await? {
-            let namespace = Arc::clone(&machine.scope.namespace);
-            let open = loaded.open(&namespace);
-            let answers = open.iter().filter_map(|(task, interrupt)| {
-                let value = cx.answer_to(&interrupt.id)?.clone();
-                let key = answer_key(interrupt, &namespace);
-                Some((*task, Answer { key, value }))
-            });
-            let answers = answers.collect();
-            return Box::pin(go_on(machine, log, loaded, answers, None)).await;
-        }
-        machine.changes = None;
+    let Some(log) = log else {
+        machine.call = call;
+        machine.given = cx.answers().to_vec();
+        machine.start(input).await?;
+        // The input is the caller's, not a change of this graph.
+        machine.changes = collect.then(Changes::default);
+        return Ok(());
+    };
+    machine.changes = collect.then(Changes::default);
+    let loaded = log.load(machine, None).await?;
+    // Of another call only the state is of interest.
+    if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
+        let namespace = Arc::clone(&machine.scope.namespace);
+        let open = loaded.open(&namespace);
+        let answers = open.iter().filter_map(|(task, interrupt)| {
+            let value = cx.answer_to(&interrupt.id)?.clone();
+            let key = answer_key(interrupt, &namespace);
+            Some((*task, Answer { key, value }))
+        });
+        let answers = answers.collect();
+        return Box::pin(go_on(machine, &log, loaded, answers, None)).await;
     }
-    match log {
-        None => machine.start(input).await?,
-        log => Box::pin(start(machine, log, None, input)).await?,
-    }
-    // The input is the caller's, not a change of this graph.
-    machine.changes = changes();
+    machine.changes = None;
+    Box::pin(start(machine, Some(log), None, input)).await?;
+    machine.changes = collect.then(Changes::default);
     Ok(())
 }
 
@@ -109,7 +138,17 @@ struct Shared<S: State>(CompiledStateGraph<S>);
 
 impl<S: State> Shared<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        let inner = run_inside(&self.0, call.state.clone(), Output::none(), call.cx, true).await?;
+        let plan = &self.0.plan;
+        let (state, input) = match self.0.persistence {
+            // It has a state of its own, and gets the one around as its input.
+            Persistence::PerThread(_) if call.cx.place().is_some() => {
+                let mut input = Output::update(call.state.clone().into());
+                enter(plan, &mut input);
+                (plan.initial.clone(), input)
+            }
+            _ => (call.state.clone(), Output::none()),
+        };
+        let inner = run_inside(&self.0, state, input, call.cx, true).await?;
         let Inner { mut machine, end } = inner;
         let changes = machine
             .changes
@@ -152,6 +191,14 @@ fn finish<P: State>(
 impl<S: State> Step<S> for Shared<S> {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.run(call))
+    }
+
+    fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
+        let initial = match self.0.persistence {
+            Persistence::PerThread(_) => self.0.plan.initial.clone(),
+            _ => state.clone(),
+        };
+        Some(Box::pin(snapshot_inside(&self.0, initial, look)))
     }
 }
 
@@ -252,6 +299,11 @@ impl<S: State, P: State> MappedGraph<S, P> {
 impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
     fn call<'a>(&'a self, call: Call<'a, P>) -> NodeRun<'a, P> {
         NodeRun::future(self.run(call))
+    }
+
+    fn inside<'a>(&'a self, _: &'a P, look: Look<'a>) -> Option<Looking<'a>> {
+        let initial = self.graph.plan.initial.clone();
+        Some(Box::pin(snapshot_inside(&self.graph, initial, look)))
     }
 }
 

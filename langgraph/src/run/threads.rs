@@ -9,10 +9,11 @@ use serde_json::Value;
 use super::Run;
 use super::coder::Coder;
 use super::execute::Done;
+use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
 use super::machine::{Machine, Task};
 use super::options::{Begin, Given};
-use super::record::{Origin, Recorder};
+use super::record::{Origin, Recorder, Snapshots};
 use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;
@@ -29,8 +30,9 @@ pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
     pub(super) metadata: BTreeMap<String, Value>,
-    /// True when the log is read from its beginning each time.
-    pub(super) whole: bool,
+    pub(super) snapshots: Snapshots,
+    /// The call of a graph that is kept from call to call.
+    pub(super) call: Option<Arc<str>>,
     /// False while values are held back as they are.
     pub(super) encodes: bool,
     /// True when it is written to from outside, without a run that goes on.
@@ -44,7 +46,8 @@ impl Log {
             saver: Arc::clone(saver),
             key: ThreadKey::root(thread),
             metadata: BTreeMap::new(),
-            whole: false,
+            snapshots: Snapshots::Anywhere,
+            call: None,
             encodes: true,
             at_rest: false,
         }
@@ -64,11 +67,7 @@ impl Log {
         };
         let mut recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
         recorder.at_rest = self.at_rest;
-        if self.whole {
-            recorder.without_snapshots()
-        } else {
-            recorder
-        }
+        recorder.within(self.snapshots, self.call.clone())
     }
 
     /// Goes on behind what was loaded.
@@ -313,7 +312,7 @@ fn assign(
             .iter()
             .filter(|(_, i)| key.as_ref().is_none_or(|key| i.id == *key || i.key == *key))
             .collect();
-        let name = key.unwrap_or_else(|| "the question".to_owned());
+        let name = key.unwrap_or_default();
         match fits.as_slice() {
             [(task, interrupt)] => answers.push((
                 *task,
@@ -398,7 +397,62 @@ impl<S: State> CompiledStateGraph<S> {
     /// [`AgentError::Checkpoint`] when the thread cannot be read.
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
         let loaded = self.read(thread, None).await?;
-        Ok(loaded.map(|loaded| loaded.live(&self.plan)))
+        Ok(loaded.map(|loaded| loaded.live(&self.plan, &[])))
+    }
+
+    /// The thread as it is now, or as the checkpoint `at` was saved, with the graphs inside its
+    /// pending tasks: [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside), to any
+    /// depth.
+    ///
+    /// Seen are the nodes that are graphs themselves; what a node calls by
+    /// [`Context::run`](crate::Context::run) is its own business.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut inner = StateGraph::<i64>::new();
+    /// inner.add_node("double", |n: &i64| n * 2).add_node("increment", |n: &i64| n + 1);
+    /// inner.add_sequence(&["double", "increment"]).interrupt_before(["increment"]);
+    ///
+    /// let mut outer = StateGraph::<i64>::new();
+    /// outer.add_node("inner", inner.compile()?).add_sequence(&["inner"]);
+    /// let graph = outer.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// graph.run(20).thread("t").await?;
+    /// let snapshot = graph.get_state_with_subgraphs("t", None).await?.unwrap();
+    /// assert_eq!(snapshot.values, 20);
+    /// let inside = snapshot.tasks[0].inside::<i64>().unwrap();
+    /// assert_eq!((inside.values, &*inside.next[0]), (40, "increment"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn get_state_with_subgraphs(
+        &self,
+        thread: &str,
+        at: impl Into<Option<CheckpointId>> + Send,
+    ) -> Result<Option<Snapshot<S>>, AgentError> {
+        let at = at.into();
+        let Some(loaded) = self.read(thread, at).await? else {
+            return Ok(None);
+        };
+        let (saver, key) = self.kept(thread)?;
+        let looked = Looked {
+            saver: &**saver,
+            key: &key,
+            namespace: &[],
+            saved: at.is_some(),
+        };
+        Ok(Some(show(&self.plan, loaded, looked).await?))
     }
 
     async fn read(
@@ -432,7 +486,7 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(self
             .read(thread, Some(checkpoint))
             .await?
-            .map(Loaded::saved))
+            .map(|loaded| loaded.saved(&[])))
     }
 }
 

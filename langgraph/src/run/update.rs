@@ -14,6 +14,7 @@ use super::record::Origin;
 use super::threads::Log;
 use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, Stored};
+use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName, START};
 use crate::node::{IntoOutput, NodeError, Output};
 use crate::state::State;
@@ -194,13 +195,14 @@ impl<S: State> ThreadUpdate<S> {
             ..Log::root(&saver, self.thread.clone())
         };
         let mut machine = machine(&self.graph, &Options::default(), None)?;
-        let loaded = log.load(&machine, self.at).await?;
+        let mut loaded = log.load(&machine, self.at).await?;
         match self.change {
             Change::Updates(supersteps) => {
                 write(&mut machine, &log, loaded, supersteps).await?;
             }
             Change::Input(input) => add_input(&mut machine, &log, loaded, input).await?,
             Change::Clear => {
+                forget_unknown(&mut loaded, &machine.plan);
                 let parent = stand(&mut machine, &log, loaded, &[])?;
                 machine.step += 1;
                 machine.record(behind(parent, Source::Update), None).await?;
@@ -267,10 +269,19 @@ fn stand<S: State>(
     Ok(Some(id))
 }
 
+/// Drops deferred nodes that the graph has no more, as what is pending is dropped: a thread of a
+/// graph that was changed can be moved on.
+fn forget_unknown<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
+    if let Some(loaded) = loaded {
+        let deferred = &mut loaded.stored.checkpoint.deferred;
+        deferred.retain(|node| plan.stored_index(node).is_some());
+    }
+}
+
 async fn write<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
-    loaded: Option<Loaded<S>>,
+    mut loaded: Option<Loaded<S>>,
     supersteps: Vec<Vec<StateUpdate<S>>>,
 ) -> Result<(), AgentError> {
     if supersteps.is_empty() || supersteps.iter().any(Vec::is_empty) {
@@ -281,6 +292,7 @@ async fn write<S: State>(
         None => vec![NodeName::from(START)],
         Some(loaded) => last_by_edge(log, &loaded.stored).await?,
     };
+    forget_unknown(&mut loaded, &machine.plan);
     let mut parent = stand(machine, log, loaded, &[])?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
@@ -308,7 +320,7 @@ async fn write<S: State>(
             let node = if &*name == START {
                 Some(plan.nodes.len())
             } else {
-                plan.index_of(&name)
+                plan.stored_index(&name)
             };
             let node =
                 node.ok_or_else(|| refused(format!("there is no node `{name}` to write as")))?;

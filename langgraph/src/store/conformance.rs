@@ -134,6 +134,7 @@ fn secs(n: u64) -> Duration {
 }
 
 /// Fails the case unless both are equal.
+#[allow(clippy::needless_pass_by_value)] // what is expected is written in place
 fn same<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Problem> {
     if found == expected {
         Ok(())

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{FieldPath, Filter, Item, Label, Namespace, StoreError};
+use crate::checkpoint::Limits;
 
 /// What a store's methods return.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -176,6 +177,13 @@ impl Get {
     }
 }
 
+/// What JSON gives back as it was. Integers as the keys of maps are fine: the type that is asked
+/// for says that they are integers.
+const RESTORED: Limits = Limits::new("JSON")
+    .finite_numbers()
+    .null_is_none()
+    .depth(127);
+
 impl Put {
     /// Asks to keep a JSON value.
     pub fn new(
@@ -196,19 +204,24 @@ impl Put {
     ///
     /// # Errors
     ///
-    /// [`StoreError::InvalidValue`] when it cannot be written as JSON.
+    /// [`StoreError::InvalidValue`], with the place in the value, when it would not come back from
+    /// JSON as it was: it holds a NaN, say, or a map whose keys are pairs.
     pub fn of(
         namespace: impl Into<Namespace>,
         key: impl Into<String>,
         value: &(impl Serialize + ?Sized),
     ) -> Result<Self, StoreError> {
         let (namespace, key) = (namespace.into(), key.into());
-        match serde_json::to_value(value) {
+        let written = match RESTORED.check(&value) {
+            Ok(()) => serde_json::to_value(value).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match written {
             Ok(value) => Ok(Self::new(namespace, key, value)),
-            Err(error) => Err(StoreError::InvalidValue {
+            Err(problem) => Err(StoreError::InvalidValue {
                 namespace,
                 key,
-                problem: error.to_string(),
+                problem,
             }),
         }
     }

@@ -252,12 +252,11 @@ fn check(op: &Op) -> Result<(), StoreError> {
         Op::Get(get) => check_key(&get.namespace, &get.key),
         Op::Put(put) => {
             check_key(&put.namespace, &put.key)?;
-            if holds_nul(&put.value) {
+            if let Some(problem) = unwritable(&put.value, MAX_DEPTH) {
                 return Err(StoreError::InvalidValue {
                     namespace: put.namespace.clone(),
                     key: put.key.clone(),
-                    problem: "a text in it holds the character NUL, which not every database takes"
-                        .to_owned(),
+                    problem: problem.to_owned(),
                 });
             }
             match &put.indexing {
@@ -297,15 +296,28 @@ fn check_key(namespace: &Namespace, key: &str) -> Result<(), StoreError> {
     })
 }
 
-fn holds_nul(value: &Value) -> bool {
+/// How many values inside each other `serde_json` reads.
+const MAX_DEPTH: usize = 127;
+
+/// What keeps a value out of a database, when so many more values may be inside each other.
+fn unwritable(value: &Value, depth: usize) -> Option<&'static str> {
+    let inside = |value: &Value| unwritable(value, depth.saturating_sub(1));
     match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(array) => array.iter().any(holds_nul),
+        Value::Array(_) | Value::Object(_) if depth == 0 => {
+            Some("more than 127 values are inside each other, which JSON does not read")
+        }
+        Value::String(text) => with_nul(text),
+        Value::Array(array) => array.iter().find_map(inside),
         Value::Object(object) => object
             .iter()
-            .any(|(key, value)| key.contains('\0') || holds_nul(value)),
-        _ => false,
+            .find_map(|(key, value)| with_nul(key).or_else(|| inside(value))),
+        _ => None,
     }
+}
+
+fn with_nul(text: &str) -> Option<&'static str> {
+    let found = text.contains('\0');
+    found.then_some("a text in it holds the character NUL, which not every database takes")
 }
 
 /// What is embedded of a field.

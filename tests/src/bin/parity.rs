@@ -1,20 +1,30 @@
-//! Runs parity cases: `parity [--mutate] [--seed N] [--bless-ours] DIR…`.
+//! Runs parity cases: `parity [--saver NAME] [--mutate] [--seed N] [--bless-ours] DIR…`.
+//!
+//! The savers: `memory` (unless said otherwise) and `bytes`; with `--features sqlite` also `sqlite`,
+//! with `--features postgres` also `postgres`, whose server `DATABASE_URL` names.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use langgraph_tests::parity::{Mode, run};
+use langgraph_tests::parity::{Mode, Report, run};
+use langgraph_tests::{Opened, open_saver};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let (directories, mode) = match arguments(std::env::args().skip(1)) {
+    let Arguments {
+        directories,
+        mode,
+        saver,
+    } = match arguments(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(problem) => {
-            eprintln!("{problem}\nusage: parity [--mutate] [--seed N] [--bless-ours] DIR…");
+            eprintln!(
+                "{problem}\nusage: parity [--saver NAME] [--mutate] [--seed N] [--bless-ours] DIR…"
+            );
             return ExitCode::from(2);
         }
     };
-    let report = match run(&directories, mode).await {
+    let report = match cases(&directories, mode, &saver).await {
         Ok(report) => report,
         Err(problem) => {
             eprintln!("{problem}");
@@ -33,13 +43,26 @@ async fn main() -> ExitCode {
     }
 }
 
-fn arguments(given: impl Iterator<Item = String>) -> Result<(Vec<PathBuf>, Mode), String> {
+async fn cases(directories: &[PathBuf], mode: Mode, saver: &str) -> Result<Report, String> {
+    let Opened { saver, .. } = &open_saver(saver).await?;
+    run(directories, mode, saver).await
+}
+
+struct Arguments {
+    directories: Vec<PathBuf>,
+    mode: Mode,
+    saver: String,
+}
+
+fn arguments(given: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut directories = Vec::new();
+    let mut saver = "memory".to_owned();
     let mut mode = Mode::Check;
     let mut seed = None;
     let mut given = given.peekable();
     while let Some(argument) = given.next() {
         match argument.as_str() {
+            "--saver" => saver = given.next().ok_or("`--saver` needs a name")?,
             "--mutate" => mode = Mode::Mutate { seed: 0 },
             "--bless-ours" => mode = Mode::Bless,
             "--seed" => {
@@ -58,5 +81,9 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<(Vec<PathBuf>, Mode)
         (_, Some(_)) => return Err("`--seed` goes with `--mutate`".to_owned()),
         _ => {}
     }
-    Ok((directories, mode))
+    Ok(Arguments {
+        directories,
+        mode,
+        saver,
+    })
 }

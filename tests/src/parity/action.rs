@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointId, Durability, MemorySaver};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability};
 use langgraph::run::{Run, StreamOptions};
 use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ const LIMIT: i64 = 25;
 /// # Errors
 ///
 /// When the runner cannot do what the case asks for.
-pub(super) async fn answer(case: &Case) -> Result<Value, String> {
+pub(super) async fn answer(case: &Case, saver: Arc<dyn Checkpointer>) -> Result<Value, String> {
     let world = Arc::new(World::default());
     let place = Place {
         path: Vec::new(),
@@ -45,20 +45,24 @@ pub(super) async fn answer(case: &Case) -> Result<Value, String> {
     let keeps = case.graph.checkpointer != Checkpointing::None;
     let session = Session {
         graph: if keeps {
-            graph.checkpointer(Arc::new(MemorySaver::new()))
+            graph.checkpointer(Arc::clone(&saver))
         } else {
             graph
         },
         keeps,
+        case: case.name.clone(),
         spec: Arc::clone(&case.graph),
         schema: Arc::new(Schema::of(&case.graph)?),
         world,
     };
-    let mut results = Vec::new();
+    let results = session.all(&case.runs).await;
+    // The saver serves all cases.
     for action in &case.runs {
-        results.push(session.act(action).await?);
+        let thread = session.thread(action);
+        let deleted = saver.delete_thread(&thread).await;
+        deleted.map_err(|error| error.to_string())?;
     }
-    Ok(json!({ "results": results }))
+    Ok(json!({ "results": results? }))
 }
 
 /// One compiled graph, and what its actions share.
@@ -66,6 +70,8 @@ struct Session {
     graph: CompiledStateGraph<Dynamic>,
     /// The graph has a checkpointer.
     keeps: bool,
+    /// What the names of its threads begin with.
+    case: String,
     spec: Arc<GraphSpec>,
     schema: Arc<Schema>,
     world: Arc<World>,
@@ -92,8 +98,21 @@ impl From<String> for Trouble {
 }
 
 impl Session {
+    async fn all(&self, actions: &[Action]) -> Result<Vec<Value>, String> {
+        let mut results = Vec::new();
+        for action in actions {
+            results.push(self.act(action).await?);
+        }
+        Ok(results)
+    }
+
+    fn thread(&self, action: &Action) -> String {
+        let name = action.thread.as_deref().unwrap_or("t");
+        format!("{}/{name}", self.case)
+    }
+
     async fn act(&self, action: &Action) -> Result<Value, String> {
-        let thread = action.thread.as_deref().unwrap_or("t");
+        let thread = &self.thread(action);
         let runs = matches!(
             action.what,
             Do::Invoke { .. } | Do::Command(_) | Do::Stream { .. }
@@ -144,11 +163,9 @@ impl Session {
                 let run = self.configured(run, thread, at, &action.config)?;
                 self.stream(run, wanted).await
             }
-            Do::GetState { subgraphs: true } => {
-                Err(Trouble::Unable("no states of subgraphs yet".to_owned()))
-            }
-            Do::GetState { .. } => {
+            Do::GetState { subgraphs } => {
                 let found = match at {
+                    _ if *subgraphs => self.graph.get_state_with_subgraphs(thread, at).await?,
                     Some(id) => self.graph.get_state_at(thread, id).await?,
                     None => self.graph.get_state(thread).await?,
                 };
@@ -270,6 +287,7 @@ impl Session {
         }
         run = match config.durability.as_deref() {
             None | Some("sync") => run.durability(Durability::Sync),
+            Some("async") => run.durability(Durability::Async),
             Some("exit") => run.durability(Durability::Exit),
             Some(other) => return Err(Trouble::Unable(format!("no durability `{other}`"))),
         };

@@ -24,22 +24,12 @@ mod window;
 mod world;
 mod writes;
 
-use case::{Action, Case, Do};
+use case::Case;
 pub use suite::{Mode, Report, Verdict, run};
 
 /// What does not exist yet: a name for it, and which cases need it. They are skipped.
-const MISSING: &[(&str, Needs)] = &[
-    ("durability_async", |case| {
-        let waits = |action: &Action| action.config.durability.as_deref() == Some("async");
-        case.runs.iter().any(waits)
-    }),
-    ("subgraph_checkpointer", |case| {
-        case.has("subgraph_checkpointer")
-    }),
-    ("subgraph_states", |case| {
-        let inside = |action: &Action| matches!(action.what, Do::GetState { subgraphs: true });
-        case.runs.iter().any(inside)
-    }),
-];
+const MISSING: &[(&str, Needs)] = &[("subgraph_checkpointer", |case| {
+    case.has("subgraph_checkpointer")
+})];
 
 type Needs = fn(&Case) -> bool;

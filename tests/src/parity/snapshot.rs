@@ -74,12 +74,16 @@ fn tasks(snapshot: &Snapshot<Dynamic>) -> Value {
             .result
             .as_ref()
             .map(|result| writes::shown(result, |name| schema.has(name)));
-        json!({
+        let mut shown = json!({
             "name": &*task.node,
             "result": messages::unmarked(result.map_or(Value::Null, Value::Object)),
             "error": task.error.is_some(),
             "interrupts": payloads(&task.interrupts),
-        })
+        });
+        if let Some(inside) = task.inside::<Dynamic>() {
+            shown["state"] = state(Some(inside));
+        }
+        shown
     });
     tasks.collect()
 }

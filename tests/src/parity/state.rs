@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use langgraph::State;
+use langgraph::checkpoint::StateCodec;
 use langgraph::state::{Field, FieldSet, ReducerError};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::schema::Schema;
@@ -24,13 +26,24 @@ pub(super) struct Dynamic {
 }
 
 /// What is written.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DynamicUpdate {
     pub(super) values: Map<String, Value>,
     /// It is an input.
     pub(super) input: bool,
     /// It comes beside a command for the graph around.
     pub(super) leaves: bool,
+    /// It is a whole state.
+    pub(super) whole: Option<Beside>,
+}
+
+/// What a state has beside its values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Beside {
+    /// At most one: `null` is an argument too.
+    argument: Vec<Value>,
+    touched: usize,
+    left: bool,
 }
 
 impl From<Map<String, Value>> for DynamicUpdate {
@@ -44,7 +57,15 @@ impl From<Map<String, Value>> for DynamicUpdate {
 
 impl From<Dynamic> for DynamicUpdate {
     fn from(state: Dynamic) -> Self {
-        state.values.into()
+        Self {
+            values: state.values,
+            whole: Some(Beside {
+                argument: state.argument.into_iter().collect(),
+                touched: state.touched,
+                left: state.left,
+            }),
+            ..Self::default()
+        }
     }
 }
 
@@ -133,7 +154,13 @@ impl State for Dynamic {
     }
 
     fn overwrite(&mut self, update: DynamicUpdate) {
-        self.note(&update);
+        if let Some(whole) = update.whole {
+            self.argument = whole.argument.into_iter().next();
+            self.touched = whole.touched;
+            self.left = whole.left;
+        } else {
+            self.note(&update);
+        }
         let known = update
             .values
             .into_iter()
@@ -155,6 +182,10 @@ impl State for Dynamic {
                 None => self.values.remove(field.name()),
             };
         }
+    }
+
+    fn codec() -> Option<StateCodec<Self>> {
+        Some(StateCodec::serde())
     }
 
     fn prepare(&self, update: &mut DynamicUpdate) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
+use langgraph::checkpoint::Checkpointer;
 use serde_json::Value;
 
 use super::action::answer;
@@ -97,12 +98,16 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs every case under `directories`.
+/// Runs every case under `directories`, with its threads in `saver`.
 ///
 /// # Errors
 ///
 /// When a directory cannot be read, or holds no case.
-pub async fn run(directories: &[PathBuf], mode: Mode) -> Result<Report, String> {
+pub async fn run(
+    directories: &[PathBuf],
+    mode: Mode,
+    saver: &Arc<dyn Checkpointer>,
+) -> Result<Report, String> {
     let mut paths = Vec::new();
     for directory in directories {
         let before = paths.len();
@@ -114,7 +119,7 @@ pub async fn run(directories: &[PathBuf], mode: Mode) -> Result<Report, String> 
     let mut report = Report::default();
     for path in &paths {
         let (name, verdict) = match Case::read(path) {
-            Ok(case) => (case.name.clone(), verdict(path, case, mode).await),
+            Ok(case) => (case.name.clone(), verdict(path, case, mode, saver).await),
             Err(error) => (path.display().to_string(), Verdict::Fail(error)),
         };
         report.verdicts.push((name, verdict));
@@ -138,7 +143,7 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-async fn verdict(path: &Path, case: Case, mode: Mode) -> Verdict {
+async fn verdict(path: &Path, case: Case, mode: Mode, saver: &Arc<dyn Checkpointer>) -> Verdict {
     if case.differs.iter().any(|tag| tag == ours::PYTHON_ONLY) {
         return Verdict::Skip(ours::PYTHON_ONLY.to_owned());
     }
@@ -148,8 +153,8 @@ async fn verdict(path: &Path, case: Case, mode: Mode) -> Verdict {
     let case = Arc::new(case);
     // A task of its own: a panic is the case's.
     let running = tokio::spawn({
-        let case = Arc::clone(&case);
-        async move { tokio::time::timeout(TOO_LONG, answer(&case)).await }
+        let (case, saver) = (Arc::clone(&case), Arc::clone(saver));
+        async move { tokio::time::timeout(TOO_LONG, answer(&case, saver)).await }
     });
     let answers = match running.await {
         Ok(Ok(Ok(answers))) => answers,

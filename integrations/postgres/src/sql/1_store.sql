@@ -4,7 +4,8 @@ CREATE TABLE store_items (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     namespace  text COLLATE "C" NOT NULL,
     key        text COLLATE "C" NOT NULL,
-    value      jsonb NOT NULL,
+    -- Not `jsonb`, which makes a whole number of 1e16.
+    value      json NOT NULL,
     -- Microseconds since 1970, by the clock of the program.
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL,

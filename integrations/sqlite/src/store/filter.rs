@@ -196,8 +196,8 @@ fn json_path(segments: &[Segment]) -> String {
                 path.push('.');
                 path.push_str(&serde_json::Value::from(key.as_str()).to_string());
             }
-            Segment::Index(index) => path.push_str(&format!("[{index}]")),
-            Segment::Back(back) => path.push_str(&format!("[#-{}]", u64::from(*back) + 1)),
+            Segment::Index(index) => path = format!("{path}[{index}]"),
+            Segment::Back(back) => path = format!("{path}[#-{}]", u64::from(*back) + 1),
             Segment::Each => {}
         }
     }

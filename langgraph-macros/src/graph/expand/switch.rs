@@ -1,6 +1,6 @@
 //! Prints the decisions: the call of a router, and the user's own `match` over its answer.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ExprPath;
 
@@ -28,12 +28,8 @@ impl Printer<'_> {
             let add = quote!(add_map(&mut #graph, #source, #worker));
             (add, sends)
         } else {
-            let arms = switch.arms.iter().map(|arm| {
-                let (targets, map) = (self.names(&arm.targets), arm.map.is_some());
-                let label = &arm.label;
-                quote!((#label, #targets, #map))
-            });
-            let add = quote!(add_switch(&mut #graph, #source, &[#(#arms),*]));
+            let (add, arms) = self.arms(&switch.arms);
+            let add = quote!(#add(&mut #graph, #source, &[#(#arms),*]));
             (add, self.picked(switch, &answer, &state))
         };
         let workers = self.workers(switch);
@@ -42,8 +38,12 @@ impl Printer<'_> {
         let asked = quote_spanned! {router_span=>
             #asks::ask(&#router_name, #state, #cx)
         };
+        let read = Ident::new(
+            if sends(&switch.arms) { "run" } else { "pick" },
+            router_span,
+        );
         let read = quote_spanned! {router_span=>
-            (&&&&#asks::Of(&#answer)).kind().run(#answer, move |#answer| #picked)
+            (&&&&#asks::Of(&#answer)).kind().#read(#answer, move |#answer| #picked)
         };
         quote_spanned! {Span::mixed_site()=>
             #private::#add.asking({
@@ -56,6 +56,27 @@ impl Printer<'_> {
                 }
             });
         }
+    }
+
+    /// The function that adds a switch, and what it is told of each arm. The usual arm leads to one
+    /// node, and is easier for rustc to read.
+    fn arms(&self, arms: &[Arm]) -> (Ident, Vec<TokenStream>) {
+        let simple = |arm: &Arm| match (arm.targets.as_slice(), &arm.map) {
+            ([only], None) => {
+                let (label, target) = (&arm.label, self.name(only.vertex));
+                Some(quote!((#label, #target)))
+            }
+            _ => None,
+        };
+        if let Some(arms) = arms.iter().map(simple).collect() {
+            return (Ident::new("add_choice", Span::mixed_site()), arms);
+        }
+        let arms = arms.iter().map(|arm| {
+            let (targets, map) = (self.names(&arm.targets), arm.map.is_some());
+            let label = &arm.label;
+            quote!((#label, #targets, #map))
+        });
+        (Ident::new("add_switch", Span::mixed_site()), arms.collect())
     }
 
     /// The handles of the workers that a switch starts, to be moved into its closures.
@@ -80,7 +101,13 @@ impl Printer<'_> {
             .arms
             .iter()
             .enumerate()
-            .map(|(index, arm)| self.body(index, arm, state))
+            .map(|(index, arm)| {
+                if sends(&switch.arms) {
+                    self.body(index, arm, state)
+                } else {
+                    number(index, at(place(arm)))
+                }
+            })
             .collect();
         let pattern = switch.arms.first().and_then(|arm| arm.pattern.as_ref());
         if switch.form != Some(Form::Match) {
@@ -104,7 +131,11 @@ impl Printer<'_> {
         });
         let mut arms: TokenStream = arms.collect();
         if switch.broken {
-            let body = self.pick(0, Span::mixed_site());
+            let body = if sends(&switch.arms) {
+                pick(0, Span::mixed_site())
+            } else {
+                number(0, Span::mixed_site())
+            };
             arms.extend(quote!(#[allow(unreachable_patterns)] _ => #body,));
         }
         let mut braces = Group::new(Delimiter::Brace, arms);
@@ -115,24 +146,15 @@ impl Printer<'_> {
         quote!(#keyword #answer #braces)
     }
 
-    fn pick(&self, index: usize, span: Span) -> TokenStream {
-        let private = private_at(span);
-        quote_spanned!(span=> #private::Pick::arm(#index))
-    }
-
-    /// What an arm stands for: its number, or its sends.
+    /// What an arm stands for, where some arms have sends: its number, or its sends.
     fn body(&self, index: usize, arm: &Arm, state: &Ident) -> TokenStream {
-        let span = arm
-            .targets
-            .first()
-            .map_or_else(Span::mixed_site, |place| place.span);
-        let span = at(span);
+        let span = at(place(arm));
         let private = private_at(span);
         let Some(map) = &arm.map else {
-            return self.pick(index, span);
+            return pick(index, span);
         };
         let Some(items) = &map.items else {
-            return self.pick(index, span);
+            return pick(index, span);
         };
         // A name that the pattern does not bind is a function of the state, as everywhere else.
         let items = match items {
@@ -146,7 +168,7 @@ impl Printer<'_> {
             Some(sends) => {
                 quote_spanned!(span=> #private::Pick::each(#index, #sends))
             }
-            None => self.pick(index, span),
+            None => pick(index, span),
         }
     }
 
@@ -167,6 +189,30 @@ impl Printer<'_> {
         let private = private_at(span);
         Some(quote_spanned!(span=> #private::sends(#items, move |#pattern| #send)))
     }
+}
+
+/// True when an arm is a map.
+fn sends(arms: &[Arm]) -> bool {
+    arms.iter().any(|arm| arm.map.is_some())
+}
+
+/// Where an arm leads.
+fn place(arm: &Arm) -> Span {
+    let first = arm.targets.first();
+    first.map_or_else(Span::mixed_site, |place| place.span)
+}
+
+/// The number of an arm.
+fn number(index: usize, span: Span) -> TokenStream {
+    let mut number = Literal::usize_suffixed(index);
+    number.set_span(span);
+    number.into_token_stream()
+}
+
+/// The number of an arm beside arms that have sends.
+fn pick(index: usize, span: Span) -> TokenStream {
+    let private = private_at(span);
+    quote_spanned!(span=> #private::Pick::arm(#index))
 }
 
 /// True when the pattern of an arm binds the name that a path is.

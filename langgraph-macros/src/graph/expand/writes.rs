@@ -9,7 +9,7 @@ use crate::graph::model::Beside;
 
 /// More pairs than this are left to `compile()`: a large group has many of them, and each costs
 /// rustc some time.
-const PAIRS: usize = 32;
+const PAIRS: usize = 40;
 
 impl Printer<'_> {
     /// The pairs whose nodes will be there, up to a number.
@@ -33,7 +33,7 @@ impl Printer<'_> {
             .then(|| kind(name))
     }
 
-    /// One check per pair, whose trait says what rustc then says.
+    /// One check per pair.
     pub(super) fn writes(&self) -> TokenStream {
         self.beside.iter().map(|pair| self.check(pair)).collect()
     }
@@ -41,8 +41,6 @@ impl Printer<'_> {
     fn check(&self, pair: &Beside) -> TokenStream {
         let (first, second) = (self.model.name(pair.first), self.model.name(pair.second));
         let (kind_of_first, kind_of_second) = (kind(first), kind(second));
-        let message =
-            format!("`{first}` and `{second}` run side by side, and both write `{{Self}}`");
         let Range(start, end) = pair.at;
         // The place of the error is this expression, from its first token to its last.
         let (both, field) = (
@@ -50,20 +48,16 @@ impl Printer<'_> {
             Ident::new("field", at(end)),
         );
         let found = quote_spanned!(at(start)=> #both.);
-        let call = quote_spanned!(at(start)=> side_by_side);
-        let bound = quote_spanned! {at(end)=>
-            fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
-        };
+        // rustc names the function whose bound it is, and shows its place: the first node, which the
+        // error may not be at.
+        let beside = format!("{first}_beside_{second}");
+        let [call, beside] = [at(start), at(pair.start)].map(|span| Ident::new(&beside, span));
         let private = private_at(Span::mixed_site());
+        let bound = quote_spanned! {at(pair.start)=>
+            fn #beside<F: #private::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+        };
         quote! {{
-            #[diagnostic::on_unimplemented(
-                message = #message,
-                label = "both write `{Self}`, which has no reducer",
-                note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-            )]
-            trait WrittenOnce {}
-            #[diagnostic::do_not_recommend]
-            impl WrittenOnce for #private::Nothing {}
+            #[allow(non_snake_case)]
             #bound
             use #private::{DeclaredWrites as _, UnknownWrites as _};
             let #both = (&#private::pair(&#kind_of_first, &#kind_of_second)).clash();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::Span;
+
 use super::{Model, Place};
 use crate::diag::Range;
 use langgraph_wiring::flow::NODES;
@@ -13,6 +15,8 @@ pub(crate) struct Beside {
     pub(crate) second: usize,
     /// Both, where they stand in one group; the second, where they do not.
     pub(crate) at: Range,
+    /// The first.
+    pub(crate) start: Span,
 }
 
 /// A target, and what leads to it.
@@ -84,5 +88,6 @@ fn beside(first: &Target, second: &Target) -> Beside {
         first: first.place.vertex,
         second: second.place.vertex,
         at,
+        start: first.place.span,
     }
 }

@@ -26,6 +26,7 @@ impl Reader<'_> {
         let router = self.ok(router)?;
         if !input.peek(token::Brace) {
             let span = last_span(&router.to_token_stream()).unwrap_or(keyword);
+            self.fragments.push(router.into_token_stream());
             return Err(self.fail_at(span, format_args!("expected `{{` after {what}")));
         }
         Ok(router)
@@ -103,6 +104,7 @@ impl Reader<'_> {
         };
         let slipped = self.errors.len();
         let Some(arrow) = self.arrow(content) else {
+            self.fragments.push(pattern.into_token_stream());
             return Err(self.fail_at(
                 last,
                 "expected `=>` and where this answer leads: a node, `[..]`, `for` or `END`",
@@ -322,6 +324,7 @@ impl Reader<'_> {
         let path: ExprPath = self.ok(content.parse())?;
         if !content.peek(token::Paren) {
             let span = name_span(&path);
+            self.fragments.push(path.into_token_stream());
             return Err(self.fail_at(span, format_args!("expected {example}")));
         }
         let (paren, arguments) = self.ok(arguments(content))?;

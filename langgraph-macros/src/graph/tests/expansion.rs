@@ -169,12 +169,12 @@ fn a_loop_mentions_a_node_twice() {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
                             (&&&&__langgraph::Of(&__answer))
                                 .kind()
-                                .run(
+                                .pick(
                                     __answer,
                                     move |__answer| match __answer {
-                                        R::More => __langgraph::Pick::arm(0usize),
-                                        R::Done(n) if n > 3 => __langgraph::Pick::arm(1usize),
-                                        _ => __langgraph::Pick::arm(2usize),
+                                        R::More => 0usize,
+                                        R::Done(n) if n > 3 => 1usize,
+                                        _ => 2usize,
                                     },
                                 )
                         }
@@ -213,26 +213,16 @@ fn an_if() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", __langgraph::mentions([&a]).of(a));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
-                __langgraph::add_switch(
-                        &mut __graph,
-                        "a",
-                        &[("done", &["__end__"], false), ("else", &["a"], false)],
-                    )
+                __langgraph::add_choice(&mut __graph, "a", &[("done", "__end__"), ("else", "a")])
                     .asking({
                         let __router = done;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
                             (&&&&__langgraph::Of(&__answer))
                                 .kind()
-                                .run(
+                                .pick(
                                     __answer,
-                                    move |__answer| {
-                                        if __answer {
-                                            __langgraph::Pick::arm(0usize)
-                                        } else {
-                                            __langgraph::Pick::arm(1usize)
-                                        }
-                                    },
+                                    move |__answer| if __answer { 0usize } else { 1usize },
                                 )
                         }
                     });
@@ -252,25 +242,17 @@ fn an_if() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", __langgraph::mentions([&a]).of(a));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
-                __langgraph::add_switch(
-                        &mut __graph,
-                        "a",
-                        &[("Some(n)", &["__end__"], false), ("else", &["a"], false)],
-                    )
+                __langgraph::add_choice(&mut __graph, "a", &[("Some(n)", "__end__"), ("else", "a")])
                     .asking({
                         let __router = next;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
                             (&&&&__langgraph::Of(&__answer))
                                 .kind()
-                                .run(
+                                .pick(
                                     __answer,
                                     move |__answer| {
-                                        if let Some(n) = __answer {
-                                            __langgraph::Pick::arm(0usize)
-                                        } else {
-                                            __langgraph::Pick::arm(1usize)
-                                        }
+                                        if let Some(n) = __answer { 0usize } else { 1usize }
                                     },
                                 )
                         }
@@ -440,19 +422,19 @@ fn a_mistake() {
                 __graph.add_node("a", a);
                 __graph.add_node("b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
-                __langgraph::add_switch(&mut __graph, "a", &[("X", &["b"], false)])
+                __langgraph::add_choice(&mut __graph, "a", &[("X", "b")])
                     .asking({
                         let __router = r;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
                             (&&&&__langgraph::Of(&__answer))
                                 .kind()
-                                .run(
+                                .pick(
                                     __answer,
                                     move |__answer| match __answer {
-                                        X => __langgraph::Pick::arm(0usize),
+                                        X => 0usize,
                                         #[allow(unreachable_patterns)]
-                                        _ => __langgraph::Pick::arm(0usize),
+                                        _ => 0usize,
                                     },
                                 )
                         }

@@ -14,6 +14,9 @@ const GRAPHS: &[&str] = &[
      { w((y, 1)) } => END, _ => { END } } b => END; d => END;",
     "crate = ::graphs; let Some(x) = y else { return }; START => nodes::x::<u8> => if let Some(n) = next { END } \
      else { nodes::x };",
+    "#[allow(unused)] let a: Node<S> = x; let (b, mut c) = pair(); START => [a, [b, c] => d] => e => match \
+     |s: &S| s.kind() { | K::X | K::Y if let Some(n) = s => for (i, _) in n.iter() { w(i) => a } => END, \
+     K::Z => [b, c => END], 3..=5 => END }",
 ];
 
 /// Every way to stop typing: after each token, what is open is closed.
@@ -41,6 +44,15 @@ fn regroup(group: &Group, inside: TokenStream) -> TokenTree {
     TokenTree::Group(regrouped)
 }
 
+/// Where the statement begins that is being written: behind the `;` before the last token.
+fn unfinished(tokens: &TokenStream) -> usize {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let before = trees.split_last().map_or(&[][..], |(_, before)| before);
+    let is_end = |tree: &TokenTree| matches!(tree, TokenTree::Punct(mark) if mark.as_char() == ';');
+    let last = before.iter().rfind(|tree| is_end(tree));
+    last.map_or(0, |mark| mark.span().byte_range().end)
+}
+
 /// True for an error that stands under a token, and not under the whole macro.
 fn in_input(error: &syn::Error) -> bool {
     !error.span().byte_range().is_empty()
@@ -53,6 +65,7 @@ fn a_half_written_graph_is_a_graph_or_one_mistake() {
         let tokens: TokenStream = text.parse().unwrap();
         for half in prefixes(&tokens) {
             let text = half.to_string();
+            let unfinished = unfinished(&half);
             let read = read_tokens(half);
             assert!(read.unread <= 1, "{text}\n{:#?}", read.errors.messages());
             if read.unread == 1 {
@@ -62,6 +75,14 @@ fn a_half_written_graph_is_a_graph_or_one_mistake() {
                     1,
                     "{text}\n{:#?}",
                     read.errors.messages()
+                );
+                let at = read
+                    .errors
+                    .list()
+                    .map(|error| error.span().byte_range().start);
+                assert!(
+                    at.min() >= Some(unfinished),
+                    "not where it was written: {text}"
                 );
                 broken += 1;
             }

@@ -44,7 +44,8 @@ mod tests;
 use flat::Flat;
 use picture::Picture;
 
-use super::Topology;
+use super::{CompiledStateGraph, StateGraph, Topology};
+use crate::state::State;
 
 /// A picture of a graph, to be printed in one of several forms.
 ///
@@ -57,7 +58,7 @@ use super::Topology;
 /// let mut graph = StateGraph::<i64>::new();
 /// graph.add_node("greet", |n: &i64| n + 1).add_sequence(&["greet"]);
 /// let graph = graph.compile()?;
-/// let drawing = graph.topology().draw();
+/// let drawing = graph.draw();
 ///
 /// assert_eq!(
 ///     drawing.with_styles(false).mermaid(),
@@ -98,6 +99,20 @@ impl Topology {
             depth: 0,
             styles: true,
         }
+    }
+}
+
+impl<S: State> StateGraph<S> {
+    /// A picture of the graph; see [`Topology::draw`].
+    pub fn draw(&self) -> Drawing<'_> {
+        self.topology().draw()
+    }
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// A picture of the graph; see [`Topology::draw`].
+    pub fn draw(&self) -> Drawing<'_> {
+        self.topology().draw()
     }
 }
 

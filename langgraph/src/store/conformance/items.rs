@@ -22,7 +22,9 @@ super::cases! {
 
 async fn values_come_back_as_they_were_put(world: &World<'_>) -> Result<(), Problem> {
     let (store, _) = world.store().await?;
+    let deep = |levels| (0..levels).fold(json!(1), |inner, _| json!([inner]));
     let values = [
+        deep(127),
         json!(null),
         json!(true),
         json!(""),
@@ -253,9 +255,13 @@ async fn bad_names_and_values_are_refused(world: &World<'_>) -> Result<(), Probl
         refused("a bad key", store.put(["a"], key, &1).await, bad)?;
         refused("a bad key", store.get(["a"], key).await, bad)?;
     }
-    for value in [json!("\0"), json!([{"a": "b\0"}]), json!({"\0": 1})] {
+    let deep = (0..128).fold(json!(1), |inner, _| json!({"in": inner}));
+    let values = [json!("\0"), json!([{"a": "b\0"}]), json!({"\0": 1}), deep];
+    for value in values {
         let bad = |error: &StoreError| matches!(error, StoreError::InvalidValue { .. });
-        refused("NUL in a value", store.put(["a"], "k", &value).await, bad)?;
+        refused("a bad value", store.put(["a"], "k", &value).await, bad)?;
+        let put: Op = Put::new(["a"], "k", value).into();
+        refused("a bad value in a batch", store.batch(vec![put]).await, bad)?;
     }
     let result = store.put(["a"], "k", &1).ttl(secs(0)).await;
     refused("no time to live", result, |error| {

@@ -6,7 +6,7 @@ use langgraph::message::ToolCall;
 use langgraph::node::NodeRun;
 use langgraph::prelude::*;
 
-use super::measure::{Pair, boxed};
+use super::measure::{Pair, work};
 
 #[derive(State, Clone, Debug, Default)]
 pub(crate) struct Chat {
@@ -106,20 +106,19 @@ pub(crate) fn turns(turns: usize) -> Pair {
     let graph = graph(turns).compile().unwrap();
     let by_hand = ByHand::new(turns);
     let expected = 2 * turns + 2;
-    Pair::new("ReAct turns", turns)
-        .target(2.0)
-        .langgraph(move || {
-            let graph = graph.clone();
-            boxed(async move {
-                let state = graph.invoke(input()).await.unwrap();
-                assert_eq!(state.messages.len(), expected);
-            })
-        })
-        .baseline(move || {
-            let by_hand = by_hand.clone();
-            boxed(async move {
-                let state = by_hand.run(Chat::default(), input()).await;
-                assert_eq!(state.messages.len(), expected);
-            })
-        })
+    let langgraph = work(move || {
+        let graph = graph.clone();
+        async move {
+            let state = graph.invoke(input()).await.unwrap();
+            assert_eq!(state.messages.len(), expected);
+        }
+    });
+    let baseline = work(move || {
+        let by_hand = by_hand.clone();
+        async move {
+            let state = by_hand.run(Chat::default(), input()).await;
+            assert_eq!(state.messages.len(), expected);
+        }
+    });
+    Pair::new("ReAct turns", turns, langgraph, baseline).target(2.0)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use langgraph::prelude::*;
 use tokio::task::JoinSet;
 
-use super::measure::{Pair, boxed};
+use super::measure::{Pair, work};
 
 #[derive(State, Clone, Debug, Default)]
 pub(crate) struct Parts {
@@ -55,33 +55,35 @@ pub(crate) fn nodes(width: usize) -> Pair {
         .map(|_| -> Step { Box::new(|state| Box::pin(part(state))) })
         .collect();
     let expected = u64::try_from(width).unwrap();
-    Pair::new("fan-out of nodes", width)
-        .target(if width == 100 { 1.5 } else { 2.0 })
-        .langgraph(move || {
-            let graph = graph.clone();
-            boxed(async move {
-                assert_eq!(graph.invoke(()).await.unwrap().sum, expected);
-            })
-        })
-        .baseline(move || {
-            let (source, join, parts) =
-                (Arc::clone(&source), Arc::clone(&join), Arc::clone(&parts));
-            boxed(async move {
-                let mut state = Parts::default();
-                let update = source(&state).await;
-                state.try_merge(update).unwrap();
-                let mut shared = Arc::new(state);
-                let mut running = JoinSet::new();
-                for index in 0..parts.len() {
-                    let (parts, state) = (Arc::clone(&parts), Arc::clone(&shared));
-                    running.spawn(async move { (index, parts[index](&state).await) });
-                }
-                let state = collect(running, parts.len(), &mut shared).await;
-                let update = join(state).await;
-                state.try_merge(update).unwrap();
-                assert_eq!(state.sum, expected);
-            })
-        })
+    let langgraph = work(move || {
+        let graph = graph.clone();
+        async move {
+            assert_eq!(graph.invoke(()).await.unwrap().sum, expected);
+        }
+    });
+    let baseline = work(move || {
+        let (source, join, parts) = (Arc::clone(&source), Arc::clone(&join), Arc::clone(&parts));
+        async move {
+            let mut state = Parts::default();
+            let update = source(&state).await;
+            state.try_merge(update).unwrap();
+            let mut shared = Arc::new(state);
+            let mut running = JoinSet::new();
+            for index in 0..parts.len() {
+                let (parts, state) = (Arc::clone(&parts), Arc::clone(&shared));
+                running.spawn(async move { (index, parts[index](&state).await) });
+            }
+            let state = collect(running, parts.len(), &mut shared).await;
+            let update = join(state).await;
+            state.try_merge(update).unwrap();
+            assert_eq!(state.sum, expected);
+        }
+    });
+    Pair::new("fan-out of nodes", width, langgraph, baseline).target(if width == 100 {
+        1.5
+    } else {
+        2.0
+    })
 }
 
 /// A source, a worker that is sent one item of `width` each, and a node that follows them.
@@ -98,38 +100,40 @@ pub(crate) fn sends(width: usize) -> Pair {
     let list: Vec<u64> = (0..u64::try_from(width).unwrap()).collect();
     let expected: u64 = list.iter().sum();
     let ours = list.clone();
-    Pair::new("fan-out of sends", width)
-        .target(if width == 100 { 1.5 } else { 2.0 })
-        .langgraph(move || {
-            let graph = graph.clone();
-            let input = PartsUpdate::default().items(ours.clone());
-            boxed(async move {
-                assert_eq!(graph.invoke(input).await.unwrap().sum, expected);
-            })
-        })
-        .baseline(move || {
-            let (source, join, worker) =
-                (Arc::clone(&source), Arc::clone(&join), Arc::clone(&worker));
-            let input = PartsUpdate::default().items(list.clone());
-            boxed(async move {
-                let mut state = Parts::default();
-                state.try_merge(input).unwrap();
-                let update = source(&state).await;
-                state.try_merge(update).unwrap();
-                let items = items(&state);
-                let mut shared = Arc::new(state);
-                let mut running = JoinSet::new();
-                let width = items.len();
-                for (index, item) in items.into_iter().enumerate() {
-                    let (worker, state) = (Arc::clone(&worker), Arc::clone(&shared));
-                    running.spawn(async move { (index, worker(item, &state).await) });
-                }
-                let state = collect(running, width, &mut shared).await;
-                let update = join(state).await;
-                state.try_merge(update).unwrap();
-                assert_eq!(state.sum, expected);
-            })
-        })
+    let langgraph = work(move || {
+        let graph = graph.clone();
+        let input = PartsUpdate::default().items(ours.clone());
+        async move {
+            assert_eq!(graph.invoke(input).await.unwrap().sum, expected);
+        }
+    });
+    let baseline = work(move || {
+        let (source, join, worker) = (Arc::clone(&source), Arc::clone(&join), Arc::clone(&worker));
+        let input = PartsUpdate::default().items(list.clone());
+        async move {
+            let mut state = Parts::default();
+            state.try_merge(input).unwrap();
+            let update = source(&state).await;
+            state.try_merge(update).unwrap();
+            let items = items(&state);
+            let mut shared = Arc::new(state);
+            let mut running = JoinSet::new();
+            let width = items.len();
+            for (index, item) in items.into_iter().enumerate() {
+                let (worker, state) = (Arc::clone(&worker), Arc::clone(&shared));
+                running.spawn(async move { (index, worker(item, &state).await) });
+            }
+            let state = collect(running, width, &mut shared).await;
+            let update = join(state).await;
+            state.try_merge(update).unwrap();
+            assert_eq!(state.sum, expected);
+        }
+    });
+    Pair::new("fan-out of sends", width, langgraph, baseline).target(if width == 100 {
+        1.5
+    } else {
+        2.0
+    })
 }
 
 /// Waits for all tasks and merges what they return in the order in which they were started.

@@ -1,0 +1,49 @@
+//! Ways to store the threads of [langgraph](langgraph): as MessagePack, compressed, encrypted.
+//!
+//! A saver that keeps bytes takes [`Formats`](langgraph::checkpoint::Formats): one format that it
+//! writes, and others that it reads too. Formats are put around each other, and the tag beside each
+//! value says how: `aead+zstd+messagepack`.
+//!
+//! ```
+//! use langgraph::checkpoint::{Format, Formats, Json};
+//! # #[cfg(all(feature = "encryption", feature = "messagepack", feature = "zstd"))] {
+//! use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
+//!
+//! # let secret = [7; 32];
+//! // Compressed first: what is encrypted has no patterns left.
+//! let format = Encrypted::new(Zstd::new(MessagePack), Key::new("2026-11", &secret));
+//! assert_eq!(format.tag(), "aead+zstd+messagepack");
+//!
+//! // What was written before as plain or compressed JSON stays readable.
+//! let formats = Formats::new(format).and_read(Zstd::new(Json));
+//! let stored = formats.encode(&"hello", 0).unwrap();
+//! assert_eq!(formats.decode::<String>(&stored).unwrap(), "hello");
+//! # }
+//! ```
+//!
+//! | | holds NaN and keys of any kind | size | readable with other tools |
+//! |---|---|---|---|
+//! | [`Json`](langgraph::checkpoint::Json) | no | 1 | any |
+//! | [`MessagePack`] | yes | about 0.8; binary data a quarter | many |
+//! | [`Zstd`] around either | as inside | text about a fifth, from some hundred bytes on | `zstd -d`, then as inside |
+//! | [`Encrypted`] around any | as inside | 42 bytes more, and the id of the key | no |
+//!
+//! Each is a feature of its own, and all are on; only `zstd` needs a C compiler.
+//!
+//! What a format sees are the values of a graph: states, updates, the arguments of sends. The shape
+//! of a run is stored beside them as it is: the names of nodes, questions and answers, the texts of
+//! errors, and the metadata of a run.
+
+#[cfg(feature = "encryption")]
+mod encrypted;
+#[cfg(feature = "messagepack")]
+mod messagepack;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+#[cfg(feature = "encryption")]
+pub use encrypted::{Encrypted, Key};
+#[cfg(feature = "messagepack")]
+pub use messagepack::MessagePack;
+#[cfg(feature = "zstd")]
+pub use zstd::Zstd;

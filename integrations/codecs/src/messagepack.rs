@@ -1,0 +1,57 @@
+//! MessagePack.
+
+use langgraph::checkpoint::{Format, FormatError, Limits, ReadValue};
+
+const LIMITS: Limits = Limits::new("MessagePack")
+    .null_is_none()
+    .binary()
+    .depth(127);
+
+/// MessagePack with named fields: smaller than JSON and faster to read, and it holds what JSON does
+/// not: NaN and infinities, maps with keys of any kind, integers of 128 bits, bytes as they are.
+///
+/// Fields are written with their names, so a state may change as with JSON. Refused is what would
+/// not come back: `Some(None)` and `Some(())`, and more than 127 values inside each other.
+///
+/// A `Vec<u8>` is a list of numbers to serde, in this format too; mark the field with
+/// `#[serde(with = "serde_bytes")]`, from the crate of that name, and it is stored as it is.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use langgraph::checkpoint::Formats;
+/// use langgraph_codecs::MessagePack;
+///
+/// let formats = Formats::new(MessagePack);
+/// let scores = BTreeMap::from([(7_u32, f64::INFINITY)]);
+/// let stored = formats.encode(&scores, 0).unwrap();
+/// assert_eq!(formats.decode::<BTreeMap<u32, f64>>(&stored).unwrap(), scores);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessagePack;
+
+impl Format for MessagePack {
+    fn tag(&self) -> &'static str {
+        "messagepack"
+    }
+
+    fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
+        LIMITS.check(value)?;
+        rmp_serde::to_vec_named(value).map_err(FormatError::new)
+    }
+
+    fn decode(&self, bytes: &[u8], read: &mut ReadValue<'_>) -> Result<(), FormatError> {
+        let mut rest = bytes;
+        let mut from = rmp_serde::Deserializer::new(&mut rest);
+        read(&mut <dyn erased_serde::Deserializer<'_>>::erase(&mut from))?;
+        if rest.is_empty() {
+            Ok(())
+        } else {
+            Err(FormatError::new(format!(
+                "{} bytes follow the value, which is all there should be",
+                rest.len()
+            )))
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Writing to a log.
+
+use std::collections::HashMap;
+
+use deadpool_postgres::GenericClient;
+use langgraph::checkpoint::{
+    Batch, CheckpointError, CheckpointId, Formats, Head, Row, RowKind, Source,
+};
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::place::{Place, signed, uuid};
+use crate::PostgresError;
+
+/// A batch, column by column.
+pub(super) struct Lines {
+    head: Option<Head>,
+    next: Option<Head>,
+    running: bool,
+    rows: i64,
+    new: NewCheckpoints,
+    known: KnownCheckpoints,
+    parts: Parts,
+}
+
+/// Checkpoints that the batch makes. Rows are counted from the first of the batch.
+#[derive(Default)]
+struct NewCheckpoints {
+    ids: Vec<Uuid>,
+    bases: Vec<Option<Uuid>>,
+    snapshots: Vec<bool>,
+    steps: Vec<i64>,
+    sources: Vec<&'static str>,
+    metadata: Vec<Option<String>>,
+    first: Vec<i64>,
+    last: Vec<i64>,
+}
+
+/// Checkpoints that are there, and get more rows.
+#[derive(Default)]
+struct KnownCheckpoints {
+    ids: Vec<Uuid>,
+    last: Vec<i64>,
+}
+
+/// Rows.
+#[derive(Default)]
+struct Parts {
+    checkpoints: Vec<Uuid>,
+    kinds: Vec<i16>,
+    texts: Vec<String>,
+    formats: Vec<Option<String>>,
+    versions: Vec<Option<i64>>,
+    payloads: Vec<Option<Vec<u8>>>,
+}
+
+impl Lines {
+    /// # Errors
+    ///
+    /// When a value cannot be written.
+    pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
+        let mut new = NewCheckpoints::default();
+        for checkpoint in &batch.checkpoints {
+            let metadata = &checkpoint.metadata;
+            let metadata = (!metadata.is_empty()).then(|| serde_json::to_string(metadata));
+            new.ids.push(uuid(checkpoint.id));
+            new.bases.push(checkpoint.base.map(|base| uuid(base.id)));
+            new.snapshots.push(checkpoint.snapshot.is_some());
+            new.steps.push(checkpoint.step);
+            new.sources.push(source(checkpoint.source));
+            let metadata = metadata.transpose().map_err(CheckpointError::storage)?;
+            new.metadata.push(metadata);
+        }
+        let (head, next, running) = (batch.head, batch.next_head(), batch.running);
+        let rows = batch.into_rows(formats)?;
+        let last = last_rows(&rows);
+        let mut lines = Self {
+            head,
+            next,
+            running,
+            rows: signed(rows.len() as u64),
+            new,
+            known: KnownCheckpoints::default(),
+            parts: Parts::default(),
+        };
+        for (number, row) in (0..).zip(&rows) {
+            if row.kind == RowKind::Checkpoint {
+                lines.new.first.push(number);
+                let last = last.get(&row.checkpoint);
+                lines.new.last.push(last.copied().unwrap_or(number));
+            }
+        }
+        for (id, last) in last {
+            if !lines.new.ids.contains(&uuid(id)) {
+                lines.known.ids.push(uuid(id));
+                lines.known.last.push(last);
+            }
+        }
+        for row in rows {
+            lines.parts.push(row);
+        }
+        Ok(lines)
+    }
+}
+
+/// The last row of each checkpoint.
+fn last_rows(rows: &[Row]) -> HashMap<CheckpointId, i64> {
+    let numbered = rows.iter().zip(0..);
+    numbered
+        .map(|(row, number)| (row.checkpoint, number))
+        .collect()
+}
+
+impl Parts {
+    fn push(&mut self, row: Row) {
+        self.checkpoints.push(uuid(row.checkpoint));
+        self.kinds.push(i16::from(row.kind as u8));
+        self.texts.push(row.text);
+        let (format, version, bytes) = match row.payload {
+            None => (None, None, None),
+            Some(payload) => (
+                Some(payload.format.to_string()),
+                Some(i64::from(payload.version)),
+                Some(payload.bytes),
+            ),
+        };
+        self.formats.push(format);
+        self.versions.push(version);
+        self.payloads.push(bytes);
+    }
+}
+
+/// How a source is stored.
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Input => "input",
+        Source::Loop => "loop",
+        Source::Update => "update",
+        Source::Fork => "fork",
+    }
+}
+
+pub(super) fn source_of(text: &str) -> Option<Source> {
+    [Source::Input, Source::Loop, Source::Update, Source::Fork]
+        .into_iter()
+        .find(|known| source(*known) == text)
+}
+
+/// Moves the head of a log from where the batch expects it.
+const MOVE: &str = "UPDATE thread_logs
+    SET head = $3, version = version + 1, running = $4, updated_at = clock_timestamp(),
+        rows = rows + $5
+    WHERE thread = $1 AND namespace = $2 AND head = $22 AND version = $23
+    RETURNING id, rows - $5 AS start";
+
+/// Makes a log where the batch expects none.
+const MAKE: &str = "INSERT INTO thread_logs
+        (thread, namespace, head, version, running, updated_at, rows)
+    VALUES ($1, $2, $3, 1, $4, clock_timestamp(), $5)
+    ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
+
+/// Stores what is in the batch, if the head was there. Rows of checkpoints that have been removed
+/// go with them.
+const STORE: &str = ",
+new AS (
+    INSERT INTO thread_checkpoints
+        (log, id, base, snapshot, step, source, metadata, first_row, last_row)
+    SELECT moved.id, c.id, c.base, c.snapshot, c.step, c.source, c.metadata,
+        moved.start + c.first_row, moved.start + c.last_row
+    FROM moved, unnest($6::uuid[], $7::uuid[], $8::boolean[], $9::bigint[], $10::text[],
+            $11::text[], $12::bigint[], $13::bigint[])
+        AS c (id, base, snapshot, step, source, metadata, first_row, last_row)
+    RETURNING id, first_row
+),
+known AS (
+    UPDATE thread_checkpoints AS c SET last_row = moved.start + k.last_row
+    FROM moved, unnest($14::uuid[], $15::bigint[]) AS k (id, last_row)
+    WHERE c.log = moved.id AND c.id = k.id
+    RETURNING c.id, c.first_row
+),
+stored AS (
+    INSERT INTO thread_rows (log, number, checkpoint, kind, text, format, version, payload)
+    SELECT moved.id, moved.start + r.number - 1, f.first_row, r.kind, r.text, r.format, r.version,
+        r.payload
+    FROM moved, unnest($16::uuid[], $17::smallint[], $18::text[], $19::text[], $20::bigint[],
+            $21::bytea[]) WITH ORDINALITY
+        AS r (checkpoint, kind, text, format, version, payload, number)
+    JOIN (SELECT * FROM new UNION ALL SELECT * FROM known) AS f ON f.id = r.checkpoint
+)
+SELECT 1 FROM moved";
+
+/// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
+pub(super) async fn put(
+    client: &impl GenericClient,
+    place: &Place,
+    lines: &Lines,
+) -> Result<Result<(), Option<Head>>, PostgresError> {
+    if let Some(next) = lines.next
+        && store(client, place, lines, next).await?
+    {
+        return Ok(Ok(()));
+    }
+    let head = place.log(client, "").await?.map(|log| log.head);
+    // Nothing to store, and nothing there: a log without a checkpoint is none.
+    if lines.next.is_none() && head.is_none() {
+        return Ok(Ok(()));
+    }
+    Ok(Err(head))
+}
+
+/// False when the head was elsewhere.
+async fn store(
+    client: &impl GenericClient,
+    place: &Place,
+    lines: &Lines,
+    next: Head,
+) -> Result<bool, PostgresError> {
+    let known = lines.head.map(|head| (uuid(head.id), signed(head.version)));
+    let next = uuid(next.id);
+    let Lines {
+        new,
+        known: old,
+        parts,
+        ..
+    } = lines;
+    let mut values: Vec<&(dyn ToSql + Sync)> = vec![
+        &place.thread,
+        &place.namespace,
+        &next,
+        &lines.running,
+        &lines.rows,
+        &new.ids,
+        &new.bases,
+        &new.snapshots,
+        &new.steps,
+        &new.sources,
+        &new.metadata,
+        &new.first,
+        &new.last,
+        &old.ids,
+        &old.last,
+        &parts.checkpoints,
+        &parts.kinds,
+        &parts.texts,
+        &parts.formats,
+        &parts.versions,
+        &parts.payloads,
+    ];
+    let head = match &known {
+        None => MAKE,
+        Some((id, version)) => {
+            values.push(id);
+            values.push(version);
+            MOVE
+        }
+    };
+    let statement = client
+        .prepare_cached(&format!("WITH moved AS ({head}){STORE}"))
+        .await?;
+    Ok(client.query_opt(&statement, &values).await?.is_some())
+}

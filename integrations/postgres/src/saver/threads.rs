@@ -1,0 +1,197 @@
+//! Whole threads.
+
+use std::time::SystemTime;
+
+use deadpool_postgres::GenericClient;
+use langgraph::checkpoint::{
+    CheckpointError, Head, RowKind, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+};
+use tokio_postgres::types::ToSql;
+
+use super::place::{Place, id, signed, unsigned};
+use crate::PostgresError;
+
+/// The logs of a thread.
+pub(super) async fn logs(
+    client: &impl GenericClient,
+    thread: &str,
+) -> Result<Vec<ThreadKey>, CheckpointError> {
+    let sql = "SELECT namespace FROM thread_logs WHERE thread = $1";
+    let namespaces = column::<String>(client, sql, &[&thread]).await?;
+    let keys = namespaces.into_iter().map(|namespace| {
+        let labels = serde_json::from_str(&namespace);
+        Ok(ThreadKey {
+            thread: thread.to_owned(),
+            namespace: labels.map_err(|error| {
+                CheckpointError::Corrupt(format!("`{namespace}` is no namespace: {error}"))
+            })?,
+        })
+    });
+    let mut keys: Vec<_> = keys.collect::<Result<_, CheckpointError>>()?;
+    keys.sort();
+    Ok(keys)
+}
+
+/// The first column of what is found.
+async fn column<T>(
+    client: &impl GenericClient,
+    sql: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<T>, PostgresError>
+where
+    T: for<'a> tokio_postgres::types::FromSql<'a>,
+{
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, values).await?;
+    let values = rows.iter().map(|row| row.try_get(0));
+    Ok(values.collect::<Result<_, _>>()?)
+}
+
+/// The threads that are wanted, in the order of their names.
+pub(super) async fn list(
+    client: &impl GenericClient,
+    filter: &ThreadFilter,
+) -> Result<Vec<ThreadInfo>, PostgresError> {
+    // Only what is asked for: so that the indexes are of use.
+    let mut sql = "SELECT thread, head, version, running, updated_at FROM thread_logs
+        WHERE namespace = '[]'"
+        .to_owned();
+    let limit = filter.limit.map(|limit| signed(limit as u64));
+    let mut values: Vec<&(dyn ToSql + Sync)> = vec![&limit];
+    if let Some(running) = filter.running {
+        sql += if running {
+            " AND running"
+        } else {
+            " AND NOT running"
+        };
+    }
+    if let Some(since) = &filter.idle_since {
+        values.push(since);
+        sql += &format!(" AND updated_at < ${}", values.len());
+    }
+    if let Some(after) = &filter.after {
+        values.push(after);
+        sql += &format!(" AND thread > ${}", values.len());
+    }
+    sql += " ORDER BY thread LIMIT $1";
+    let statement = client.prepare_cached(&sql).await?;
+    let rows = client.query(&statement, &values).await?;
+    let infos = rows.iter().map(|row| {
+        let head = Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?));
+        let updated_at: SystemTime = row.try_get(4)?;
+        let name: String = row.try_get(0)?;
+        Ok(ThreadInfo::new(name, head, row.try_get(3)?, updated_at))
+    });
+    infos.collect()
+}
+
+/// Copies a thread with all its logs.
+pub(super) async fn copy(
+    client: &impl GenericClient,
+    from: &str,
+    to: &str,
+) -> Result<(), CheckpointError> {
+    // Nobody writes to them until the copy is done.
+    let sql = "SELECT id FROM thread_logs WHERE thread = $1 ORDER BY id FOR SHARE";
+    let logs: Vec<i64> = column(client, sql, &[&from]).await?;
+    if logs.is_empty() {
+        return Err(CheckpointError::UnknownThread(from.to_owned()));
+    }
+    let sql = "SELECT id FROM thread_logs WHERE thread = $1 LIMIT 1";
+    if !column::<i64>(client, sql, &[&to]).await?.is_empty() {
+        return Err(CheckpointError::ThreadExists(to.to_owned()));
+    }
+    for log in logs {
+        if !copy_log(client, log, to).await? {
+            return Err(CheckpointError::ThreadExists(to.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// False when somebody else has made it meanwhile.
+async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<bool, PostgresError> {
+    let sql = "INSERT INTO thread_logs
+            (thread, namespace, head, version, running, updated_at, rows)
+        SELECT $2, namespace, head, version, running, updated_at, rows
+        FROM thread_logs WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id";
+    let made: Vec<i64> = column(client, sql, &[&log, &to]).await?;
+    let Some(copy) = made.first() else {
+        return Ok(false);
+    };
+    let sql = "INSERT INTO thread_checkpoints
+            (log, id, base, snapshot, step, source, metadata, first_row, last_row)
+        SELECT $2, id, base, snapshot, step, source, metadata, first_row, last_row
+        FROM thread_checkpoints WHERE log = $1";
+    let statement = client.prepare_cached(sql).await?;
+    client.execute(&statement, &[&log, copy]).await?;
+    let sql = "INSERT INTO thread_rows
+            (log, number, checkpoint, kind, text, format, version, payload)
+        SELECT $2, number, checkpoint, kind, text, format, version, payload
+        FROM thread_rows WHERE log = $1";
+    let statement = client.prepare_cached(sql).await?;
+    client.execute(&statement, &[&log, copy]).await?;
+    Ok(true)
+}
+
+/// Removes a log.
+pub(super) async fn delete_log(
+    client: &impl GenericClient,
+    place: &Place,
+) -> Result<(), CheckpointError> {
+    let sql = "DELETE FROM thread_logs WHERE thread = $1 AND namespace = $2 RETURNING id";
+    let logs = column(client, sql, &[&place.thread, &place.namespace]).await?;
+    Ok(empty(client, logs).await?)
+}
+
+/// Removes a thread. Who holds it still does.
+pub(super) async fn delete(
+    client: &impl GenericClient,
+    thread: &str,
+) -> Result<(), CheckpointError> {
+    let sql = "DELETE FROM thread_logs WHERE thread = $1 RETURNING id";
+    let logs = column(client, sql, &[&thread]).await?;
+    Ok(empty(client, logs).await?)
+}
+
+/// Removes what was in logs that are gone: nobody writes to them any more.
+async fn empty(client: &impl GenericClient, logs: Vec<i64>) -> Result<(), PostgresError> {
+    for sql in [
+        "DELETE FROM thread_checkpoints WHERE log = ANY($1)",
+        "DELETE FROM thread_rows WHERE log = ANY($1)",
+    ] {
+        let statement = client.prepare_cached(sql).await?;
+        client.execute(&statement, &[&logs]).await?;
+    }
+    Ok(())
+}
+
+/// What a thread takes.
+pub(super) async fn usage(
+    client: &impl GenericClient,
+    thread: &str,
+) -> Result<Usage, PostgresError> {
+    let sql = "SELECT count(DISTINCT l.id), count(*) FILTER (WHERE kind = $2),
+            count(*) FILTER (WHERE kind IN ($3, $4)),
+            coalesce(sum(octet_length(text) + coalesce(octet_length(payload), 0)), 0)::bigint
+        FROM thread_logs AS l LEFT JOIN thread_rows AS r ON r.log = l.id WHERE thread = $1";
+    let kind = |kind: RowKind| i16::from(kind as u8);
+    let statement = client.prepare_cached(sql).await?;
+    let row = client
+        .query_one(
+            &statement,
+            &[
+                &thread,
+                &kind(RowKind::Checkpoint),
+                &kind(RowKind::Task),
+                &kind(RowKind::Entry),
+            ],
+        )
+        .await?;
+    let mut usage = Usage::default();
+    usage.logs = unsigned(row.try_get(0)?);
+    usage.checkpoints = unsigned(row.try_get(1)?);
+    usage.records = unsigned(row.try_get(2)?);
+    usage.bytes = unsigned(row.try_get(3)?);
+    Ok(usage)
+}

@@ -1,0 +1,156 @@
+//! Long-term memory in PostgreSQL.
+
+use std::fmt;
+use std::sync::Arc;
+
+use langgraph::store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
+
+use crate::{Database, PostgresError};
+
+mod filter;
+mod items;
+mod nearest;
+mod place;
+
+/// Long-term memory in PostgreSQL.
+///
+/// Filters become SQL over the values' JSON, with every operand bound as a parameter. A search by
+/// meaning reads the vectors of all items that pass the filter below the namespace, and compares
+/// them with the query one by one: exact, without an extension, and fast enough for some ten
+/// thousand items; there is no index of vectors.
+///
+/// Whole numbers beyond 2^53 that are compared with fractions are compared as decimals, where other
+/// stores compare the fraction's exact value.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use langgraph::prelude::*;
+/// use langgraph::store::StoreError;
+/// use langgraph_postgres::PostgresStore;
+///
+/// #[node]
+/// async fn visit(count: &u32, cx: &Context) -> Result<u32, StoreError> {
+///     let store = cx.store()?;
+///     let before: u32 = store.get_as(["visits"], "ada").await?.unwrap_or(0);
+///     store.put(["visits"], "ada", &(before + 1)).await?;
+///     Ok(count + before)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = PostgresStore::connect("postgres://me:secret@localhost/app").await?;
+/// let graph = graph! { type State = u32; START => visit => END };
+/// let graph = graph.compile()?.store(Arc::new(store));
+/// graph.invoke(0).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct PostgresStore {
+    database: Database,
+    options: StoreOptions,
+}
+
+impl PostgresStore {
+    /// Connects, and makes the tables when they are missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::connect`].
+    pub async fn connect(url: &str) -> Result<Self, PostgresError> {
+        Ok(Self::new(Database::connect(url).await?))
+    }
+
+    /// The store in a database.
+    pub fn new(database: Database) -> Self {
+        Self::with(database, StoreOptions::default())
+    }
+
+    /// The store in a database, set up.
+    pub fn with(database: Database, options: StoreOptions) -> Self {
+        Self { database, options }
+    }
+}
+
+impl Store for PostgresStore {
+    fn batch(&self, ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
+        Box::pin(async move {
+            let ops = self.options.prepare(ops).await?;
+            let now = self.options.now();
+            let writes = |op: &Prepared| matches!(op, Prepared::Put { .. } | Prepared::Delete(_));
+            // Shared with the future of each attempt.
+            let ops: Arc<[Prepared]> = ops.into();
+            if ops.iter().any(writes) {
+                let job = self.database.transaction(|transaction| {
+                    let ops = Arc::clone(&ops);
+                    Box::pin(async move {
+                        let answers = items::run(transaction, &ops, now).await?;
+                        items::sweep(transaction, now, Some(64)).await?;
+                        Ok(answers)
+                    })
+                });
+                return job.await.map_err(Fault::into_error);
+            }
+            let job = self.database.snapshot(|transaction| {
+                let ops = Arc::clone(&ops);
+                Box::pin(async move { items::read(transaction, &ops, now).await })
+            });
+            let (answers, renewals) = job.await.map_err(Fault::into_error)?;
+            if !renewals.is_empty() {
+                let client = self.database.client().await?;
+                let renewed = items::renew(&client, &renewals, now).await;
+                renewed.map_err(Fault::into_error)?;
+            }
+            Ok(answers)
+        })
+    }
+
+    fn sweep(&self) -> StoreFuture<'_, usize> {
+        Box::pin(async move {
+            let client = self.database.client().await?;
+            let swept = items::sweep(&client, self.options.now(), None).await;
+            swept.map_err(Fault::into_error)
+        })
+    }
+}
+
+/// What goes wrong in the middle of it.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Postgres(#[from] PostgresError),
+}
+
+impl Fault {
+    fn into_error(self) -> StoreError {
+        match self {
+            Self::Store(error) => error,
+            Self::Postgres(error) => error.into(),
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Postgres(error.into())
+    }
+}
+
+impl From<PostgresError> for StoreError {
+    fn from(error: PostgresError) -> Self {
+        Self::storage(error)
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("database", &self.database)
+            .field("options", &self.options)
+            .finish()
+    }
+}

@@ -1,0 +1,26 @@
+//! The saver is held to the suite of the library.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::{CheckpointError, Checkpointer, conformance};
+use langgraph_sqlite::SqliteSaver;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_does_what_a_saver_has_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = std::sync::atomic::AtomicUsize::new(0);
+    let report = conformance::run(async || {
+        let file = files.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let saver = SqliteSaver::open(folder.path().join(format!("{file}.db")))?;
+        Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(saver))
+    });
+    report.await.assert_ok();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_in_memory_does_what_a_saver_has_to() {
+    let report = conformance::run(async || {
+        Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(SqliteSaver::in_memory()?))
+    });
+    report.await.assert_ok();
+}

@@ -1,0 +1,105 @@
+//! One task after another: a chain of nodes, and a loop through a conditional edge.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use langgraph::prelude::*;
+
+use super::measure::{Pair, work};
+
+#[derive(State, Clone, Debug, Default)]
+pub(crate) struct Counter {
+    #[reducer(add)]
+    pub(crate) total: i64,
+    last: i64,
+}
+
+#[node]
+pub(crate) async fn count(state: &Counter) -> CounterUpdate {
+    CounterUpdate::default()
+        .total(1)
+        .last(black_box(state.total))
+}
+
+async fn count_by_hand(state: &Counter) -> CounterUpdate {
+    CounterUpdate::default()
+        .total(1)
+        .last(black_box(state.total))
+}
+
+/// A node as a hand-written loop holds it.
+pub(crate) type ByHand =
+    Box<dyn for<'a> Fn(&'a Counter) -> BoxFuture<'a, CounterUpdate> + Send + Sync>;
+type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+pub(crate) fn by_hand() -> ByHand {
+    Box::new(|state| Box::pin(count_by_hand(state)))
+}
+
+pub(crate) fn graph_of(nodes: usize) -> CompiledStateGraph<Counter> {
+    let mut graph = StateGraph::<Counter>::new();
+    let names: Vec<_> = (0..nodes).map(|index| format!("n{index}")).collect();
+    for name in &names {
+        graph.add_node(name.clone(), count);
+    }
+    graph.add_sequence(&names).compile().unwrap()
+}
+
+/// A chain of `nodes`.
+pub(crate) fn chain(nodes: usize) -> Pair {
+    let graph = graph_of(nodes);
+    let steps: Arc<[ByHand]> = (0..nodes).map(|_| by_hand()).collect();
+    let expected = i64::try_from(nodes).unwrap();
+    let langgraph = work(move || {
+        let graph = graph.clone();
+        async move {
+            let state = graph.run(()).limit(nodes).await.unwrap().into_state();
+            assert_eq!(state.total, expected);
+        }
+    });
+    let baseline = work(move || {
+        let steps = Arc::clone(&steps);
+        async move {
+            let mut state = Counter::default();
+            for step in &*steps {
+                let update = step(&state).await;
+                state.try_merge(update).unwrap();
+            }
+            assert_eq!(state.total, expected);
+        }
+    });
+    Pair::new("chain", nodes, langgraph, baseline).target(2.0)
+}
+
+/// One node and a router that sends the run back to it.
+pub(crate) fn turns(turns: usize) -> Pair {
+    let end = i64::try_from(turns).unwrap();
+    let more = move |state: &Counter| state.total < end;
+    let again = count;
+    let graph = graph! { START => again => if more { again } else { END } };
+    let graph = graph.compile().unwrap();
+    let step: Arc<ByHand> = Arc::new(by_hand());
+    let router: Arc<dyn Fn(&Counter) -> bool + Send + Sync> = Arc::new(more);
+    let langgraph = work(move || {
+        let graph = graph.clone();
+        async move {
+            let state = graph.run(()).limit(turns).await.unwrap().into_state();
+            assert_eq!(state.total, end);
+        }
+    });
+    let baseline = work(move || {
+        let (step, router) = (Arc::clone(&step), Arc::clone(&router));
+        async move {
+            let mut state = Counter::default();
+            loop {
+                let update = step(&state).await;
+                state.try_merge(update).unwrap();
+                if !router(&state) {
+                    break;
+                }
+            }
+            assert_eq!(state.total, end);
+        }
+    });
+    Pair::new("loop through a router", turns, langgraph, baseline).target(2.0)
+}

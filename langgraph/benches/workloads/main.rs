@@ -1,0 +1,85 @@
+//! Graphs beside the loops one would write by hand.
+//!
+//! Both forms run the same nodes as boxed futures, and merge with the same reducers. Criterion
+//! measures them; the table at the end compares the fastest samples. `--repeat NAME SIZE FORM TIMES`
+//! runs one form on one thread instead, for tools that count instructions.
+
+// A benchmark may stop when it cannot go on.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
+
+mod chain;
+mod fan_out;
+mod measure;
+mod react;
+mod table;
+mod thread;
+mod whole;
+mod wide;
+
+use std::time::Duration;
+
+use measure::Pair;
+
+/// What is measured: how each workload is made, and its sizes.
+const WORKLOADS: &[(fn(usize) -> Pair, &[usize])] = &[
+    (chain::chain, &[10, 100, 1_000]),
+    (chain::turns, &[10_000]),
+    (fan_out::nodes, &[10, 100, 1_000]),
+    (fan_out::sends, &[10, 100, 1_000]),
+    (wide::turns, &[5, 50, 300]),
+    (wide::against_five, &[300]),
+    (react::turns, &[100]),
+    (thread::react, &[100]),
+    (thread::grown, &[1_000, 5_000]),
+    (whole::runs, &[1_000, 10_000]),
+    (whole::streamed, &[100]),
+    (whole::inside, &[10]),
+    (whole::compiled, &[1_000]),
+];
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, flag, name, size, form, times] = args.as_slice()
+        && flag == "--repeat"
+    {
+        repeat(name, size, form, times);
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap();
+    let mut criterion = criterion::Criterion::default()
+        .sample_size(20)
+        .measurement_time(Duration::from_millis(800))
+        .warm_up_time(Duration::from_millis(200))
+        .configure_from_args();
+    let mut rows = Vec::new();
+    for (make, sizes) in WORKLOADS {
+        for size in *sizes {
+            rows.extend(make(*size).bench(&mut criterion, &runtime));
+        }
+    }
+    criterion.final_summary();
+    if !rows.is_empty() {
+        table::show(&rows);
+    }
+}
+
+fn repeat(name: &str, size: &str, form: &str, times: &str) {
+    let size: usize = size.parse().unwrap();
+    let pair = WORKLOADS
+        .iter()
+        .filter(|(_, sizes)| sizes.contains(&size))
+        .map(|(make, _)| make(size))
+        .find(|pair| pair.name == name);
+    let Some(pair) = pair else {
+        panic!("there is no workload `{name}` of size {size}");
+    };
+    let work = match form {
+        "langgraph" => &pair.langgraph,
+        "baseline" => &pair.baseline,
+        other => panic!("`{other}` is neither `langgraph` nor `baseline`"),
+    };
+    measure::repeat(work, times.parse().unwrap());
+}

@@ -1,0 +1,76 @@
+//! Runs on a thread, kept in memory. Each durable saver measures the same in its own crate.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::prelude::*;
+
+use super::measure::{Pair, Work, measured, work};
+use super::react::{ByHand, Chat, ChatUpdate, graph, input};
+
+/// Tool turns with every superstep stored, beside the loop that stores nothing.
+pub(crate) fn react(turns: usize) -> Pair {
+    let graph = graph(turns).compile().unwrap();
+    let by_hand = ByHand::new(turns);
+    let expected = 2 * turns + 2;
+    let langgraph = work(move || {
+        let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
+        async move {
+            let run = graph.run(input()).thread("t").await.unwrap();
+            assert_eq!(run.state().messages.len(), expected);
+        }
+    });
+    let baseline = work(move || {
+        let by_hand = by_hand.clone();
+        async move {
+            let state = by_hand.run(Chat::default(), input()).await;
+            assert_eq!(state.messages.len(), expected);
+        }
+    });
+    Pair::new("ReAct turns, MemorySaver", turns, langgraph, baseline)
+}
+
+/// A superstep of a thread that has so many messages, beside one of a thread of a hundred.
+pub(crate) fn grown(messages: usize) -> Pair {
+    let (long, short) = (superstep_at(messages), superstep_at(100));
+    Pair::new("superstep of a grown thread", messages, long, short).target(1.3)
+}
+
+/// Supersteps that are timed together, from the start of the first to that of the last.
+const STEPS: usize = 512;
+
+/// The time between two nodes of a run whose thread has `messages`. Loading the thread and handing
+/// over its state come before and after.
+fn superstep_at(messages: usize) -> Work {
+    let clock: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    let ticks = Arc::clone(&clock);
+    let mut graph = StateGraph::<Chat>::new();
+    graph.add_node("say", move |_: &Chat| {
+        ticks.lock().unwrap().push(Instant::now());
+        ChatUpdate::default().messages(vec![Message::assistant("and so on")])
+    });
+    let more = move |state: &Chat| {
+        if state.messages.len() < messages + STEPS {
+            "say"
+        } else {
+            END
+        }
+    };
+    graph
+        .add_edge(START, "say")
+        .add_conditional_edges("say", more, ["say", END]);
+    let graph = graph.compile().unwrap();
+    measured(move || {
+        let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
+        let clock = Arc::clone(&clock);
+        async move {
+            clock.lock().unwrap().clear();
+            let history = (0..messages).map(|_| Message::user("so far")).collect();
+            let history = ChatUpdate::default().messages(history);
+            graph.run(history).thread("t").await.unwrap();
+            let ticks = clock.lock().unwrap();
+            *ticks.last().unwrap() - *ticks.first().unwrap()
+        }
+    })
+}

@@ -1,0 +1,200 @@
+//! What every saver has to do, as a suite that any saver can run.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use langgraph::checkpoint::{Checkpointer, MemorySaver, conformance};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let report = conformance::run(async || {
+//!     Ok(Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>)
+//! });
+//! report.await.assert_ok();
+//! # }
+//! ```
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::{CheckpointError, Checkpointer};
+use crate::AgentError;
+
+mod copying;
+mod graphs;
+mod leases;
+mod listing;
+mod loading;
+mod log;
+mod model;
+mod names;
+mod pruning;
+mod side_by_side;
+mod threads;
+mod writing;
+
+/// What the suite has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub struct Report {
+    /// The cases that passed.
+    pub passed: Vec<&'static str>,
+    /// The cases that failed, with what was wrong.
+    pub failed: Vec<(&'static str, String)>,
+}
+
+impl Report {
+    /// True when every case passed.
+    pub fn is_ok(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// For tests: does nothing when every case passed.
+    ///
+    /// # Panics
+    ///
+    /// When a case failed; the message says which, and what was wrong.
+    #[track_caller]
+    #[allow(clippy::panic)] // what it is for
+    pub fn assert_ok(&self) {
+        assert!(self.is_ok(), "{self}");
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (passed, failed) = (self.passed.len(), self.failed.len());
+        write!(f, "{passed} cases passed, {failed} failed")?;
+        for (case, problem) in &self.failed {
+            write!(f, "\n- {case}: {problem}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs every case on a saver of its own: `open` makes an empty one.
+///
+/// It may keep values as they are, or bytes. Some cases write from several tasks at once, so this
+/// needs a tokio runtime with time; some wait for a lease to expire, so all of them take about a
+/// second.
+pub async fn run<F, Fut>(open: F) -> Report
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<Arc<dyn Checkpointer>, CheckpointError>>,
+{
+    let world = World {
+        open: Box::new(|| Box::pin(open())),
+    };
+    let mut report = Report::default();
+    let cases = [
+        writing::cases(&world),
+        loading::cases(&world),
+        listing::cases(&world),
+        names::cases(&world),
+        threads::cases(&world),
+        copying::cases(&world),
+        pruning::cases(&world),
+        leases::cases(&world),
+        side_by_side::cases(&world),
+        graphs::cases(&world),
+        model::cases(&world),
+    ];
+    for (name, case) in cases.into_iter().flatten() {
+        match case.await {
+            Ok(()) => report.passed.push(name),
+            Err(Problem(problem)) => report.failed.push((name, problem)),
+        }
+    }
+    report
+}
+
+type Case<'a> = (
+    &'static str,
+    Pin<Box<dyn Future<Output = Result<(), Problem>> + 'a>>,
+);
+
+type Opened<'a> =
+    Pin<Box<dyn Future<Output = Result<Arc<dyn Checkpointer>, CheckpointError>> + 'a>>;
+
+/// Where savers come from.
+struct World<'a> {
+    open: Box<dyn Fn() -> Opened<'a> + 'a>,
+}
+
+impl World<'_> {
+    /// A saver without threads.
+    async fn saver(&self) -> Result<Arc<dyn Checkpointer>, Problem> {
+        Ok((self.open)().await?)
+    }
+}
+
+/// What is wrong with a saver.
+struct Problem(String);
+
+impl From<CheckpointError> for Problem {
+    fn from(error: CheckpointError) -> Self {
+        Self(format!("unexpected error: {error}"))
+    }
+}
+
+impl From<AgentError> for Problem {
+    fn from(error: AgentError) -> Self {
+        Self(format!("a run failed: {error}"))
+    }
+}
+
+/// Longer texts are cut.
+const SHOWN: usize = 2_000;
+
+fn shown(value: &impl fmt::Debug) -> String {
+    let mut text = format!("{value:?}");
+    if let Some((cut, _)) = text.char_indices().nth(SHOWN) {
+        text.truncate(cut);
+        text.push('…');
+    }
+    text
+}
+
+/// Fails the case unless both are equal.
+#[allow(clippy::needless_pass_by_value)] // reads better where it is used
+fn same<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Problem> {
+    if found == expected {
+        return Ok(());
+    }
+    let (found, expected) = (shown(&found), shown(&expected));
+    Err(Problem(format!("{what}: {found}, expected {expected}")))
+}
+
+/// Fails the case unless it holds.
+fn holds(what: &str, it: bool) -> Result<(), Problem> {
+    if it {
+        Ok(())
+    } else {
+        Err(Problem(format!("not so: {what}")))
+    }
+}
+
+/// Fails the case unless it is that error.
+fn refused<T: fmt::Debug>(
+    what: &str,
+    result: Result<T, CheckpointError>,
+    as_expected: impl Fn(&CheckpointError) -> bool,
+) -> Result<(), Problem> {
+    match result {
+        Err(error) if as_expected(&error) => Ok(()),
+        Err(error) => Err(Problem(format!("{what}: the wrong error: {error}"))),
+        Ok(value) => Err(Problem(format!("{what}: accepted: {}", shown(&value)))),
+    }
+}
+
+macro_rules! cases {
+    ($($case:ident),* $(,)?) => {
+        /// The cases of this file.
+        pub(super) fn cases<'a>(world: &'a super::World<'_>) -> Vec<super::Case<'a>> {
+            vec![$((stringify!($case), Box::pin($case(world)))),*]
+        }
+    };
+}
+use cases;

@@ -1,0 +1,124 @@
+//! Copies of threads.
+
+use serde_json::json;
+
+use super::super::{Batch, CheckpointError, ListOptions, ThreadKey, Usage};
+use super::log::{Log, entry, payload};
+use super::{Problem, World, refused, same};
+
+super::cases! {
+    a_copy_has_everything,
+    a_copy_and_its_original_go_their_own_ways,
+    a_thread_that_is_not_there_cannot_be_copied,
+    a_thread_is_never_copied_over,
+    a_thread_with_only_a_log_inside_is_copied,
+}
+
+fn inside(thread: &str) -> ThreadKey {
+    ThreadKey {
+        thread: thread.into(),
+        namespace: vec!["a".into(), "b".into()],
+    }
+}
+
+async fn original(world: &World<'_>) -> Result<(Log, Log), Problem> {
+    let saver = world.saver().await?;
+    let (mut root, mut sub) = (Log::root(&saver, "from"), Log::at(&saver, inside("from")));
+    root.grow(3).await?;
+    let id = root
+        .step(|record| {
+            record.snapshot = Some(payload(&json!("state")));
+            record.metadata.insert("user".into(), json!("ada"));
+        })
+        .await?;
+    root.put(Batch {
+        entries: vec![entry(id, &json!(1))],
+        running: true,
+        ..Batch::default()
+    })
+    .await?;
+    sub.grow(2).await?;
+    Ok((root, sub))
+}
+
+async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
+    let (root, sub) = original(world).await?;
+    let saver = &root.saver;
+    // Others that are not copied.
+    Log::root(saver, "other").grow(2).await?;
+    let before = saver.usage("from").await?;
+    saver.copy_thread("from", "to").await?;
+    same("the usage", saver.usage("to").await?, before)?;
+    same("that of the original", saver.usage("from").await?, before)?;
+    for (log, key) in [(root, ThreadKey::root("to")), (sub, inside("to"))] {
+        let saver = &log.saver;
+        same("the head", saver.head(&key).await?, log.head)?;
+        let ids = saver.list(&log.key, ListOptions::default()).await?;
+        let copied = saver.list(&key, ListOptions::default()).await?;
+        same("the checkpoints", copied, ids.clone())?;
+        let copy = Log::at(saver, key);
+        for id in ids {
+            let found = copy.chain(Some(id)).await?;
+            same("a chain", found, log.chain(Some(id)).await?)?;
+        }
+    }
+    Ok(())
+}
+
+async fn a_copy_and_its_original_go_their_own_ways(world: &World<'_>) -> Result<(), Problem> {
+    let (mut root, _) = original(world).await?;
+    let saver = std::sync::Arc::clone(&root.saver);
+    saver.copy_thread("from", "to").await?;
+    let mut copy = Log::root(&saver, "to");
+    copy.head = root.head;
+    let here = root.step(|_| ()).await?;
+    let there = copy.step(|_| ()).await?;
+    root.head_is_known().await?;
+    copy.head_is_known().await?;
+    same(
+        "none of the copy's",
+        root.links(Some(there)).await?.contains(&there),
+        here == there,
+    )?;
+    saver.delete_thread("from").await?;
+    copy.step(|_| ()).await?;
+    same("the chain of the copy", copy.links(None).await?.len(), 3)?;
+    same("the logs of the copy", saver.logs("to").await?.len(), 2)
+}
+
+async fn a_thread_that_is_not_there_cannot_be_copied(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let unknown = |error: &CheckpointError| matches!(error, CheckpointError::UnknownThread(thread) if thread == "from");
+    refused("the copy", saver.copy_thread("from", "to").await, unknown)?;
+    same("what it made", saver.usage("to").await?, Usage::default())?;
+    Log::root(&saver, "to").grow(1).await?;
+    refused(
+        "over another",
+        saver.copy_thread("from", "to").await,
+        unknown,
+    )
+}
+
+async fn a_thread_is_never_copied_over(world: &World<'_>) -> Result<(), Problem> {
+    let (root, _) = original(world).await?;
+    let saver = &root.saver;
+    let exists = |name: &'static str| move |error: &CheckpointError| matches!(error, CheckpointError::ThreadExists(thread) if thread == name);
+    Log::at(saver, inside("to")).grow(1).await?;
+    let before = saver.usage("to").await?;
+    refused(
+        "the copy",
+        saver.copy_thread("from", "to").await,
+        exists("to"),
+    )?;
+    same("what was there", saver.usage("to").await?, before)?;
+    let copy = saver.copy_thread("from", "from").await;
+    refused("onto itself", copy, exists("from"))?;
+    root.head_is_known().await
+}
+
+async fn a_thread_with_only_a_log_inside_is_copied(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    Log::at(&saver, inside("from")).grow(1).await?;
+    saver.copy_thread("from", "to").await?;
+    same("the logs", saver.logs("to").await?, vec![inside("to")])
+}

@@ -1,0 +1,403 @@
+//! Runs of graphs, from the first input to the last answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{CheckpointError, Checkpointer, Durability};
+use super::{Problem, World, holds, same};
+use crate::graph::CompiledStateGraph;
+use crate::node::{Command, Context, NodeError, Send};
+use crate::{AgentError, END, START, State, StateGraph};
+
+super::cases! {
+    a_thread_goes_on_where_it_was,
+    a_question_is_answered_by_another_graph_object,
+    what_finished_beside_a_failure_is_not_run_again,
+    a_long_thread_is_read_at_every_checkpoint,
+    a_run_goes_on_from_an_older_checkpoint,
+    sent_items_and_states_come_back,
+    a_graph_inside_goes_on_where_it_was,
+    every_durability_ends_alike,
+    two_runs_at_once_conflict,
+    odd_values_come_back,
+}
+
+#[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Diary {
+    #[reducer(append)]
+    log: Vec<String>,
+    mood: Option<f64>,
+}
+
+fn wrote(line: impl Into<String>) -> DiaryUpdate {
+    DiaryUpdate::default().log(vec![line.into()])
+}
+
+/// A node that writes its name.
+fn writer(name: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
+    move |_| wrote(name)
+}
+
+async fn ask(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    let answer: String = cx.interrupt("name", "who?")?;
+    Ok(wrote(answer))
+}
+
+fn kept(
+    graph: &StateGraph<Diary>,
+    saver: &Arc<dyn Checkpointer>,
+) -> Result<CompiledStateGraph<Diary>, Problem> {
+    let graph = graph.compile();
+    let graph = graph.map_err(|errors| Problem(format!("a graph: {errors}")))?;
+    Ok(graph.checkpointer(Arc::clone(saver)))
+}
+
+async fn log_of(graph: &CompiledStateGraph<Diary>, thread: &str) -> Result<Vec<String>, Problem> {
+    let snapshot = graph.get_state(thread).await?;
+    Ok(snapshot
+        .map(|snapshot| snapshot.values.log)
+        .unwrap_or_default())
+}
+
+async fn a_thread_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut graph = StateGraph::<Diary>::new();
+    graph.add_node("a", writer("a")).add_node("b", writer("b"));
+    graph.add_sequence(&["a", "b"]);
+    for (turn, thread) in [(1, "t"), (2, "t"), (1, "u"), (3, "t")] {
+        // Made anew each time, as by a new process.
+        let graph = kept(&graph, &saver)?;
+        let input = wrote(format!("turn {turn}"));
+        let done = graph
+            .run(input)
+            .thread(thread)
+            .metadata("turn", turn)
+            .await?;
+        let expected: Vec<_> = (1..=turn)
+            .flat_map(|turn| [format!("turn {turn}"), "a".into(), "b".into()])
+            .collect();
+        same("the run", &done.state().log, &expected)?;
+        same("the thread", log_of(&graph, thread).await?, expected)?;
+    }
+    let graph = kept(&graph, &saver)?;
+    let history = graph.history("t").await?;
+    let steps: Vec<_> = history.iter().map(|snapshot| snapshot.step).collect();
+    same(
+        "the steps",
+        steps,
+        vec![10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1],
+    )?;
+    let turn = history
+        .first()
+        .and_then(|snapshot| snapshot.metadata.get("turn"));
+    same("the metadata", turn, Some(&3.into()))
+}
+
+async fn a_question_is_answered_by_another_graph_object(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("beside", writer("beside"))
+        .add_node("ask", ask)
+        .add_edge(START, "beside")
+        .add_edge(START, "ask")
+        .add_edge("ask", END)
+        .add_edge("beside", END);
+    let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
+    same("the questions", paused.interrupts().len(), 1)?;
+    let again = kept(&graph, &saver)?;
+    let snapshot = again.get_state("t").await?;
+    let waiting = snapshot.map(|snapshot| (snapshot.values.log, snapshot.interrupts));
+    same(
+        "what is stored",
+        waiting,
+        Some((vec!["beside".into()], paused.interrupts().to_vec())),
+    )?;
+    let wrong = again.resume("t", "other", "Ada").await;
+    holds("an answer to nothing is refused", wrong.is_err())?;
+    let done = again.resume("t", "name", "Ada").await?;
+    same(
+        "the run",
+        done.state().log.join(" "),
+        "beside Ada".to_owned(),
+    )?;
+    same(
+        "the thread",
+        log_of(&kept(&graph, &saver)?, "t").await?,
+        done.state().log.clone(),
+    )
+}
+
+async fn what_finished_beside_a_failure_is_not_run_again(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let starts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&starts);
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("works", writer("works"))
+        .add_node("fails_twice", move |_: &Diary| {
+            match counted.fetch_add(1, Ordering::Relaxed) {
+                0 | 1 => Err(NodeError::msg("no")),
+                _ => Ok(wrote("recovered")),
+            }
+        })
+        .add_edge(START, "works")
+        .add_edge(START, "fails_twice");
+    let first = kept(&graph, &saver)?.run(()).thread("t").await;
+    holds("the first run fails", first.is_err())?;
+    holds(
+        "so does the second",
+        kept(&graph, &saver)?.proceed("t").await.is_err(),
+    )?;
+    let graph = kept(&graph, &saver)?;
+    let snapshot = graph.get_state("t").await?;
+    let next = snapshot.map(|snapshot| snapshot.next);
+    same("what is left to do", next, Some(vec!["fails_twice".into()]))?;
+    let done = graph.proceed("t").await?;
+    same(
+        "the run",
+        done.state().log.join(" "),
+        "works recovered".to_owned(),
+    )?;
+    same("the starts", starts.load(Ordering::Relaxed), 3)
+}
+
+/// A node that goes on until the log has so many lines.
+fn counting(lines: usize) -> StateGraph<Diary> {
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("count", |diary: &Diary| {
+            DiaryUpdate::default()
+                .log(vec![format!("line {} of the diary", diary.log.len())])
+                .mood(Some(
+                    f64::from(u32::try_from(diary.log.len()).unwrap_or(0)) / 3.0,
+                ))
+        })
+        .add_edge(START, "count")
+        .add_conditional_edges(
+            "count",
+            move |diary: &Diary| {
+                if diary.log.len() < lines {
+                    "on"
+                } else {
+                    "enough"
+                }
+            },
+            [("on", "count"), ("enough", END)],
+        );
+    graph
+}
+
+async fn a_long_thread_is_read_at_every_checkpoint(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let graph = counting(200);
+    let done = kept(&graph, &saver)?.run(()).thread("t").await?;
+    let graph = kept(&graph, &saver)?;
+    same(
+        "the thread",
+        log_of(&graph, "t").await?,
+        done.state().log.clone(),
+    )?;
+    let history = graph.history("t").await?;
+    same("how many checkpoints", history.len(), 202)?;
+    for snapshot in history {
+        let lines = usize::try_from(snapshot.step).unwrap_or(0);
+        let expected = &done.state().log[..lines];
+        holds("the state at a checkpoint", snapshot.values.log == expected)?;
+    }
+    Ok(())
+}
+
+async fn a_run_goes_on_from_an_older_checkpoint(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let graph = counting(6);
+    kept(&graph, &saver)?.run(()).thread("t").await?;
+    let graph = kept(&graph, &saver)?;
+    let history = graph.history("t").await?;
+    let older = history.iter().find(|snapshot| snapshot.step == 3);
+    let older = older.ok_or_else(|| Problem("no step 3".to_owned()))?.id;
+    let edited = graph.update_state("t", wrote("edited")).at(older).await?;
+    let branch = graph.get_state_at("t", edited).await?;
+    let branch = branch.map(|snapshot| snapshot.values.log.len());
+    same("the edited state", branch, Some(4))?;
+    let done = graph.proceed("t").await?;
+    same("the run", done.state().log.len(), 6)?;
+    same(
+        "with the edit",
+        done.state().log.get(3).map(String::as_str),
+        Some("edited"),
+    )?;
+    same(
+        "the head",
+        log_of(&graph, "t").await?,
+        done.state().log.clone(),
+    )?;
+    let first = graph.get_state_at("t", history[0].id).await?;
+    let first = first.map(|snapshot| snapshot.values);
+    same("the other branch", first.as_ref(), Some(&history[0].values))
+}
+
+async fn sent_items_and_states_come_back(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("fan", |_: &Diary| {
+            let alone = Diary {
+                log: vec!["alone".into()],
+                mood: Some(0.1),
+            };
+            let sends = (0..3).map(|n| Send::to("work", n));
+            let sends = sends.chain([Send::state("look", alone)]);
+            Command::<Diary>::goto(sends.collect::<Vec<_>>())
+        })
+        .add_node("look", |diary: &Diary| {
+            wrote(format!("{:?} {:?}", diary.log, diary.mood))
+        })
+        .add_edge(START, "fan")
+        .add_destinations("fan", ["work", "look"]);
+    graph.add_worker("work", work);
+    let paused = kept(&graph, &saver)?
+        .run(())
+        .thread("t")
+        .interrupt_before(["work"])
+        .await?;
+    holds("it has stopped", !paused.is_done())?;
+    let done = kept(&graph, &saver)?.proceed("t").await?;
+    let expected = ["item 0", "item 1", "item 2", "[\"alone\"] Some(0.1)"];
+    same(
+        "the run",
+        done.state().log.clone(),
+        expected.map(str::to_owned).to_vec(),
+    )
+}
+
+async fn work(n: i64) -> DiaryUpdate {
+    wrote(format!("item {n}"))
+}
+
+async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let starts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&starts);
+    let mut inner = StateGraph::<Diary>::new();
+    inner
+        .add_node("before", move |_: &Diary| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            wrote("before")
+        })
+        .add_node("ask", ask)
+        .add_sequence(&["before", "ask"]);
+    let inner = inner.compile();
+    let inner = inner.map_err(|errors| Problem(format!("the graph inside: {errors}")))?;
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("inner", inner.storable())
+        .add_node("after", writer("after"))
+        .add_sequence(&["inner", "after"]);
+    let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
+    same("the questions", paused.interrupts().len(), 1)?;
+    same("the logs", saver.logs("t").await?.len(), 2)?;
+    let done = kept(&graph, &saver)?.answer("t", "Ada").await?;
+    same(
+        "the run",
+        done.state().log.join(" "),
+        "before Ada after".to_owned(),
+    )?;
+    same(
+        "how often the first node ran",
+        starts.load(Ordering::Relaxed),
+        1,
+    )
+}
+
+async fn every_durability_ends_alike(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let graph = kept(&counting(30), &saver)?;
+    let mut seen = Vec::new();
+    for (thread, durability) in [
+        ("sync", Durability::Sync),
+        ("async", Durability::Async),
+        ("exit", Durability::Exit),
+    ] {
+        let done = graph.run(()).thread(thread).durability(durability).await?;
+        same(
+            "the thread",
+            log_of(&graph, thread).await?,
+            done.state().log.clone(),
+        )?;
+        seen.push(saver.usage(thread).await?.checkpoints);
+        let done = graph
+            .run(wrote("more"))
+            .thread(thread)
+            .durability(durability)
+            .await?;
+        same(
+            "the thread, later",
+            log_of(&graph, thread).await?,
+            done.state().log.clone(),
+        )?;
+        same("what was added", done.state().log.len(), 32)?;
+    }
+    same("the checkpoints", seen, vec![32, 32, 1])
+}
+
+async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("slow", async |_: &Diary| {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            wrote("slow")
+        })
+        .add_node("b", writer("b"))
+        .add_sequence(&["slow", "b"]);
+    let graph = kept(&graph, &saver)?;
+    graph.run(()).thread("t").await?;
+    let runs = (0..4).map(|n| {
+        let run = graph.run(wrote(format!("run {n}"))).thread("t");
+        tokio::spawn(async move { run.await })
+    });
+    let mut done = Vec::new();
+    for run in runs.collect::<Vec<_>>() {
+        let run = run.await.map_err(|error| Problem(error.to_string()))?;
+        match run {
+            Ok(outcome) => done.push(outcome.into_state().log),
+            Err(AgentError::Checkpoint(CheckpointError::Conflict { .. })) => {}
+            Err(error) => return Err(Problem(format!("the wrong error: {error}"))),
+        }
+    }
+    // Inputs of the others may be there; nothing that their nodes wrote is.
+    let log = log_of(&graph, "t").await?;
+    same("who came to the end", done, vec![log.clone()])?;
+    let slow = log.iter().filter(|line| *line == "slow").count();
+    let last = log.iter().rev().take(2).map(String::as_str);
+    same("what is on the thread", last.collect(), vec!["b", "slow"])?;
+    same("how many runs wrote", slow, 2)
+}
+
+async fn odd_values_come_back(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let odd = [
+        "",
+        "quotes \" ' \\ and \n\t\r\u{0}\u{1f}\u{7f}",
+        "日本 🦀 \u{2028}\u{feff}",
+        "{\"json\": [1]}",
+    ];
+    let mut graph = StateGraph::<Diary>::new();
+    graph
+        .add_node("write", move |_: &Diary| {
+            let lines = odd.map(str::to_owned).to_vec();
+            DiaryUpdate::default().log(lines).mood(Some(0.1 + 0.2))
+        })
+        .add_sequence(&["write"]);
+    let graph = kept(&graph, &saver)?;
+    graph.run(()).thread("t").await?;
+    let found = graph.get_state("t").await?.map(|snapshot| snapshot.values);
+    let expected = Diary {
+        log: odd.map(str::to_owned).to_vec(),
+        mood: Some(0.1 + 0.2),
+    };
+    same("the state", found, Some(expected))
+}

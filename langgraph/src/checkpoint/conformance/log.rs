@@ -1,0 +1,227 @@
+//! A log that the cases write, and what it looks like when it is read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::super::{
+    Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
+    EntryRecord, Formats, Head, Payload, Source, Stored, TaskOutcome, TaskRecord, TaskSpec,
+    ThreadKey,
+};
+use super::{Problem, same};
+
+/// A value as a payload: savers of values keep it as it is, savers of bytes have no need to encode
+/// it.
+pub(super) fn payload(value: &Value) -> Payload {
+    Payload::from(Encoded::new("json", 0, value.to_string().into_bytes()))
+}
+
+/// A checkpoint whose state is that of `base` with what its tasks wrote.
+pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> CheckpointRecord {
+    CheckpointRecord {
+        id,
+        parent: base,
+        base: base.map(|id| Base {
+            id,
+            with_tasks: true,
+        }),
+        step: -1,
+        source: Source::Loop,
+        // In milliseconds, as it is stored.
+        created_at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+        tasks: vec![TaskSpec::new("work".into(), None)],
+        joins: Vec::new(),
+        deferred: Vec::new(),
+        snapshot: None,
+        since_snapshot: 0,
+        log_bytes: 0,
+        measure_at: 0,
+        ran: Vec::new(),
+        metadata: BTreeMap::new(),
+        graph: 0,
+        call: None,
+    }
+}
+
+/// Task `task` of a checkpoint has written that.
+pub(super) fn finished(checkpoint: CheckpointId, task: usize, value: &Value) -> TaskRecord {
+    TaskRecord {
+        checkpoint,
+        task,
+        outcome: Some(TaskOutcome::Finished(payload(value))),
+        answers: Vec::new(),
+        once: Vec::new(),
+    }
+}
+
+/// That was written to a checkpoint from outside.
+pub(super) fn entry(checkpoint: CheckpointId, value: &Value) -> EntryRecord {
+    EntryRecord {
+        checkpoint,
+        writes: payload(value),
+        tasks: Vec::new(),
+    }
+}
+
+/// A log that somebody writes.
+pub(super) struct Log {
+    pub(super) saver: Arc<dyn Checkpointer>,
+    pub(super) key: ThreadKey,
+    pub(super) head: Option<Head>,
+}
+
+impl Log {
+    /// The root graph's log of a new thread.
+    pub(super) fn root(saver: &Arc<dyn Checkpointer>, thread: &str) -> Self {
+        Self::at(saver, ThreadKey::root(thread))
+    }
+
+    pub(super) fn at(saver: &Arc<dyn Checkpointer>, key: ThreadKey) -> Self {
+        Self {
+            saver: Arc::clone(saver),
+            key,
+            head: None,
+        }
+    }
+
+    /// An id for the next checkpoint.
+    pub(super) fn next_id(&self) -> CheckpointId {
+        CheckpointId::after(self.head.map(|head| head.id))
+    }
+
+    /// The newest checkpoint.
+    pub(super) fn newest(&self) -> Result<CheckpointId, Problem> {
+        let head = self
+            .head
+            .ok_or_else(|| Problem("no checkpoint".to_owned()))?;
+        Ok(head.id)
+    }
+
+    /// Stores a batch behind the last one.
+    pub(super) async fn put(&mut self, mut batch: Batch) -> Result<(), CheckpointError> {
+        batch.head = self.head;
+        let head = batch.next_head();
+        self.saver.put(&self.key, batch).await?;
+        self.head = head;
+        Ok(())
+    }
+
+    /// Stores a checkpoint that is based on the newest one, after `change`.
+    pub(super) async fn step(
+        &mut self,
+        change: impl FnOnce(&mut CheckpointRecord),
+    ) -> Result<CheckpointId, Problem> {
+        let base = self.head.map(|head| head.id);
+        let id = self.next_id();
+        let mut record = checkpoint(id, base);
+        change(&mut record);
+        self.put(Batch {
+            checkpoints: vec![record],
+            ..Batch::default()
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// A thread of so many supersteps, each of which writes its number.
+    pub(super) async fn grow(&mut self, supersteps: i64) -> Result<Vec<CheckpointId>, Problem> {
+        let mut ids = vec![self.step(|first| first.source = Source::Input).await?];
+        for step in 0..supersteps {
+            let before = self.newest()?;
+            let id = self.next_id();
+            let mut record = checkpoint(id, Some(before));
+            record.step = step;
+            self.put(Batch {
+                checkpoints: vec![record],
+                tasks: vec![finished(before, 0, &json!(step))],
+                ..Batch::default()
+            })
+            .await?;
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
+    /// The chain of a checkpoint, or of the newest one, as text.
+    pub(super) async fn chain(&self, id: Option<CheckpointId>) -> Result<Vec<String>, Problem> {
+        chain(&*self.saver, &self.key, id).await
+    }
+
+    /// The ids of a chain.
+    pub(super) async fn links(
+        &self,
+        id: Option<CheckpointId>,
+    ) -> Result<Vec<CheckpointId>, Problem> {
+        let chain = self.saver.load(&self.key, id).await?;
+        let records = chain.map(|chain| chain.records).unwrap_or_default();
+        Ok(records.iter().map(|stored| stored.checkpoint.id).collect())
+    }
+
+    /// What tasks and updates have left in a chain, oldest checkpoint first.
+    pub(super) async fn values(&self, id: Option<CheckpointId>) -> Result<Vec<Value>, Problem> {
+        let chain = self.saver.load(&self.key, id).await?;
+        let records = chain.map(|chain| chain.records).unwrap_or_default();
+        let mut values = Vec::new();
+        for stored in records {
+            for task in stored.tasks {
+                if let Some(TaskOutcome::Finished(done)) = task.outcome {
+                    values.push(value(done)?);
+                }
+            }
+            for entry in stored.entries {
+                values.push(value(entry.writes)?);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Fails the case unless the head is where the writer left it.
+    pub(super) async fn head_is_known(&self) -> Result<(), Problem> {
+        same("the head", self.saver.head(&self.key).await?, self.head)
+    }
+}
+
+/// The value of a payload.
+pub(super) fn value(payload: Payload) -> Result<Value, Problem> {
+    let encoded = payload.encode(&Formats::default());
+    let encoded = encoded.map_err(|error| Problem(error.to_string()))?;
+    serde_json::from_slice(&encoded.bytes).map_err(|error| Problem(error.to_string()))
+}
+
+/// The chain of a checkpoint as text.
+pub(super) async fn chain(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    id: Option<CheckpointId>,
+) -> Result<Vec<String>, Problem> {
+    match saver.load(key, id).await? {
+        None => Ok(vec!["no log".to_owned()]),
+        Some(chain) => text(chain.records),
+    }
+}
+
+/// Records as text: a line for each part.
+pub(super) fn text(records: Vec<Stored>) -> Result<Vec<String>, Problem> {
+    let mut lines = Vec::new();
+    for stored in records {
+        let batch = Batch {
+            checkpoints: vec![stored.checkpoint],
+            tasks: stored.tasks,
+            entries: stored.entries,
+            ..Batch::default()
+        };
+        for row in batch.into_rows(&Formats::default())? {
+            let payload = row.payload.map(|payload| {
+                let bytes = String::from_utf8_lossy(&payload.bytes);
+                format!("{} v{}: {bytes}", payload.format, payload.version)
+            });
+            let payload = payload.unwrap_or_default();
+            let (id, kind) = (row.checkpoint, row.kind);
+            lines.push(format!("{id} {kind:?} {} {payload}", row.text));
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,259 @@
+//! Random histories, compared with those of the saver in memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use serde_json::json;
+
+use super::super::{
+    Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, ListOptions, MemorySaver,
+    Prune, Source, ThreadFilter, ThreadKey,
+};
+use super::log::{chain, checkpoint, entry, finished, payload};
+use super::{Problem, World, same};
+
+super::cases! {
+    random_histories_are_those_of_memory,
+}
+
+const HISTORIES: u64 = 12;
+const STEPS: usize = 60;
+
+async fn random_histories_are_those_of_memory(world: &World<'_>) -> Result<(), Problem> {
+    for seed in 0..HISTORIES {
+        let mut history = History {
+            rng: Rng::with_seed(seed),
+            saver: world.saver().await?,
+            memory: Arc::new(MemorySaver::new()),
+            ids: Vec::new(),
+        };
+        for step in 0..STEPS {
+            let done = history.step().await;
+            done.map_err(|Problem(problem)| {
+                Problem(format!("seed {seed}, step {step}: {problem}"))
+            })?;
+        }
+        let all = history.all().await;
+        all.map_err(|Problem(problem)| Problem(format!("seed {seed}, at the end: {problem}")))?;
+    }
+    Ok(())
+}
+
+/// The same done to both.
+struct History {
+    rng: Rng,
+    saver: Arc<dyn Checkpointer>,
+    memory: Arc<MemorySaver>,
+    /// All that were ever made.
+    ids: Vec<CheckpointId>,
+}
+
+const THREADS: [&str; 3] = ["a", "b", "c"];
+
+/// What of an error has to be the same.
+fn kind(result: Result<(), CheckpointError>) -> String {
+    match result {
+        Ok(()) => "done".to_owned(),
+        Err(CheckpointError::Conflict { known, head, .. }) => {
+            format!("conflict of {known:?} with {head:?}")
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+impl History {
+    fn key(&mut self) -> ThreadKey {
+        let mut key = ThreadKey::root(self.thread());
+        if self.rng.u8(..4) == 0 {
+            key.namespace.push("inside".to_owned());
+        }
+        key
+    }
+
+    fn thread(&mut self) -> &'static str {
+        THREADS[self.rng.usize(..THREADS.len())]
+    }
+
+    fn id(&mut self) -> Option<CheckpointId> {
+        let index = self.rng.usize(..=self.ids.len());
+        self.ids.get(index).copied()
+    }
+
+    async fn step(&mut self) -> Result<(), Problem> {
+        match self.rng.u8(..20) {
+            0..=11 => self.put().await,
+            12 => self.prune().await,
+            13 => {
+                let (from, to) = (self.thread(), self.thread());
+                let saver = kind(self.saver.copy_thread(from, to).await);
+                let memory = kind(self.memory.copy_thread(from, to).await);
+                same("a copy", saver, memory)
+            }
+            14 => {
+                let key = self.key();
+                self.saver.delete_log(&key).await?;
+                Ok(self.memory.delete_log(&key).await?)
+            }
+            15 if self.rng.bool() => {
+                let thread = self.thread();
+                self.saver.delete_thread(thread).await?;
+                Ok(self.memory.delete_thread(thread).await?)
+            }
+            16 => self.list().await,
+            17 => {
+                let (thread, holder) = (self.thread(), ["x", "y"][self.rng.usize(..2)]);
+                let term = Duration::from_secs(100);
+                if self.rng.bool() {
+                    self.saver.release(thread, holder).await?;
+                    self.memory.release(thread, holder).await?;
+                }
+                let saver = self.saver.lease(thread, holder, term).await?;
+                same(
+                    "a lease",
+                    saver,
+                    self.memory.lease(thread, holder, term).await?,
+                )
+            }
+            _ => {
+                let (key, id) = (self.key(), self.id());
+                self.load(&key, id).await
+            }
+        }
+    }
+
+    async fn put(&mut self) -> Result<(), Problem> {
+        let key = self.key();
+        let head = self.memory.head(&key).await?;
+        let mut batch = Batch {
+            head: match (self.rng.u8(..10), head) {
+                (0, Some(head)) => Some(Head::new(head.id, head.version + 1)),
+                (1, _) => self.id().map(|id| Head::new(id, 1)),
+                _ => head,
+            },
+            running: self.rng.bool(),
+            ..Batch::default()
+        };
+        let mut known = self.memory.list(&key, ListOptions::default()).await?;
+        for _ in 0..self.rng.usize(..3) {
+            let base = self.rng.choice(&known).copied();
+            let newest = self.ids.iter().max().copied();
+            let id = CheckpointId::after(newest);
+            let mut record = checkpoint(id, base);
+            record.base = base.filter(|_| self.rng.u8(..8) > 0).map(|id| Base {
+                id,
+                with_tasks: self.rng.bool(),
+            });
+            record.step = self.rng.i64(-1..5);
+            record.source = if self.rng.bool() {
+                Source::Loop
+            } else {
+                Source::Fork
+            };
+            let state = payload(&json!(self.rng.u8(..)));
+            record.snapshot = (self.rng.u8(..4) == 0).then_some(state);
+            if self.rng.bool() {
+                record.metadata.insert("m".into(), json!(self.rng.u8(..3)));
+            }
+            batch.checkpoints.push(record);
+            known.push(id);
+            self.ids.push(id);
+        }
+        for _ in 0..self.rng.usize(..4) {
+            // One that is not there now and then: it may have been removed.
+            let id = match self.rng.u8(..10) {
+                0 => self.id(),
+                _ => self.rng.choice(&known).copied(),
+            };
+            let Some(id) = id else { continue };
+            let value = json!(self.rng.u32(..));
+            if self.rng.bool() {
+                batch.tasks.push(finished(id, self.rng.usize(..3), &value));
+            } else {
+                batch.entries.push(entry(id, &value));
+            }
+        }
+        let saver = kind(self.saver.put(&key, batch.clone()).await);
+        same("a put", saver, kind(self.memory.put(&key, batch).await))
+    }
+
+    async fn prune(&mut self) -> Result<(), Problem> {
+        let key = self.key();
+        let ids = self.memory.list(&key, ListOptions::default()).await?;
+        let mut prune = Prune::default();
+        // The head stays.
+        for id in ids.into_iter().skip(1) {
+            match self.rng.u8(..4) {
+                0 => prune.fold.push(Fold {
+                    id,
+                    snapshot: payload(&json!("folded")),
+                    ran: vec!["a".into()],
+                }),
+                1 => prune.delete.push(id),
+                _ => {}
+            }
+        }
+        self.saver.prune(&key, prune.clone()).await?;
+        Ok(self.memory.prune(&key, prune).await?)
+    }
+
+    async fn list(&mut self) -> Result<(), Problem> {
+        let key = self.key();
+        let mut options = ListOptions {
+            before: self.id(),
+            limit: self.rng.bool().then(|| self.rng.usize(..4)),
+            source: self.rng.bool().then_some(Source::Loop),
+            steps: self
+                .rng
+                .bool()
+                .then(|| self.rng.i64(-1..2)..=self.rng.i64(2..5)),
+            ..ListOptions::default()
+        };
+        if self.rng.bool() {
+            options.metadata.insert("m".into(), json!(self.rng.u8(..3)));
+        }
+        let memory = self.memory.list(&key, options.clone()).await?;
+        same("a list", self.saver.list(&key, options).await?, memory)
+    }
+
+    async fn load(&mut self, key: &ThreadKey, id: Option<CheckpointId>) -> Result<(), Problem> {
+        let memory = chain(&*self.memory, key, id).await?;
+        same("a chain", chain(&*self.saver, key, id).await?, memory)?;
+        let head = self.memory.head(key).await?;
+        same("a head", self.saver.head(key).await?, head)
+    }
+
+    async fn all(&mut self) -> Result<(), Problem> {
+        for thread in THREADS {
+            let mut logs = self.saver.logs(thread).await?;
+            logs.sort();
+            let memory = self.memory.logs(thread).await?;
+            same("the logs", &logs, &memory)?;
+            let (saver, memory) = (
+                self.saver.usage(thread).await?,
+                self.memory.usage(thread).await?,
+            );
+            same("the logs' number", saver.logs, memory.logs)?;
+            same(
+                "the checkpoints' number",
+                saver.checkpoints,
+                memory.checkpoints,
+            )?;
+            same("the records' number", saver.records, memory.records)?;
+            for key in logs {
+                for id in self.memory.list(&key, ListOptions::default()).await? {
+                    self.load(&key, Some(id)).await?;
+                }
+            }
+        }
+        let plain = |info: super::super::ThreadInfo| (info.thread, info.head, info.running);
+        let saver = self.saver.threads(ThreadFilter::default()).await?;
+        let memory = self.memory.threads(ThreadFilter::default()).await?;
+        let saver: Vec<_> = saver.into_iter().map(plain).collect();
+        same(
+            "the threads",
+            saver,
+            memory.into_iter().map(plain).collect(),
+        )
+    }
+}

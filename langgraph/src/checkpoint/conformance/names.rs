@@ -1,0 +1,153 @@
+//! Names of threads and namespaces may be any text.
+
+use serde_json::json;
+
+use super::super::{Batch, ListOptions, ThreadKey};
+use super::log::{Log, checkpoint, entry};
+use super::{Problem, World, same};
+
+super::cases! {
+    threads_are_never_mistaken_for_each_other,
+    namespaces_are_never_mistaken_for_each_other,
+    names_come_back_as_they_were,
+}
+
+/// Names that are alike, or hold what means something elsewhere.
+const ODD: &[&str] = &[
+    "",
+    " ",
+    "a",
+    "A",
+    "a ",
+    "a|b",
+    "a:b",
+    "a/b",
+    "a,b",
+    "a\"b",
+    "a'b",
+    "a\\b",
+    "a%",
+    "a_",
+    "a*",
+    "[]",
+    "[\"a\"]",
+    "null",
+    "1",
+    "01",
+    "a\nb",
+    "a\tb",
+    "ä",
+    "a\u{308}",
+    "ß",
+    "SS",
+    "日本",
+    "🦀",
+    "\u{feff}a",
+    "'; DROP TABLE logs; --",
+];
+
+/// A log whose only entry says where it is.
+async fn sign(log: &mut Log, sign: &str) -> Result<(), Problem> {
+    let id = log.next_id();
+    log.put(Batch {
+        checkpoints: vec![checkpoint(id, None)],
+        entries: vec![entry(id, &json!(sign))],
+        ..Batch::default()
+    })
+    .await?;
+    Ok(())
+}
+
+async fn threads_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    for name in ODD {
+        sign(&mut Log::root(&saver, name), name).await?;
+    }
+    for name in ODD {
+        let found = Log::root(&saver, name).values(None).await?;
+        same(&format!("of thread {name:?}"), found, vec![json!(name)])?;
+        let usage = saver.usage(name).await?;
+        same(&format!("logs of thread {name:?}"), usage.logs, 1)?;
+    }
+    let deleted = ODD.iter().step_by(2);
+    for name in deleted.clone() {
+        saver.delete_thread(name).await?;
+    }
+    for (index, name) in ODD.iter().enumerate() {
+        let found = Log::root(&saver, name).values(None).await?;
+        let left = index % 2 == 1;
+        let expected = left.then(|| json!(name)).into_iter().collect();
+        same(
+            &format!("of thread {name:?} after deletions"),
+            found,
+            expected,
+        )?;
+    }
+    Ok(())
+}
+
+fn namespaces() -> Vec<Vec<String>> {
+    let mut namespaces = vec![Vec::new()];
+    for label in ODD {
+        namespaces.push(vec![(*label).to_owned()]);
+        namespaces.push(vec![(*label).to_owned(), String::new()]);
+    }
+    for pair in [
+        ["a", "b"],
+        ["a|", "b"],
+        ["a", "|b"],
+        ["a\",\"b", "c"],
+        ["a", "b\",\"c"],
+    ] {
+        namespaces.push(pair.map(str::to_owned).to_vec());
+    }
+    namespaces
+}
+
+async fn namespaces_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let keys = namespaces().into_iter().map(|namespace| ThreadKey {
+        thread: "t".into(),
+        namespace,
+    });
+    let keys: Vec<_> = keys.collect();
+    for key in &keys {
+        let place = format!("{:?}", key.namespace);
+        sign(&mut Log::at(&saver, key.clone()), &place).await?;
+    }
+    for key in &keys {
+        let place = format!("{:?}", key.namespace);
+        let log = Log::at(&saver, key.clone());
+        let what = format!("of namespace {place}");
+        same(&what, log.values(None).await?, vec![json!(place)])?;
+        let listed = saver.list(key, ListOptions::default()).await?;
+        same(&what, listed, log.links(None).await?)?;
+    }
+    Ok(())
+}
+
+async fn names_come_back_as_they_were(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut threads: Vec<_> = ODD.iter().map(|name| (*name).to_owned()).collect();
+    for name in &threads {
+        sign(&mut Log::root(&saver, name), name).await?;
+    }
+    threads.sort();
+    let found = saver.threads(super::super::ThreadFilter::default()).await?;
+    let found: Vec<_> = found.into_iter().map(|info| info.thread).collect();
+    same("the threads, by the bytes of their names", found, threads)?;
+
+    let mut keys = Vec::new();
+    for namespace in namespaces() {
+        let key = ThreadKey {
+            thread: "odd".into(),
+            namespace,
+        };
+        sign(&mut Log::at(&saver, key.clone()), "").await?;
+        keys.push(key);
+    }
+    keys.sort();
+    let mut found = saver.logs("odd").await?;
+    found.sort();
+    same("the logs", found, keys)
+}

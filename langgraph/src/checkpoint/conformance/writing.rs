@@ -1,0 +1,456 @@
+//! Batches, and when they are refused.
+
+use serde_json::json;
+
+use super::super::{
+    AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, Source, Stored,
+    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+};
+use super::log::{Log, checkpoint, entry, finished, payload, text};
+use super::{Problem, World, holds, refused, same};
+use crate::node::{Answer, Interrupt, Question, Questions};
+
+super::cases! {
+    the_first_batch_makes_a_log,
+    an_empty_batch_makes_no_log,
+    everything_of_a_checkpoint_comes_back,
+    everything_of_a_task_comes_back,
+    everything_of_an_entry_comes_back,
+    records_keep_their_order,
+    records_are_added_to_older_checkpoints,
+    several_checkpoints_of_one_batch_are_stored,
+    a_batch_without_a_checkpoint_keeps_the_head,
+    an_empty_batch_shuts_out_who_knows_the_old_version,
+    a_batch_for_another_head_is_refused,
+    a_new_log_is_refused_where_there_is_one,
+    a_batch_for_a_log_that_is_not_there_is_refused,
+    a_refused_batch_leaves_nothing,
+    formats_and_versions_come_back,
+    a_payload_of_a_megabyte_comes_back,
+}
+
+async fn the_first_batch_makes_a_log(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    same("no head", saver.head(&log.key).await?, None)?;
+    let id = log.step(|_| ()).await?;
+    let head = saver.head(&log.key).await?;
+    same("the head", head, Some(Head::new(id, 1)))?;
+    let id = log.step(|_| ()).await?;
+    let head = saver.head(&log.key).await?;
+    same("the next head", head, Some(Head::new(id, 2)))
+}
+
+async fn an_empty_batch_makes_no_log(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    log.put(Batch::default()).await?;
+    same("the head", saver.head(&log.key).await?, None)?;
+    holds(
+        "nothing is loaded",
+        saver.load(&log.key, None).await?.is_none(),
+    )?;
+    same("logs", saver.logs("t").await?, Vec::new())?;
+    log.step(|_| ()).await?;
+    log.head_is_known().await
+}
+
+async fn everything_of_a_checkpoint_comes_back(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let first = log.step(|_| ()).await?;
+    let id = log.next_id();
+    let mut record = checkpoint(id, Some(first));
+    record.base = Some(Base {
+        id: first,
+        with_tasks: false,
+    });
+    record.step = 12;
+    record.source = Source::Fork;
+    record.tasks = vec![
+        TaskSpec::new("a".into(), None),
+        TaskSpec::new("b".into(), Some(TaskArgument::Item(payload(&json!([1]))))),
+        TaskSpec::new("b".into(), Some(TaskArgument::Item(payload(&json!([2]))))),
+        TaskSpec::new("c".into(), Some(TaskArgument::State(payload(&json!({}))))),
+    ];
+    record.joins = vec![JoinRecord {
+        sources: vec!["a".into(), "ü \" \\".into()],
+        target: "c".into(),
+        seen: vec!["a".into()],
+    }];
+    record.deferred = vec!["last".into()];
+    record.since_snapshot = 3;
+    record.log_bytes = 5_000_000_000;
+    record.measure_at = 4_096;
+    record.ran = vec!["before".into()];
+    record.graph = u64::MAX;
+    record
+        .metadata
+        .insert("user".into(), json!({"id": [1, 2.5, null]}));
+    let mut expected = vec![Stored {
+        checkpoint: checkpoint(first, None),
+        tasks: Vec::new(),
+        entries: Vec::new(),
+    }];
+    expected.push(Stored {
+        checkpoint: record.clone(),
+        tasks: Vec::new(),
+        entries: Vec::new(),
+    });
+    let batch = Batch {
+        checkpoints: vec![record],
+        ..Batch::default()
+    };
+    log.put(batch).await?;
+    same("the chain", log.chain(None).await?, text(expected)?)
+}
+
+async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    let question = Question {
+        key: "sure".into(),
+        payload: json!({"ask": "sure?"}),
+    };
+    let inner = Interrupt::new(
+        "id".into(),
+        "in".into(),
+        vec!["out".into()],
+        question.clone(),
+    );
+    let questions = Questions {
+        own: Some(question),
+        inner: vec![inner],
+    };
+    let answer = Answer {
+        key: "sure".into(),
+        value: json!(null),
+    };
+    let tasks = vec![
+        finished(id, 0, &json!("done")),
+        TaskRecord {
+            checkpoint: id,
+            task: 1,
+            outcome: Some(TaskOutcome::Asked(AskedQuestions(questions))),
+            answers: Vec::new(),
+            once: Vec::new(),
+        },
+        TaskRecord {
+            checkpoint: id,
+            task: 2,
+            outcome: Some(TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into())),
+            answers: Vec::new(),
+            once: Vec::new(),
+        },
+        TaskRecord {
+            checkpoint: id,
+            task: 1,
+            outcome: None,
+            answers: vec![answer],
+            once: Vec::new(),
+        },
+    ];
+    let expected = Stored {
+        checkpoint: checkpoint(id, None),
+        tasks: tasks.clone(),
+        entries: Vec::new(),
+    };
+    log.put(Batch {
+        tasks,
+        ..Batch::default()
+    })
+    .await?;
+    same("the chain", log.chain(None).await?, text(vec![expected])?)
+}
+
+async fn everything_of_an_entry_comes_back(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    let mut written = entry(id, &json!([{"update": {"a": 1}}]));
+    written.tasks = vec![
+        TaskSpec::new("a".into(), None),
+        TaskSpec::new("b".into(), Some(TaskArgument::State(payload(&json!(1))))),
+        TaskSpec::new("c".into(), Some(TaskArgument::Item(payload(&json!(2))))),
+    ];
+    let entries = vec![written, entry(id, &json!("second"))];
+    let expected = Stored {
+        checkpoint: checkpoint(id, None),
+        tasks: Vec::new(),
+        entries: entries.clone(),
+    };
+    log.put(Batch {
+        entries,
+        ..Batch::default()
+    })
+    .await?;
+    same("the chain", log.chain(None).await?, text(vec![expected])?)
+}
+
+async fn records_keep_their_order(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    for n in [3, 1, 2] {
+        let batch = Batch {
+            tasks: vec![finished(id, n, &json!(n)), finished(id, n, &json!([n]))],
+            ..Batch::default()
+        };
+        log.put(batch).await?;
+    }
+    let expected = [
+        json!(3),
+        json!([3]),
+        json!(1),
+        json!([1]),
+        json!(2),
+        json!([2]),
+    ];
+    same("the records", log.values(None).await?, expected.to_vec())
+}
+
+async fn records_are_added_to_older_checkpoints(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let ids = log.grow(3).await?;
+    let [first, second, ..] = ids[..] else {
+        return Err(Problem("too few checkpoints".to_owned()));
+    };
+    log.put(Batch {
+        tasks: vec![finished(second, 1, &json!("later"))],
+        entries: vec![entry(first, &json!("outside"))],
+        ..Batch::default()
+    })
+    .await?;
+    let expected = [
+        json!(0),
+        json!("outside"),
+        json!(1),
+        json!("later"),
+        json!(2),
+    ];
+    same("with all", log.values(None).await?, expected.to_vec())?;
+    let found = log.values(Some(first)).await?;
+    same("of the first", found, vec![json!(0), json!("outside")])?;
+    let found = log.values(Some(second)).await?;
+    same("of the second", found, expected[..4].to_vec())
+}
+
+async fn several_checkpoints_of_one_batch_are_stored(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let first = CheckpointId::after(None);
+    let second = CheckpointId::after(Some(first));
+    let third = CheckpointId::after(Some(second));
+    log.put(Batch {
+        checkpoints: vec![
+            checkpoint(first, None),
+            checkpoint(second, Some(first)),
+            checkpoint(third, Some(second)),
+        ],
+        tasks: vec![
+            finished(second, 0, &json!(2)),
+            finished(first, 0, &json!(1)),
+        ],
+        entries: vec![entry(third, &json!(3))],
+        ..Batch::default()
+    })
+    .await?;
+    same("the version", log.head, Some(Head::new(third, 1)))?;
+    log.head_is_known().await?;
+    same(
+        "the chain",
+        log.links(None).await?,
+        vec![first, second, third],
+    )?;
+    let expected = vec![json!(1), json!(2), json!(3)];
+    same("the records", log.values(None).await?, expected)
+}
+
+async fn a_batch_without_a_checkpoint_keeps_the_head(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    log.put(Batch {
+        tasks: vec![finished(id, 0, &json!(1))],
+        ..Batch::default()
+    })
+    .await?;
+    let head = saver.head(&log.key).await?;
+    same("the head", head, Some(Head::new(id, 2)))
+}
+
+async fn an_empty_batch_shuts_out_who_knows_the_old_version(
+    world: &World<'_>,
+) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    let known = log.head;
+    log.put(Batch::default()).await?;
+    let head = saver.head(&log.key).await?;
+    same("the head", head, Some(Head::new(id, 2)))?;
+    let late = Batch {
+        head: known,
+        tasks: vec![finished(id, 0, &json!("late"))],
+        ..Batch::default()
+    };
+    let put = saver.put(&log.key, late).await;
+    refused("the old version", put, is_conflict(known, log.head))?;
+    same("the records", log.values(None).await?, Vec::new())
+}
+
+fn is_conflict(batch: Option<Head>, stored: Option<Head>) -> impl Fn(&CheckpointError) -> bool {
+    move |error| match error {
+        CheckpointError::Conflict {
+            thread,
+            known,
+            head,
+        } => thread == "t" && *known == batch && *head == stored,
+        _ => false,
+    }
+}
+
+async fn a_batch_for_another_head_is_refused(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let old = log.step(|_| ()).await?;
+    let new = log.step(|_| ()).await?;
+    let wrong = [
+        Head::new(old, 1),
+        Head::new(old, 2),
+        Head::new(new, 1),
+        Head::new(new, 3),
+        Head::new(new, 0),
+    ];
+    for head in wrong {
+        let mut batch = Batch {
+            head: Some(head),
+            ..Batch::default()
+        };
+        let put = saver.put(&log.key, batch.clone()).await;
+        refused("an empty batch", put, is_conflict(Some(head), log.head))?;
+        batch.checkpoints = vec![checkpoint(log.next_id(), Some(old))];
+        let put = saver.put(&log.key, batch).await;
+        refused("a checkpoint", put, is_conflict(Some(head), log.head))?;
+    }
+    log.head_is_known().await?;
+    log.step(|_| ()).await?;
+    log.head_is_known().await
+}
+
+async fn a_new_log_is_refused_where_there_is_one(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    log.step(|_| ()).await?;
+    let batch = Batch {
+        checkpoints: vec![checkpoint(log.next_id(), None)],
+        ..Batch::default()
+    };
+    let put = saver.put(&log.key, batch).await;
+    refused("a checkpoint", put, is_conflict(None, log.head))?;
+    let put = saver.put(&log.key, Batch::default()).await;
+    refused("an empty batch", put, is_conflict(None, log.head))?;
+    log.head_is_known().await
+}
+
+async fn a_batch_for_a_log_that_is_not_there_is_refused(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let key = ThreadKey::root("t");
+    let head = Some(Head::new(CheckpointId::after(None), 1));
+    let mut batch = Batch {
+        head,
+        ..Batch::default()
+    };
+    let put = saver.put(&key, batch.clone()).await;
+    refused("an empty batch", put, is_conflict(head, None))?;
+    batch.checkpoints = vec![checkpoint(CheckpointId::after(None), None)];
+    let put = saver.put(&key, batch).await;
+    refused("a checkpoint", put, is_conflict(head, None))?;
+    same("the head", saver.head(&key).await?, None)?;
+    same("logs", saver.logs("t").await?, Vec::new())
+}
+
+async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    let known = log.head;
+    log.put(Batch::default()).await?;
+    let (before, usage) = (log.chain(None).await?, saver.usage("t").await?);
+    let new = log.next_id();
+    let batch = Batch {
+        head: known,
+        checkpoints: vec![checkpoint(new, Some(id))],
+        tasks: vec![finished(id, 0, &json!(1)), finished(new, 0, &json!(2))],
+        entries: vec![entry(id, &json!(3))],
+        running: true,
+    };
+    let put = saver.put(&log.key, batch).await;
+    refused("the batch", put, is_conflict(known, log.head))?;
+    same("the chain", log.chain(None).await?, before)?;
+    same("its own chain", log.links(Some(new)).await?, Vec::new())?;
+    same("the usage", saver.usage("t").await?, usage)?;
+    let threads = saver.threads(Default::default()).await?;
+    holds("nothing runs", threads.iter().all(|thread| !thread.running))
+}
+
+async fn formats_and_versions_come_back(world: &World<'_>) -> Result<(), Problem> {
+    use super::super::{Encoded, EntryRecord, Payload};
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    let written = [
+        Encoded::new("json", 0, b"1".to_vec()),
+        Encoded::new("zstd+msgpack", u32::MAX, vec![0, 255, 128, 10, 0]),
+        Encoded::new("json", 7, Vec::new()),
+    ];
+    let entries = written.iter().map(|encoded| EntryRecord {
+        checkpoint: id,
+        writes: Payload::from(encoded.clone()),
+        tasks: Vec::new(),
+    });
+    let entries = entries.collect();
+    log.put(Batch {
+        entries,
+        ..Batch::default()
+    })
+    .await?;
+    let chain = saver.load(&log.key, None).await?;
+    let stored = chain.and_then(|mut chain| chain.records.pop());
+    let found = stored.into_iter().flat_map(|stored| stored.entries);
+    let found = found.map(|entry| match entry.writes {
+        Payload::Bytes(encoded) => Some(encoded),
+        _ => None,
+    });
+    same(
+        "the payloads",
+        found.collect::<Vec<_>>(),
+        written.map(Some).to_vec(),
+    )
+}
+
+async fn a_payload_of_a_megabyte_comes_back(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut log = Log::root(&saver, "t");
+    let text: String = (0..1 << 20_u32)
+        .map(|n: u32| char::from(b'a' + u8::try_from(n * 7 % 26).unwrap_or(0)))
+        .collect();
+    let id = log
+        .step(|first| first.snapshot = Some(payload(&json!([text]))))
+        .await?;
+    let batch = Batch {
+        tasks: vec![finished(id, 0, &json!(text))],
+        ..Batch::default()
+    };
+    log.put(batch).await?;
+    holds("the record", log.values(None).await? == [json!(text)])?;
+    let chain = saver.load(&log.key, None).await?;
+    let snapshot = chain.and_then(|chain| chain.records.into_iter().next()?.checkpoint.snapshot);
+    let snapshot = snapshot.ok_or_else(|| Problem("no snapshot".to_owned()))?;
+    holds(
+        "the snapshot",
+        super::log::value(snapshot)? == json!([text]),
+    )
+}

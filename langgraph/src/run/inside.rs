@@ -1,0 +1,109 @@
+//! Looking at a thread with the graphs inside its tasks.
+
+use std::sync::Arc;
+
+use super::load::{Loaded, Read, load};
+use super::persistence::Persistence;
+use crate::AgentError;
+use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
+use crate::graph::plan::Plan;
+use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::{Argument, Look, below, kept};
+use crate::state::State;
+
+/// A log that is looked at.
+pub(super) struct Looked<'a> {
+    pub(super) saver: &'a dyn Checkpointer,
+    pub(super) key: &'a ThreadKey,
+    pub(super) namespace: &'a [NodeName],
+    /// True when the checkpoint is shown as it was saved.
+    pub(super) saved: bool,
+}
+
+/// What the log of a graph inside a task says; none when the graph has not started.
+pub(super) async fn snapshot_inside<S: State>(
+    graph: &CompiledStateGraph<S>,
+    initial: S,
+    look: Look<'_>,
+) -> Result<Option<InnerSnapshot>, AgentError> {
+    let (key, call) = match &graph.persistence {
+        Persistence::None => return Ok(None),
+        Persistence::PerCall => (look.key, None),
+        Persistence::PerThread(name) => {
+            let call: Arc<str> = look.key.namespace.join("/").into();
+            (kept(&look.key.thread, name), Some(call))
+        }
+    };
+    let loaded = load(&Read {
+        plan: &graph.plan,
+        codec: graph.codec.or_else(S::codec),
+        initial: &Arc::new(initial),
+        saver: look.saver,
+        key: &key,
+        at: None,
+        changes: false,
+    })
+    .await?;
+    // What it keeps of another call is not what this task waits for.
+    let loaded = loaded.filter(|loaded| loaded.stored.checkpoint.call == call);
+    let Some(loaded) = loaded else {
+        return Ok(None);
+    };
+    let looked = Looked {
+        saver: look.saver,
+        key: &key,
+        namespace: &look.namespace,
+        saved: look.saved,
+    };
+    let snapshot = show(&graph.plan, loaded, looked).await?;
+    Ok(Some(InnerSnapshot::new(snapshot)))
+}
+
+/// A thread with the graphs inside its tasks: as it was saved, or those that are pending.
+pub(super) async fn show<S: State>(
+    plan: &Plan<S>,
+    mut loaded: Loaded<S>,
+    looked: Looked<'_>,
+) -> Result<Snapshot<S>, AgentError> {
+    let checkpoint: CheckpointId = loaded.stored.checkpoint.id;
+    for index in 0..loaded.tasks.len() {
+        let Some(task) = loaded.tasks.get(index) else {
+            break;
+        };
+        let node = plan.stored_index(&task.node);
+        let Some(node) = node.and_then(|node| plan.nodes.get(node)) else {
+            continue;
+        };
+        if !looked.saved && task.is_finished() {
+            continue;
+        }
+        let state = match &task.argument {
+            Some(Argument::State(state)) => state,
+            _ => &loaded.state,
+        };
+        // The log has the name that the node had then.
+        let stored = loaded.stored.checkpoint.tasks.get(index);
+        let stored = stored.map_or(&task.node, |spec| &spec.node);
+        let mut namespace = looked.namespace.to_vec();
+        namespace.push(Arc::clone(&task.node));
+        let look = Look {
+            saver: looked.saver,
+            // A node that is a graph makes one call.
+            key: below(looked.key, checkpoint, index, stored, 0),
+            namespace,
+            saved: looked.saved,
+        };
+        let inside = match node.step.inside(state, look) {
+            Some(inside) => inside.await?,
+            None => None,
+        };
+        if let Some(task) = loaded.tasks.get_mut(index) {
+            task.inside = inside;
+        }
+    }
+    Ok(if looked.saved {
+        loaded.saved(looked.namespace)
+    } else {
+        loaded.live(plan, looked.namespace)
+    })
+}

@@ -1,0 +1,294 @@
+//! A saver that keeps bytes, in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use langgraph::checkpoint::{
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
+    ListOptions, Prune, Row, RowKind, SaverFuture, Source, ThreadFilter, ThreadInfo, ThreadKey,
+    Usage, assemble,
+};
+use serde_json::Value;
+
+/// Keeps threads in memory as a saver with a disk would: nothing but rows of bytes.
+#[derive(Debug, Default)]
+pub struct ByteSaver {
+    formats: Formats,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    logs: BTreeMap<ThreadKey, Log>,
+    /// Who has a thread, and until when.
+    leases: BTreeMap<String, (String, Instant)>,
+}
+
+#[derive(Clone, Debug)]
+struct Log {
+    head: Head,
+    running: bool,
+    updated_at: SystemTime,
+    checkpoints: BTreeMap<CheckpointId, Line>,
+    /// In the order in which they were stored.
+    rows: Vec<Row>,
+}
+
+/// What is asked of a checkpoint without reading its rows.
+#[derive(Clone, Debug)]
+struct Line {
+    base: Option<CheckpointId>,
+    snapshot: bool,
+    step: i64,
+    source: Source,
+    metadata: BTreeMap<String, Value>,
+}
+
+impl ByteSaver {
+    /// A saver that writes these formats.
+    pub fn new(formats: Formats) -> Self {
+        Self {
+            formats,
+            ..Self::default()
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ready<'a, T: Send + 'a>(result: Result<T, CheckpointError>) -> SaverFuture<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+impl Kept {
+    fn put(
+        &mut self,
+        key: &ThreadKey,
+        batch: Batch,
+        formats: &Formats,
+    ) -> Result<(), CheckpointError> {
+        let head = self.logs.get(key).map(|log| log.head);
+        if head != batch.head {
+            return Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known: batch.head,
+                head,
+            });
+        }
+        let (Some(head), running) = (batch.next_head(), batch.running) else {
+            return Ok(());
+        };
+        let lines = batch.checkpoints.iter().map(|checkpoint| {
+            let line = Line {
+                base: checkpoint.base.map(|base| base.id),
+                snapshot: checkpoint.snapshot.is_some(),
+                step: checkpoint.step,
+                source: checkpoint.source,
+                metadata: checkpoint.metadata.clone(),
+            };
+            (checkpoint.id, line)
+        });
+        let lines: Vec<_> = lines.collect();
+        let rows = batch.into_rows(formats)?;
+        let log = self.logs.entry(key.clone()).or_insert_with(|| Log {
+            head,
+            running,
+            updated_at: SystemTime::now(),
+            checkpoints: BTreeMap::new(),
+            rows: Vec::new(),
+        });
+        log.head = head;
+        log.running = running;
+        log.updated_at = SystemTime::now();
+        log.checkpoints.extend(lines);
+        let known = &log.checkpoints;
+        let rows = rows.into_iter();
+        log.rows
+            .extend(rows.filter(|row| known.contains_key(&row.checkpoint)));
+        Ok(())
+    }
+
+    fn of<'a>(&'a self, thread: &'a str) -> impl Iterator<Item = (&'a ThreadKey, &'a Log)> {
+        let all = self.logs.range(ThreadKey::root(thread)..);
+        all.take_while(move |(key, _)| key.thread == thread)
+    }
+}
+
+impl Log {
+    fn load(&self, id: Option<CheckpointId>) -> Result<Chain, CheckpointError> {
+        let mut chain = BTreeMap::new();
+        let mut wanted = Some(id.unwrap_or(self.head.id));
+        while let Some((id, line)) = wanted.and_then(|id| self.checkpoints.get_key_value(&id)) {
+            chain.insert(*id, line);
+            wanted = line.base.filter(|_| !line.snapshot);
+        }
+        let rows = self.rows.iter();
+        let rows = rows.filter(|row| chain.contains_key(&row.checkpoint));
+        Ok(Chain::new(self.head, assemble(rows.cloned())?))
+    }
+
+    fn prune(&mut self, prune: Prune, formats: &Formats) -> Result<(), CheckpointError> {
+        let mut pruned = self.clone();
+        for fold in prune.fold {
+            let id = fold.id;
+            let first = |row: &&mut Row| row.checkpoint == id && row.kind == RowKind::Checkpoint;
+            if let Some(row) = pruned.rows.iter_mut().find(first)
+                && let Some(line) = pruned.checkpoints.get_mut(&id)
+            {
+                *row = fold.apply(row, formats)?;
+                line.snapshot = true;
+            }
+        }
+        for id in &prune.delete {
+            pruned.checkpoints.remove(id);
+        }
+        let known = &pruned.checkpoints;
+        pruned
+            .rows
+            .retain(|row| known.contains_key(&row.checkpoint));
+        *self = pruned;
+        Ok(())
+    }
+}
+
+impl KeepsBytes for ByteSaver {}
+
+impl Checkpointer for ByteSaver {
+    fn formats(&self) -> Option<&Formats> {
+        Some(&self.formats)
+    }
+
+    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
+        ready(self.kept().put(key, batch, &self.formats))
+    }
+
+    fn load<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> SaverFuture<'a, Option<Chain>> {
+        let kept = self.kept();
+        ready(kept.logs.get(key).map(|log| log.load(id)).transpose())
+    }
+
+    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
+        ready(Ok(self.kept().logs.get(key).map(|log| log.head)))
+    }
+
+    fn list<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        options: ListOptions,
+    ) -> SaverFuture<'a, Vec<CheckpointId>> {
+        let kept = self.kept();
+        let lines = kept.logs.get(key).map(|log| log.checkpoints.iter().rev());
+        let wanted = lines
+            .into_iter()
+            .flatten()
+            .filter(|(id, line)| options.wants(**id, line.step, line.source, &line.metadata));
+        let wanted = wanted.map(|(id, _)| *id);
+        ready(Ok(wanted
+            .take(options.limit.unwrap_or(usize::MAX))
+            .collect()))
+    }
+
+    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
+        ready(Ok(self
+            .kept()
+            .of(thread)
+            .map(|(key, _)| key.clone())
+            .collect()))
+    }
+
+    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+        let kept = self.kept();
+        let roots = kept.logs.iter().filter(|(key, _)| key.namespace.is_empty());
+        let infos = roots
+            .map(|(key, log)| ThreadInfo::new(&*key.thread, log.head, log.running, log.updated_at));
+        let wanted = infos.filter(|info| filter.wants(info));
+        ready(Ok(wanted
+            .take(filter.limit.unwrap_or(usize::MAX))
+            .collect()))
+    }
+
+    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+        let mut kept = self.kept();
+        let copies = kept.of(from).map(|(key, log)| {
+            let key = ThreadKey {
+                thread: to.to_owned(),
+                namespace: key.namespace.clone(),
+            };
+            (key, log.clone())
+        });
+        let copies: Vec<_> = copies.collect();
+        if copies.is_empty() {
+            return ready(Err(CheckpointError::UnknownThread(from.to_owned())));
+        }
+        if kept.of(to).next().is_some() {
+            return ready(Err(CheckpointError::ThreadExists(to.to_owned())));
+        }
+        kept.logs.extend(copies);
+        ready(Ok(()))
+    }
+
+    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
+        let mut kept = self.kept();
+        let log = kept.logs.get_mut(key);
+        ready(log.map_or(Ok(()), |log| log.prune(prune, &self.formats)))
+    }
+
+    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
+        self.kept().logs.remove(key);
+        ready(Ok(()))
+    }
+
+    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+        self.kept().logs.retain(|key, _| key.thread != thread);
+        ready(Ok(()))
+    }
+
+    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+        let mut usage = Usage::default();
+        for (_, log) in self.kept().of(thread) {
+            usage.logs += 1;
+            usage.checkpoints += log.checkpoints.len() as u64;
+            let records = log.rows.iter();
+            let records = records.filter(|row| matches!(row.kind, RowKind::Task | RowKind::Entry));
+            usage.records += records.count() as u64;
+            usage.bytes += log.rows.iter().map(|row| row.size() as u64).sum::<u64>();
+        }
+        ready(Ok(usage))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        thread: &'a str,
+        holder: &'a str,
+        term: Duration,
+    ) -> SaverFuture<'a, bool> {
+        let mut kept = self.kept();
+        let now = Instant::now();
+        let lease = kept.leases.get(thread);
+        let free = lease.is_none_or(|(held_by, until)| held_by == holder || *until <= now);
+        if free {
+            let lease = (holder.to_owned(), now + term);
+            kept.leases.insert(thread.to_owned(), lease);
+        }
+        ready(Ok(free))
+    }
+
+    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+        let mut kept = self.kept();
+        if kept
+            .leases
+            .get(thread)
+            .is_some_and(|(held_by, _)| held_by == holder)
+        {
+            kept.leases.remove(thread);
+        }
+        ready(Ok(()))
+    }
+}
