@@ -1,6 +1,7 @@
 //! What several processes do to one file: they are killed, and they fight for a thread.
 //!
 //! The program starts itself as those processes.
+#![allow(clippy::expect_used, clippy::panic)] // it is a test, which clippy cannot see
 
 mod graphs;
 mod kill;
