@@ -65,10 +65,9 @@ impl Log {
             plan: Arc::clone(&machine.plan),
             codec: machine.codec,
         };
-        let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
-        let mut recorder = recorder.within(self.snapshots, self.call.clone());
+        let mut recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
         recorder.at_rest = self.at_rest;
-        recorder
+        recorder.within(self.snapshots, self.call.clone())
     }
 
     /// Goes on behind what was loaded.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, ThreadFilter};
+use langgraph::checkpoint::{CheckpointError, ThreadFilter, Usage};
 use langgraph::prelude::*;
 
 use super::support::{Diary, World, ask, graph_in, in_memory, log_of, note, shown, state, wrote};
@@ -116,7 +116,7 @@ async fn idle_threads_go() {
     assert_eq!(graph.delete_idle_threads(idle).await.unwrap(), 1);
     assert_eq!(names(&graph, ThreadFilter::new()).await, ["young"]);
     assert!(graph.get_state("old").await.unwrap().is_none());
-    assert_eq!(graph.usage("old").await.unwrap(), Default::default());
+    assert_eq!(graph.usage("old").await.unwrap(), Usage::default());
     assert_eq!(state(&graph, "young").await.interrupts.len(), 2);
     let hour = Duration::from_secs(3600);
     assert_eq!(graph.delete_idle_threads(hour).await.unwrap(), 0);
@@ -137,6 +137,6 @@ async fn a_thread_says_what_it_takes() {
     graph.copy_thread("t", "u").await.unwrap();
     assert_eq!(graph.usage("u").await.unwrap(), usage);
     graph.delete_thread("t").await.unwrap();
-    assert_eq!(graph.usage("t").await.unwrap(), Default::default());
+    assert_eq!(graph.usage("t").await.unwrap(), Usage::default());
     assert_eq!(graph.usage("u").await.unwrap(), usage);
 }

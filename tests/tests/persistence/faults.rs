@@ -8,6 +8,7 @@ use std::time::Duration;
 use langgraph::checkpoint::{Checkpointer, Durability, ThreadKey};
 use langgraph::node::Send;
 use langgraph::prelude::*;
+use langgraph_tests::ByteSaver;
 
 use super::saver::{Fault, Faulty};
 use super::support::{
@@ -259,7 +260,14 @@ async fn play(
 }
 
 async fn survives_faults(build: fn(&Arc<World>) -> StateGraph<Diary>, requests: &[Request]) {
-    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+    let bytes = || Arc::new(ByteSaver::default()) as Arc<dyn Checkpointer>;
+    let savers: [(Durability, fn() -> Arc<dyn Checkpointer>); 4] = [
+        (Durability::Sync, memory),
+        (Durability::Async, memory),
+        (Durability::Exit, memory),
+        (Durability::Sync, bytes),
+    ];
+    for (durability, memory) in savers {
         let (calls, _, expected) = play(build, requests, durability, &memory(), None).await;
         assert!(calls > requests.len());
         for at in 0..calls {

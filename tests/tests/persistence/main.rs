@@ -6,6 +6,7 @@ mod cut_off;
 mod durability;
 mod faults;
 mod looking;
+mod model;
 mod once;
 mod pruning;
 mod rivals;

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use langgraph::checkpoint::{CheckpointError, Checkpointer, Snapshot};
 use langgraph::prelude::*;
 use langgraph::run::Keep;
+use langgraph_tests::ByteSaver;
 
 use super::support::{
     Diary, World, ask, graph_in, in_memory, line, log_of, memory, note, over, shown, state, wrote,
@@ -136,6 +137,25 @@ async fn pruned_is_the_same(saver: Arc<dyn Checkpointer>) {
 #[tokio::test]
 async fn a_pruned_thread_is_read_and_goes_on_as_before() {
     pruned_is_the_same(memory()).await;
+}
+
+#[tokio::test]
+async fn a_pruned_thread_of_bytes_is_read_and_goes_on_as_before() {
+    pruned_is_the_same(Arc::new(ByteSaver::default())).await;
+}
+
+#[tokio::test]
+async fn pruning_makes_a_thread_smaller() {
+    let saver: Arc<dyn Checkpointer> = Arc::new(ByteSaver::default());
+    let graph = over(&build(&World::new()), &saver);
+    busy(&graph, "t").await;
+    let mut before = graph.usage("t").await.unwrap().bytes;
+    for newest in [12, 6, 1] {
+        graph.prune("t", Keep::Newest(newest)).await.unwrap();
+        let after = graph.usage("t").await.unwrap().bytes;
+        assert!(after < before, "{before} to {after}");
+        before = after;
+    }
 }
 
 #[tokio::test]
