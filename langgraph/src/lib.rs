@@ -220,6 +220,9 @@ mod pages {
     #[doc = include_str!("../../docs/errors.md")]
     struct Errors;
 
+    #[doc = include_str!("../../docs/performance.md")]
+    struct Performance;
+
     #[doc = include_str!("../../docs/langgraph-rust-alignment.md")]
     struct Alignment;
 }

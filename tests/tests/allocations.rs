@@ -23,24 +23,18 @@ async fn count(state: &Counter) -> CounterUpdate {
     CounterUpdate::default().turn(state.turn + 1)
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread();
-    { runtime }.build().unwrap().block_on(work)
-}
-
 /// What one run of `graph` allocates, once the program has warmed up.
 fn of_one_run(graph: &CompiledStateGraph<Counter>) -> AllocationInfo {
-    block_on(async {
-        graph.run(()).limit(100_000).await.unwrap();
-    });
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    measure(|| {
+    let run = || {
         runtime.block_on(async {
             graph.run(()).limit(100_000).await.unwrap();
         });
-    })
+    };
+    run();
+    measure(run)
 }
 
 /// What each superstep adds, from a short run and a long one of the same graph.

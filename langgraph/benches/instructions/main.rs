@@ -17,9 +17,9 @@ mod measure;
 #[path = "../workloads/react.rs"]
 mod react;
 
-use measure::{Pair, Work};
+use measure::{Make, Work};
 
-const WORKLOADS: &[(&str, fn(usize) -> Pair)] = &[
+const WORKLOADS: &[(&str, Make)] = &[
     ("chain", chain::chain),
     ("loop", chain::turns),
     ("nodes", fan_out::nodes),

@@ -13,16 +13,16 @@ pub(crate) struct Parts {
     /// What is mapped over.
     items: Vec<u64>,
     #[reducer(append)]
-    parts: Vec<u64>,
+    made: Vec<u64>,
     sum: u64,
 }
 
 async fn part(state: &Parts) -> PartsUpdate {
-    PartsUpdate::default().parts(vec![black_box(state.sum) + 1])
+    PartsUpdate::default().made(vec![black_box(state.sum) + 1])
 }
 
 async fn part_of(item: u64, state: &Parts) -> PartsUpdate {
-    PartsUpdate::default().parts(vec![black_box(state.sum) + item])
+    PartsUpdate::default().made(vec![black_box(state.sum) + item])
 }
 
 async fn source(_: &Parts) -> PartsUpdate {
@@ -30,7 +30,7 @@ async fn source(_: &Parts) -> PartsUpdate {
 }
 
 async fn join(state: &Parts) -> PartsUpdate {
-    PartsUpdate::default().sum(state.parts.iter().sum())
+    PartsUpdate::default().sum(state.made.iter().sum())
 }
 
 type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

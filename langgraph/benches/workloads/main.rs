@@ -18,10 +18,10 @@ mod wide;
 
 use std::time::Duration;
 
-use measure::Pair;
+use measure::Make;
 
 /// What is measured: how each workload is made, and its sizes.
-const WORKLOADS: &[(fn(usize) -> Pair, &[usize])] = &[
+const WORKLOADS: &[(Make, &[usize])] = &[
     (chain::chain, &[10, 100, 1_000]),
     (chain::turns, &[10_000]),
     (fan_out::nodes, &[10, 100, 1_000]),

@@ -34,6 +34,9 @@ where
     })
 }
 
+/// Makes a workload of that size.
+pub(crate) type Make = fn(usize) -> Pair;
+
 /// One piece of work, done by the crate and by what it is compared with.
 pub(crate) struct Pair {
     pub(crate) name: &'static str,

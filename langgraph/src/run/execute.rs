@@ -85,6 +85,7 @@ impl<S: State> Clone for Done<S> {
 
 /// Runs one task to its output. Its routers are not asked yet.
 // A block for the same reason as in `run_one_of`.
+#[allow(clippy::manual_async_fn)]
 pub(super) fn run_task<'a, S: State>(
     plan: &'a Plan<S>,
     state: &'a S,
@@ -179,6 +180,7 @@ struct Together<S: State> {
 /// writes, not its siblings'. Returns which task has ended.
 // A block and not an async function, whose arguments would take up room twice: tokio moves the
 // future of a task several times.
+#[allow(clippy::manual_async_fn)]
 fn run_one_of<S: State>(
     together: Arc<Together<S>>,
     index: usize,

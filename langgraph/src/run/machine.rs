@@ -151,7 +151,8 @@ impl<S: State> Machine<S> {
             before: plan.interrupt_before.clone(),
             after: plan.interrupt_after.clone(),
             state: Arc::new(state),
-            frontier: Vec::new(),
+            // Room for one task, which most frontiers have.
+            frontier: Vec::with_capacity(1),
             sends: Vec::new(),
             deferred: Vec::new(),
             step: -1,

@@ -213,7 +213,7 @@ impl<S: State> Run<S> {
     fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
-        let run = self.to_its_end(emitter);
+        let run = self.undisturbed(emitter);
         let run = match timeout {
             None => run,
             Some(limit) => Box::pin(bounded(limit, run)),
@@ -224,7 +224,8 @@ impl<S: State> Run<S> {
         }
     }
 
-    fn to_its_end(self, emitter: Option<Emitter>) -> Driven<S> {
+    /// The run without what bounds it from outside.
+    fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
         let prepared = machine(&self.graph, &self.options, emitter)
             .and_then(|machine| Ok((machine, log(&self.graph, &self.options)?)));
         let (mut machine, log) = match prepared {
