@@ -35,7 +35,6 @@ pub(super) fn parallel_writes(topology: &Topology, flow: &Flow, found: &mut Vec<
 mod tests {
     use super::super::super::testing::graph;
     use super::super::lints;
-    use super::*;
     use crate::graph::FieldInfo;
 
     /// A graph whose nodes all write the plain field `plan`, and `log`, which is reduced.
