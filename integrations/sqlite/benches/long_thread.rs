@@ -1,6 +1,8 @@
 //! A thread that grows to 5,000 messages of 1 KiB, beside one that stores its whole state in every
 //! superstep: `cargo bench -p langgraph-sqlite --bench long_thread`.
 
+#![allow(clippy::cast_precision_loss)] // of what is shown
+
 #[path = "../tests/support/chat.rs"]
 mod chat;
 
@@ -37,7 +39,7 @@ async fn main() -> Outcome<()> {
         }
     };
     let saver = Arc::new(SqliteSaver::open(&path)?);
-    let graph = chat::chat(MESSAGES, saver, watch);
+    let graph = chat::chat(MESSAGES, saver, watch)?;
     let done = graph.run(()).thread("t").limit(2 * MESSAGES).await?;
     let messages = done.into_state().messages;
     drop(graph);
@@ -115,7 +117,7 @@ async fn main() -> Outcome<()> {
         let read: Result<Vec<Message>, _> = serde_json::from_slice(black_box(&json));
         black_box(read).map(|_| ()).map_err(Into::into)
     })?;
-    let graph = chat::chat(MESSAGES, Arc::new(SqliteSaver::open(&path)?), |_| ());
+    let graph = chat::chat(MESSAGES, Arc::new(SqliteSaver::open(&path)?), |_| ())?;
     let mut load = Duration::MAX;
     for _ in 0..9 {
         let start = Instant::now();

@@ -57,25 +57,20 @@ async fn visit(file: &Path, name: &str) -> Result<(), Box<dyn Error>> {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    match (arguments.next(), arguments.next()) {
-        // `memory_persistence FILE NAME`: one visit.
-        (Some(file), Some(name)) => visit(Path::new(&file), &name).await,
-        // Without arguments: three visits to a file that is thrown away.
-        _ => {
-            let folder = tempfile::tempdir()?;
-            let file = folder.path().join("guests.db");
-            for name in ["Ada", "Grace", "Ada"] {
-                visit(&file, name).await?;
-            }
-            let book = guest_book(&file)?;
-            for snapshot in book.history("guest book").await?.iter().rev() {
-                println!(
-                    "step {}: {}",
-                    snapshot.step,
-                    snapshot.values.visitors.join(", ")
-                );
-            }
-            Ok(())
-        }
+    // `memory_persistence FILE NAME`: one visit.
+    if let (Some(file), Some(name)) = (arguments.next(), arguments.next()) {
+        return visit(Path::new(&file), &name).await;
     }
+    // Without arguments: three visits to a file that is thrown away.
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("guests.db");
+    for name in ["Ada", "Grace", "Ada"] {
+        visit(&file, name).await?;
+    }
+    let book = guest_book(&file)?;
+    for snapshot in book.history("guest book").await?.iter().rev() {
+        let visitors = snapshot.values.visitors.join(", ");
+        println!("step {}: {visitors}", snapshot.step);
+    }
+    Ok(())
 }

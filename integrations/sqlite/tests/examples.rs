@@ -1,4 +1,5 @@
 //! What the example prints, also from one process to the next.
+#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
 //! What a long thread takes on the disk.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
 #[path = "support/chat.rs"]
 mod chat;
@@ -28,7 +29,7 @@ async fn a_thread_of_5000_messages_takes_little_more_than_its_messages() {
     let path = folder.path().join("threads.db");
     let options = Options::default().synchronous(Synchronous::Normal);
     let saver = SqliteSaver::new(Database::open_with(&path, options).unwrap());
-    let graph = chat::chat(5_000, Arc::new(saver), |_| ());
+    let graph = chat::chat(5_000, Arc::new(saver), |_| ()).unwrap();
     let done = graph.run(()).thread("t").limit(10_000).await.unwrap();
     let messages = serde_json::to_vec(&done.state().messages).unwrap().len() as f64;
     drop(graph);
@@ -45,7 +46,7 @@ async fn a_thread_of_5000_messages_takes_little_more_than_its_messages() {
         "{file} bytes for {messages} of messages"
     );
 
-    let graph = chat::chat(5_000, Arc::new(SqliteSaver::open(&path).unwrap()), |_| ());
+    let graph = chat::chat(5_000, Arc::new(SqliteSaver::open(&path).unwrap()), |_| ()).unwrap();
     let found = graph.get_state("t").await.unwrap().unwrap();
     assert!(found.values == *done.state());
 }

@@ -1,5 +1,6 @@
 //! Whole threads.
 
+use std::fmt::Write;
 use std::time::SystemTime;
 
 use deadpool_postgres::GenericClient;
@@ -67,11 +68,11 @@ pub(super) async fn list(
     }
     if let Some(since) = &filter.idle_since {
         values.push(since);
-        sql += &format!(" AND updated_at < ${}", values.len());
+        let _ = write!(sql, " AND updated_at < ${}", values.len());
     }
     if let Some(after) = &filter.after {
         values.push(after);
-        sql += &format!(" AND thread > ${}", values.len());
+        let _ = write!(sql, " AND thread > ${}", values.len());
     }
     sql += " ORDER BY thread LIMIT $1";
     let statement = client.prepare_cached(&sql).await?;

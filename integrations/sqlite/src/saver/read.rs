@@ -176,7 +176,7 @@ pub(super) fn list(
         let (id, step, source, metadata) = read().map_err(SqliteError::from)?;
         let metadata = match metadata {
             None => BTreeMap::new(),
-            Some(text) => serde_json::from_str(&text).map_err(damaged)?,
+            Some(text) => serde_json::from_str(&text).map_err(|error| damaged(&error))?,
         };
         let source = source_of(&source).ok_or_else(|| {
             CheckpointError::Corrupt(format!(
@@ -190,7 +190,7 @@ pub(super) fn list(
     Ok(ids)
 }
 
-fn damaged(error: serde_json::Error) -> CheckpointError {
+fn damaged(error: &serde_json::Error) -> CheckpointError {
     CheckpointError::Corrupt(format!(
         "the metadata of a checkpoint cannot be read: {error}"
     ))

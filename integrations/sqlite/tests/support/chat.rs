@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use langgraph::agent::{MessagesState, MessagesStateUpdate};
 use langgraph::checkpoint::Checkpointer;
+use langgraph::graph::CompilationErrors;
 use langgraph::message::Message;
 use langgraph::prelude::*;
 
@@ -13,7 +14,7 @@ pub(crate) fn chat(
     messages: usize,
     saver: Arc<dyn Checkpointer>,
     watch: impl Fn(usize) + Send + Sync + 'static,
-) -> CompiledStateGraph<MessagesState> {
+) -> Result<CompiledStateGraph<MessagesState>, CompilationErrors> {
     let mut graph = StateGraph::<MessagesState>::new();
     graph
         .add_node("talk", move |chat: &MessagesState| {
@@ -24,14 +25,16 @@ pub(crate) fn chat(
         .add_edge(START, "talk")
         .add_conditional_edges(
             "talk",
-            move |chat: &MessagesState| match chat.messages.len() < messages {
-                true => "on",
-                false => "enough",
+            move |chat: &MessagesState| {
+                if chat.messages.len() < messages {
+                    "on"
+                } else {
+                    "enough"
+                }
             },
             [("on", "talk"), ("enough", END)],
         );
-    let graph = graph.compile().expect("the graph is whole");
-    graph.checkpointer(saver)
+    Ok(graph.compile()?.checkpointer(saver))
 }
 
 /// 1 KiB of words.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::super::{Checkpointer, Usage};
+use super::super::{Checkpointer, ThreadFilter, Usage};
 use super::log::Log;
 use super::{Problem, World, holds, same};
 
@@ -107,7 +107,7 @@ async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
     holds("it is taken", saver.lease("t", "a", LONG).await?)?;
     same(
         "the threads",
-        saver.threads(Default::default()).await?,
+        saver.threads(ThreadFilter::default()).await?,
         Vec::new(),
     )?;
     same("the usage", saver.usage("t").await?, Usage::default())?;

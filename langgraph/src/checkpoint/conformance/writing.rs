@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, Source, Stored,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
 };
 use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
 use super::{Problem, World, holds, refused, same};
@@ -385,7 +385,7 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
     same("the chain", log.chain(None).await?, before)?;
     same("its own chain", log.links(Some(new)).await?, Vec::new())?;
     same("the usage", saver.usage("t").await?, usage)?;
-    let threads = saver.threads(Default::default()).await?;
+    let threads = saver.threads(ThreadFilter::default()).await?;
     holds("nothing runs", threads.iter().all(|thread| !thread.running))
 }
 
