@@ -241,7 +241,7 @@ def table(crates, first, sizes):
     megabytes = lambda size: f"{size / 1e6:.1f} MB"  # noqa: E731
     rows = [
         f"| a program of one node and `tokio` | crates | {first['crates']} |",
-        f"| | of these, `langgraph` and what it brings along | {crates} |",
+        f"| | of its crates, `langgraph` and what it brings along | {crates} |",
         f"| | first `cargo build` | {first['cold']:.0f} s |",
         f"| | `cargo build` after a change in `main.rs` | {first['again']:.2f} s |",
         f"| | binary: debug, release, release without symbols | {megabytes(first['debug'])}, "

@@ -214,6 +214,9 @@ mod pages {
     #[doc = include_str!("../../docs/how-graph-reads.md")]
     struct HowGraphReads;
 
+    #[doc = include_str!("../../docs/persistence.md")]
+    struct Persistence;
+
     #[doc = include_str!("../../docs/errors.md")]
     struct Errors;
 

@@ -1,5 +1,7 @@
 //! Long-term memory: handed to nodes, shared by threads, apart by namespace.
 
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -234,11 +236,13 @@ async fn an_item_can_be_written_as_json() {
     assert_eq!(later, 2000);
 }
 
+type Change<T> = fn(&mut Vec<T>);
+
 /// A store with a fault: what it is asked, or what it answers, is changed on the way.
 struct Faulty {
     inner: MemoryStore,
-    asked: fn(&mut Vec<Op>),
-    answered: fn(&mut Vec<Answer>),
+    asked: Change<Op>,
+    answered: Change<Answer>,
 }
 
 impl Store for Faulty {
@@ -280,7 +284,7 @@ fn items(answers: &mut [Answer], change: fn(&mut Vec<Item>)) {
     }
 }
 
-async fn fails(asked: fn(&mut Vec<Op>), answered: fn(&mut Vec<Answer>)) -> Vec<&'static str> {
+async fn fails(asked: Change<Op>, answered: Change<Answer>) -> Vec<&'static str> {
     let report = conformance::run(async |options| {
         let inner = MemoryStore::with(options);
         let store = Faulty {
@@ -304,7 +308,7 @@ async fn the_suite_finds_what_is_wrong_with_a_store() {
     let same = |_: &mut Vec<Answer>| {};
     assert!(fails(nothing, same).await.is_empty());
 
-    let faults: [(fn(&mut Vec<Op>), &str); 10] = [
+    let faults: [(Change<Op>, &str); 10] = [
         (
             |ops| searches(ops, |search| search.filter = None),
             "filters_are_combined",
@@ -337,8 +341,8 @@ async fn the_suite_finds_what_is_wrong_with_a_store() {
         (
             |ops| {
                 puts(ops, |put| {
-                    put.namespace = put.namespace.labels().join(".").into()
-                })
+                    put.namespace = put.namespace.labels().join(".").into();
+                });
             },
             "namespaces_are_never_mistaken_for_each_other",
         ),
@@ -355,7 +359,7 @@ async fn the_suite_finds_what_is_wrong_with_a_store() {
             "{expected} is not among {failed:?}"
         );
     }
-    let faults: [(fn(&mut Vec<Answer>), &str); 3] = [
+    let faults: [(Change<Answer>, &str); 3] = [
         (
             |answers| items(answers, |items| items.reverse()),
             "the_newest_come_first",
@@ -363,8 +367,10 @@ async fn the_suite_finds_what_is_wrong_with_a_store() {
         (
             |answers| {
                 items(answers, |items| {
-                    items.iter_mut().for_each(|item| item.score = None)
-                })
+                    for item in items {
+                        item.score = None;
+                    }
+                });
             },
             "random_batches_are_answered_as_in_memory",
         ),

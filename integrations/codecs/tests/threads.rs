@@ -8,7 +8,7 @@ use langgraph::checkpoint::{Formats, Json, MemorySaver, RowKind};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
-use langgraph_tests::bytes::ByteSaver;
+use langgraph_tests::OverMemory;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
 struct Survey {
@@ -58,8 +58,8 @@ fn graph() -> StateGraph<Survey> {
 fn kept(
     store: &Arc<MemorySaver>,
     formats: Formats,
-) -> (CompiledStateGraph<Survey>, Arc<ByteSaver>) {
-    let saver = ByteSaver::new(store, formats);
+) -> (CompiledStateGraph<Survey>, Arc<OverMemory>) {
+    let saver = OverMemory::new(store, formats);
     let graph = graph().compile().unwrap().checkpointer(Arc::clone(&saver));
     (graph, saver)
 }
@@ -141,7 +141,7 @@ async fn what_does_not_come_back_fails_the_run_and_names_the_field() {
     let graph = graph.compile().unwrap();
     let run = async |formats: Formats| {
         let store = Arc::new(MemorySaver::new());
-        let saver = ByteSaver::new(&store, formats);
+        let saver = OverMemory::new(&store, formats);
         let graph = graph.clone().checkpointer(saver);
         let outcome = graph.run(()).thread("t").await;
         outcome.map(|outcome| outcome.state().scores["Ada"])
@@ -230,7 +230,7 @@ async fn what_json_cannot_hold_is_migrated_all_the_same() {
             .add_node("a", |state: &Sample| state.clone())
             .add_sequence(&["a"]);
         let graph = graph.compile().unwrap();
-        let graph = graph.checkpointer(ByteSaver::new(&store, formats.clone()));
+        let graph = graph.checkpointer(OverMemory::new(&store, formats.clone()));
         let sample = Sample {
             by_number: BTreeMap::from([(7, 3.0)]),
             raw: vec![1, 255],
@@ -242,7 +242,7 @@ async fn what_json_cannot_hold_is_migrated_all_the_same() {
             .add_node("a", |state: &later::Sample| state.clone())
             .add_sequence(&["a"]);
         let graph = graph.compile().unwrap();
-        let graph = graph.checkpointer(ByteSaver::new(&store, formats));
+        let graph = graph.checkpointer(OverMemory::new(&store, formats));
         let state = graph.get_state("t").await.unwrap().unwrap().values;
         assert_eq!(state.by_number, BTreeMap::from([(7, 1.5)]));
         assert_eq!(state.bytes, [1, 255]);

@@ -27,6 +27,7 @@
 //! `.retry(ModelError::retries(4))`.
 
 mod address;
+mod embedder;
 mod env;
 mod error;
 mod model;
@@ -34,5 +35,6 @@ mod request;
 mod response;
 mod stream;
 
+pub use embedder::GenaiEmbedder;
 pub use env::{from_env, from_vars};
 pub use model::{GenaiModel, Model};

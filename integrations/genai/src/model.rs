@@ -193,7 +193,7 @@ enum Target {
 /// Clones share their connections.
 #[derive(Clone)]
 pub struct GenaiModel {
-    client: Client,
+    pub(crate) client: Client,
     target: Target,
     name: String,
     idle_timeout: Duration,
@@ -205,7 +205,7 @@ impl GenaiModel {
         &self.name
     }
 
-    async fn target(&self) -> Result<ServiceTarget, ModelError> {
+    pub(crate) async fn target(&self) -> Result<ServiceTarget, ModelError> {
         let (iden, auth) = match &self.target {
             Target::Full(target) => return Ok(target.clone()),
             Target::Keyed(iden, auth) => (iden, Some(auth)),

@@ -16,8 +16,8 @@ mod place;
 ///
 /// Filters become SQL over the values' JSON, with every operand bound as a parameter. A search by
 /// meaning reads the vectors of all items that pass the filter below the namespace, and compares
-/// them with the query one by one: exact, without an extension, and fast enough for some ten
-/// thousand items; there is no index of vectors.
+/// them with the query one by one. It is exact and needs no extension, and takes the longer the more
+/// items there are: there is no index of vectors. A narrower namespace or filter helps.
 ///
 /// Whole numbers beyond 2^53 that are compared with fractions are compared as decimals, where other
 /// stores compare the fraction's exact value.

@@ -1,8 +1,7 @@
 //! Graphs beside the loops one would write by hand.
 //!
 //! Both forms run the same nodes as boxed futures, and merge with the same reducers. Criterion
-//! measures them; the table at the end compares the fastest samples. `--repeat NAME SIZE FORM TIMES`
-//! runs one form on one thread instead, for tools that count instructions.
+//! measures them; the table at the end compares the fastest samples.
 
 // A benchmark may stop when it cannot go on.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
@@ -13,6 +12,7 @@ mod measure;
 mod react;
 mod table;
 mod thread;
+mod timing;
 mod whole;
 mod wide;
 
@@ -38,13 +38,6 @@ const WORKLOADS: &[(fn(usize) -> Pair, &[usize])] = &[
 ];
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    if let [_, flag, name, size, form, times] = args.as_slice()
-        && flag == "--repeat"
-    {
-        repeat(name, size, form, times);
-        return;
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build()
@@ -57,29 +50,11 @@ fn main() {
     let mut rows = Vec::new();
     for (make, sizes) in WORKLOADS {
         for size in *sizes {
-            rows.extend(make(*size).bench(&mut criterion, &runtime));
+            rows.extend(timing::bench(&make(*size), &mut criterion, &runtime));
         }
     }
     criterion.final_summary();
     if !rows.is_empty() {
         table::show(&rows);
     }
-}
-
-fn repeat(name: &str, size: &str, form: &str, times: &str) {
-    let size: usize = size.parse().unwrap();
-    let pair = WORKLOADS
-        .iter()
-        .filter(|(_, sizes)| sizes.contains(&size))
-        .map(|(make, _)| make(size))
-        .find(|pair| pair.name == name);
-    let Some(pair) = pair else {
-        panic!("there is no workload `{name}` of size {size}");
-    };
-    let work = match form {
-        "langgraph" => &pair.langgraph,
-        "baseline" => &pair.baseline,
-        other => panic!("`{other}` is neither `langgraph` nor `baseline`"),
-    };
-    measure::repeat(work, times.parse().unwrap());
 }

@@ -194,7 +194,7 @@ impl<F> Found<F> {
 
 /// Both nodes say what they write.
 pub trait DeclaredWrites {
-    /// The field that both write, or [`Nothing`].
+    /// The field that both write, or `Nothing`.
     type Field;
 
     /// Looks for it.

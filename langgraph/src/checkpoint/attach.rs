@@ -1,6 +1,5 @@
 //! Which savers can keep which states.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,75 +14,67 @@ pub trait KeepsValues: Checkpointer {}
 /// A saver that keeps bytes: the state's update has to be `Serialize` and `DeserializeOwned`.
 pub trait KeepsBytes: Checkpointer {}
 
-/// A saver that can keep the threads of graphs over `S`.
+/// What a graph takes as its checkpointer: an [`Arc`] of a saver that says what it keeps, by
+/// [`KeepsValues`] or [`KeepsBytes`]; or an `Arc<dyn Checkpointer>`, which counts as one that keeps
+/// bytes.
 ///
-/// Implemented for an [`Arc`] of a saver that says what it keeps, by [`KeepsValues`] or
-/// [`KeepsBytes`]; and for `Arc<dyn Checkpointer>`, which may be either.
+/// `K` is what it keeps; the compiler finds it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot keep threads of a graph over `{S}`",
-    label = "not a saver for a graph over `{S}`",
-    note = "a saver that keeps bytes needs every field of the state to be `Serialize` and `DeserializeOwned`, or marked `#[state(untracked)]`"
+    message = "`{Self}` is not a saver that a graph can take",
+    label = "expected an `Arc` of a saver",
+    note = "a saver implements `Checkpointer`, and `KeepsValues` or `KeepsBytes`"
 )]
-pub trait SaverFor<S: State, K> {
-    /// The saver, and how the state becomes bytes.
-    fn attach(self) -> Attached<S>;
+pub trait Saver<K> {
+    /// The saver, whatever it is.
+    fn into_checkpointer(self) -> Arc<dyn Checkpointer>;
 }
 
-/// A saver with what it needs to know of a state.
-pub struct Attached<S: State> {
-    pub(crate) saver: Arc<dyn Checkpointer>,
-    pub(crate) codec: Option<StateCodec<S>>,
+/// What a saver keeps of graphs over `S`.
+///
+/// Two traits, so that the compiler knows what the saver keeps before it looks at the state: then
+/// its error names the field that cannot be stored.
+pub trait Keeps<S: State> {
+    /// How the state becomes bytes, if it has to.
+    fn codec() -> Option<StateCodec<S>>;
 }
 
-#[doc(hidden)]
+/// A saver that keeps values as they are.
 #[derive(Debug)]
 pub enum ByValue {}
 
-#[doc(hidden)]
+/// A saver that keeps bytes.
 #[derive(Debug)]
 pub enum ByBytes {}
 
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum ByChoice {}
-
-impl<S: State, C: KeepsValues> SaverFor<S, ByValue> for Arc<C> {
-    fn attach(self) -> Attached<S> {
-        Attached {
-            saver: self,
-            codec: None,
-        }
+impl<S: State> Keeps<S> for ByValue {
+    fn codec() -> Option<StateCodec<S>> {
+        None
     }
 }
 
-impl<S: State, C: KeepsBytes> SaverFor<S, ByBytes> for Arc<C>
+impl<S: State> Keeps<S> for ByBytes
 where
     S::Update: Serialize + DeserializeOwned,
 {
-    fn attach(self) -> Attached<S> {
-        Attached {
-            saver: self,
-            codec: Some(StateCodec::serde()),
-        }
+    fn codec() -> Option<StateCodec<S>> {
+        Some(StateCodec::serde())
     }
 }
 
-impl<S: State> SaverFor<S, ByChoice> for Arc<dyn Checkpointer>
-where
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn attach(self) -> Attached<S> {
-        Attached {
-            saver: self,
-            codec: Some(StateCodec::serde()),
-        }
+impl<C: KeepsValues> Saver<ByValue> for Arc<C> {
+    fn into_checkpointer(self) -> Arc<dyn Checkpointer> {
+        self
     }
 }
 
-impl<S: State> fmt::Debug for Attached<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Attached")
-            .field("codec", &self.codec)
-            .finish_non_exhaustive()
+impl<C: KeepsBytes> Saver<ByBytes> for Arc<C> {
+    fn into_checkpointer(self) -> Arc<dyn Checkpointer> {
+        self
+    }
+}
+
+impl Saver<ByBytes> for Arc<dyn Checkpointer> {
+    fn into_checkpointer(self) -> Arc<dyn Checkpointer> {
+        self
     }
 }

@@ -54,13 +54,18 @@ impl StateVersion {
 /// The derive makes one where the fields can be serialized; a state that is implemented by hand
 /// returns [`StateCodec::serde`] from [`State::codec`].
 pub struct StateCodec<S: State> {
-    write:
-        for<'a> fn(&OutputWire<Cow<'a, S::Update>>, &Formats, u32) -> Result<Encoded, FormatError>,
-    read: fn(&Encoded, &Formats) -> Result<OutputWire<S::Update>, FormatError>,
+    write: for<'a> fn(&Lent<'a, S>, &Formats, u32) -> Result<Encoded, FormatError>,
+    read: fn(&Encoded, &Formats) -> Result<Read<S>, FormatError>,
     update: fn(Value) -> Result<S::Update, serde_json::Error>,
-    text: for<'a> fn(&OutputWire<Cow<'a, S::Update>>) -> Result<String, FormatError>,
-    from_text: fn(&str) -> Result<OutputWire<S::Update>, serde_json::Error>,
+    text: for<'a> fn(&Lent<'a, S>) -> Result<String, FormatError>,
+    from_text: fn(&str) -> Result<Read<S>, serde_json::Error>,
 }
+
+/// A record that is written, with the updates where they are kept.
+type Lent<'a, S> = OutputWire<Cow<'a, <S as State>::Update>>;
+
+/// A record that was read.
+type Read<S> = OutputWire<<S as State>::Update>;
 
 impl<S: State> StateCodec<S> {
     /// Through `serde`.
@@ -115,14 +120,14 @@ impl<S: State> StateCodec<S> {
         }
     }
 
-    pub(crate) fn to_text(
+    pub(crate) fn write_text(
         &self,
         wire: &OutputWire<Cow<'_, S::Update>>,
     ) -> Result<String, FormatError> {
         (self.text)(wire).map_err(FormatError::in_update)
     }
 
-    pub(crate) fn from_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
+    pub(crate) fn read_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
         Ok((self.from_text)(text)?)
     }
 }

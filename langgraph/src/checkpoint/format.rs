@@ -200,17 +200,19 @@ impl Encoded {
 #[derive(Clone)]
 pub struct Formats {
     /// The first one writes.
-    all: Arc<[(Arc<str>, Arc<dyn Format>)]>,
+    all: Arc<[Tagged]>,
 }
+
+type Tagged = (Arc<str>, Arc<dyn Format>);
 
 impl Formats {
     /// Writes that format.
     pub fn new(format: impl Format) -> Self {
-        let tag = |format: &dyn Format| Arc::<str>::from(format.tag());
-        let format: Arc<dyn Format> = Arc::new(format);
-        let mut all = vec![(tag(&*format), format)];
-        if &*tag(&Json) != &*all[0].0 {
-            all.push((tag(&Json), Arc::new(Json)));
+        let is_json = format.tag() == Json.tag();
+        let tag = Arc::<str>::from(format.tag());
+        let mut all: Vec<Tagged> = vec![(tag, Arc::new(format))];
+        if !is_json {
+            all.push((Json.tag().into(), Arc::new(Json)));
         }
         Self { all: all.into() }
     }
@@ -255,7 +257,7 @@ impl Formats {
         encoded: &Encoded,
         then: impl Fn(T) -> Result<U, FormatError>,
     ) -> Result<U, FormatError> {
-        let find = |(tag, _): &&(Arc<str>, Arc<dyn Format>)| *tag == encoded.format;
+        let find = |(tag, _): &&Tagged| *tag == encoded.format;
         let Some((_, format)) = self.all.iter().find(find) else {
             let known: Vec<_> = self.all.iter().map(|(tag, _)| format!("`{tag}`")).collect();
             return Err(FormatError::new(format!(

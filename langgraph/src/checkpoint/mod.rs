@@ -22,7 +22,7 @@ mod saver;
 mod snapshot;
 mod wire;
 
-pub use attach::{Attached, ByBytes, ByChoice, ByValue, KeepsBytes, KeepsValues, SaverFor};
+pub use attach::{ByBytes, ByValue, Keeps, KeepsBytes, KeepsValues, Saver};
 pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;

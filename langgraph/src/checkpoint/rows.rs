@@ -99,6 +99,7 @@ struct CheckpointText {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base: Option<BaseText>,
     step: i64,
+    #[serde(default = "usual_source", skip_serializing_if = "is_usual_source")]
     source: Source,
     /// Milliseconds since 1970.
     at: u64,
@@ -148,7 +149,9 @@ enum ArgumentText {
 
 #[derive(Serialize, Deserialize)]
 struct OutcomeText {
+    #[serde(default, skip_serializing_if = "is_default")]
     task: usize,
+    /// None: it finished, if there is a payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<EndText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -160,7 +163,6 @@ struct OutcomeText {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum EndText {
-    Finished,
     Ran,
     Asked(AskedQuestions),
     Failed(String),
@@ -170,6 +172,15 @@ enum EndText {
 struct EntryText {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<TaskText>,
+}
+
+fn usual_source() -> Source {
+    Source::Loop
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_usual_source(source: &Source) -> bool {
+    *source == usual_source()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -266,9 +277,7 @@ impl Batch {
         for task in self.tasks {
             let (end, payload) = match task.outcome {
                 None => (None, None),
-                Some(TaskOutcome::Finished(done)) => {
-                    (Some(EndText::Finished), Some(done.encode(formats)?))
-                }
+                Some(TaskOutcome::Finished(done)) => (None, Some(done.encode(formats)?)),
                 Some(TaskOutcome::Ran(done)) => (Some(EndText::Ran), Some(done.encode(formats)?)),
                 Some(TaskOutcome::Asked(questions)) => (Some(EndText::Asked(questions)), None),
                 Some(TaskOutcome::Failed(error)) => (Some(EndText::Failed(error)), None),
@@ -321,7 +330,11 @@ fn checkpoint_rows(
         tasks,
         joins: record.joins,
         deferred: record.deferred,
-        since: record.since_snapshot,
+        // Records are counted only where bytes are not.
+        since: match record.log_bytes {
+            0 => record.since_snapshot,
+            _ => 0,
+        },
         log: record.log_bytes,
         measure: record.measure_at,
         ran: record.ran,
@@ -449,8 +462,7 @@ fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
         })
     };
     let outcome = match text.end {
-        None => None,
-        Some(EndText::Finished) => Some(TaskOutcome::Finished(done(payload)?)),
+        None => payload.map(TaskOutcome::Finished),
         Some(EndText::Ran) => Some(TaskOutcome::Ran(done(payload)?)),
         Some(EndText::Asked(questions)) => Some(TaskOutcome::Asked(questions)),
         Some(EndText::Failed(error)) => Some(TaskOutcome::Failed(error)),

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::Topology;
 use super::plan::Plan;
 use crate::AgentError;
-use crate::checkpoint::{Checkpointer, SaverFor, StateCodec};
+use crate::checkpoint::{Checkpointer, Keeps, Saver, StateCodec};
 use crate::node::IntoOutput;
 use crate::run::{Persistence, Run};
 use crate::state::State;
@@ -97,12 +97,12 @@ impl<S: State> CompiledStateGraph<S> {
     /// The same graph with its threads kept by `saver`. Every run then names its thread.
     ///
     /// [`MemorySaver`](crate::checkpoint::MemorySaver) keeps any state; a saver that keeps bytes
-    /// asks that the state's fields can be serialized, here and in the graphs inside.
+    /// asks that the state's fields can be serialized, or are `#[state(untracked)]`: here, where the
+    /// compiler names the type that cannot be, and in the graphs inside, when a run starts.
     #[must_use]
-    pub fn checkpointer<K>(mut self, saver: impl SaverFor<S, K>) -> Self {
-        let attached = saver.attach();
-        self.saver = Some(attached.saver);
-        self.codec = attached.codec.or(self.codec);
+    pub fn checkpointer<K: Keeps<S>>(mut self, saver: impl Saver<K>) -> Self {
+        self.saver = Some(saver.into_checkpointer());
+        self.codec = K::codec().or(self.codec);
         self
     }
 

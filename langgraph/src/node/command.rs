@@ -318,7 +318,7 @@ impl ParentCommand {
             }
             ParentForm::Stored(_) if *self.state != *name => Err(wrong()),
             ParentForm::Stored(text) => {
-                let wire = codec::<P>()?.from_text(&text)?;
+                let wire = codec::<P>()?.read_text(&text)?;
                 Ok(Output::from_wire(
                     wire.writes,
                     wire.jump,
@@ -343,7 +343,7 @@ fn text<P: State>(command: &dyn Any) -> Result<String, FormatError> {
     let Some(command) = command.downcast_ref::<Command<P>>() else {
         return Err(FormatError::new("a command of another state"));
     };
-    codec::<P>()?.to_text(&command.clone().into_parts().to_wire()?)
+    codec::<P>()?.write_text(&command.clone().into_parts().to_wire()?)
 }
 
 impl fmt::Debug for ParentCommand {

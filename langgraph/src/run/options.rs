@@ -251,6 +251,7 @@ impl<S: State> Run<S> {
             (Some(log), begin) => Box::pin(async move {
                 let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
                 let run = with_log(&graph.plan, &mut machine, log, begin, command, &options);
+                let run = Box::pin(run);
                 let end = beside_others(options.on_conflict, &saver, &thread, run).await?;
                 outcome(machine, end)
             }),
@@ -350,14 +351,14 @@ async fn on_thread<S: State>(
     match begin {
         Begin::Input(input) => {
             let input = entered(plan, machine, input, command)?;
-            threads::start(machine, Some(log), at, input).await?;
+            Box::pin(threads::start(machine, Some(log), at, input)).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);
             if let Some(command) = &mut command {
                 enter(plan, command);
             }
-            threads::proceed(machine, log, at, given?, command).await?;
+            Box::pin(threads::proceed(machine, log, at, given?, command)).await?;
         }
     }
     let ended = machine.run().await;

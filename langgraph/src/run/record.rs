@@ -346,14 +346,14 @@ impl<S: State> Recorder<S> {
         let payload = self.coder.state(state());
         let payload = self.tip.encode(payload, || "the state".to_owned())?;
         let size = payload.size().unwrap_or(0) as u64;
-        // A log that is shorter than the state is the better way to keep it. It is measured again
-        // when it has doubled, or has reached that size.
-        let stores = size <= self.log_bytes;
-        self.measure_at = if stores {
-            size
-        } else {
-            size.max(self.log_bytes * 2)
-        };
+        // A log that is not much longer than the state is the better way to keep it: where a state
+        // only ever grows, the log holds little else. It is measured again when it has doubled, or
+        // has reached twice that size.
+        let stores = size * 2 <= self.log_bytes;
+        self.measure_at = size * 2;
+        if !stores {
+            self.measure_at = self.measure_at.max(self.log_bytes * 2);
+        }
         self.measure_at = self.measure_at.max(SHORT_LOG);
         Ok(stores.then_some(payload))
     }

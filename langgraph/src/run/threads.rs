@@ -65,9 +65,10 @@ impl Log {
             plan: Arc::clone(&machine.plan),
             codec: machine.codec,
         };
-        let mut recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
+        let recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
+        let mut recorder = recorder.within(self.snapshots, self.call.clone());
         recorder.at_rest = self.at_rest;
-        recorder.within(self.snapshots, self.call.clone())
+        recorder
     }
 
     /// Goes on behind what was loaded.

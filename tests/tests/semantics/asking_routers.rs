@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::{CheckpointError, Durability, MemorySaver};
 use langgraph::prelude::*;
-use langgraph::run::StateUpdate;
+use langgraph::run::{Persistence, StateUpdate};
 
 use super::trail::{Trail, TrailUpdate, visit, visited, visiting, wire};
 
@@ -168,6 +168,30 @@ async fn routers_in_a_graph_inside_may_ask_and_nothing_doubles() {
     assert_eq!(keys(&outcome), [("a", "way")]);
     let outcome = outer.resume("t", "way", "right").await.unwrap();
     // `a` by START's edge and `left` by its router in one superstep, then `right`.
+    assert_eq!(
+        outcome.finished().unwrap().visits,
+        ["before@1", "a@1", "left@1", "right@2"]
+    );
+}
+
+#[tokio::test]
+async fn routers_in_a_graph_that_keeps_nothing_find_their_answers() {
+    let mut inner = fork_in_the_road();
+    inner.add_router(START, ask_under("enter"));
+    let inner = inner.compile().unwrap().persistence(Persistence::None);
+    let mut outer = visiting(&["before"]);
+    outer.add_node("inside", inner);
+    wire(&mut outer, "^>before before>inside");
+    let outer = kept(&outer);
+    outer.run(()).thread("t").await.unwrap();
+    let outcome = outer.resume("t", "enter", "left").await.unwrap();
+    assert_eq!(keys(&outcome), [("a", "way")]);
+    let error = outer.resume("t", "way", 1).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("node `inside/a` failed"),
+        "{error}"
+    );
+    let outcome = outer.resume("t", "way", "right").await.unwrap();
     assert_eq!(
         outcome.finished().unwrap().visits,
         ["before@1", "a@1", "left@1", "right@2"]
@@ -344,6 +368,16 @@ async fn a_graph_that_a_router_calls_keeps_its_place() {
     assert_eq!(keys(&outcome), [("ask", "of the router")]);
     let outcome = graph.answer("t", "x").await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["Ada", "x@2"]);
+
+    let mut graph = visiting(&["x"]);
+    graph
+        .add_router(START, router)
+        .resource(Arc::new(Inside(asking("-"), asking("of START's"))));
+    let graph = kept(&graph);
+    let outcome = graph.run(()).thread("t").await.unwrap();
+    assert_eq!(keys(&outcome), [("ask", "of START's")]);
+    let outcome = graph.answer("t", "x").await.unwrap();
+    assert_eq!(outcome.finished().unwrap().visits, ["x@1"]);
 }
 
 #[tokio::test]

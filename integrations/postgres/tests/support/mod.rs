@@ -17,6 +17,7 @@ pub(crate) fn url() -> String {
 /// A schema of a test's own, which is gone when this is dropped.
 pub(crate) struct Schema(String);
 
+#[allow(dead_code)] // not every test file uses all of it
 impl Schema {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);

@@ -7,6 +7,7 @@ use crate::diag::{Errors, Range};
 use crate::graph::ast::name_span;
 use crate::graph::model::Model;
 use langgraph_wiring::flow::{Analysis, Stuck};
+use langgraph_wiring::similar::did_you_mean;
 
 /// A graph without nodes.
 pub(super) fn empty_graph(model: &Model, errors: &mut Errors) {
@@ -47,9 +48,16 @@ pub(super) fn dead_end(model: &Model, analysis: &Analysis<'_>, errors: &mut Erro
             .unwrap_or_default();
         let at = mentions.last().map_or_else(Span::call_site, name_span);
         let name = model.name(node);
+        let names = model.nodes.iter().map(|node| node.name.as_str());
+        // A name that is written once may be another one, misspelt; short names are all alike.
+        let meant = did_you_mean(name, names).filter(|_| mentions.len() == 1 && name.len() > 3);
+        let meant = meant.map(|other| format!("did you mean `{other}`? if not, "));
         errors.at(
             at,
-            format_args!("nothing follows `{name}`: add `=> END`, or `=>` and the next node"),
+            format_args!(
+                "nothing follows `{name}`: {}add `=> END`, or `=>` and the next node",
+                meant.unwrap_or_default()
+            ),
         );
     }
 }

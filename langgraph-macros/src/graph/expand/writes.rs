@@ -52,10 +52,11 @@ impl Printer<'_> {
         // error may not be at.
         let beside = format!("{first}_beside_{second}");
         let [call, beside] = [at(start), at(pair.start)].map(|span| Ident::new(&beside, span));
-        let private = private_at(Span::mixed_site());
+        let here = private_at(at(pair.start));
         let bound = quote_spanned! {at(pair.start)=>
-            fn #beside<F: #private::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+            fn #beside<F: #here::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
         };
+        let private = private_at(Span::mixed_site());
         quote! {{
             #[allow(non_snake_case)]
             #bound

@@ -68,18 +68,11 @@ fn a_renamed_crate() {
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
                 {
-                    #[diagnostic::on_unimplemented(
-                        message = "`b` and `c` run side by side, and both write `{Self}`",
-                        label = "both write `{Self}`, which has no reducer",
-                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-                    )]
-                    trait WrittenOnce {}
-                    #[diagnostic::do_not_recommend]
-                    impl WrittenOnce for __langgraph::Nothing {}
-                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    #[allow(non_snake_case)]
+                    fn b_beside_c<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
                     use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
                     let __both = (&__langgraph::pair(&__node_b, &__node_c)).clash();
-                    side_by_side(__both.field);
+                    b_beside_c(__both.field);
                 }
                 __graph
             }
@@ -106,18 +99,11 @@ fn groups() {
                 );
                 __langgraph::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
                 {
-                    #[diagnostic::on_unimplemented(
-                        message = "`a` and `b` run side by side, and both write `{Self}`",
-                        label = "both write `{Self}`, which has no reducer",
-                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-                    )]
-                    trait WrittenOnce {}
-                    #[diagnostic::do_not_recommend]
-                    impl WrittenOnce for __langgraph::Nothing {}
-                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    #[allow(non_snake_case)]
+                    fn a_beside_b<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
                     use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
                     let __both = (&__langgraph::pair(&__node_a, &__node_b)).clash();
-                    side_by_side(__both.field);
+                    a_beside_b(__both.field);
                 }
                 __graph
             }
@@ -180,18 +166,11 @@ fn a_loop_mentions_a_node_twice() {
                         }
                     });
                 {
-                    #[diagnostic::on_unimplemented(
-                        message = "`c` and `d` run side by side, and both write `{Self}`",
-                        label = "both write `{Self}`, which has no reducer",
-                        note = "give `{Self}` a reducer, such as `#[reducer(append)]`, or let one node run after the other"
-                    )]
-                    trait WrittenOnce {}
-                    #[diagnostic::do_not_recommend]
-                    impl WrittenOnce for __langgraph::Nothing {}
-                    fn side_by_side<F: WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    #[allow(non_snake_case)]
+                    fn c_beside_d<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
                     use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
                     let __both = (&__langgraph::pair(&__node_c, &__node_d)).clash();
-                    side_by_side(__both.field);
+                    c_beside_d(__both.field);
                 }
                 __graph
             }

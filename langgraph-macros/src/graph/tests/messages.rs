@@ -201,6 +201,14 @@ fn dead_end() {
         "START => a => match r { X => b, Y => END }",
         &["nothing follows `b`: add `=> END`, or `=>` and the next node"],
     );
+    // rustc says that there is no `serach`; this is why nothing follows it.
+    says(
+        "START => search => match r { X => answer => serach, Y => END }",
+        &[
+            "nothing follows `serach`: did you mean `search`? if not, add `=> END`, or `=>` and \
+             the next node",
+        ],
+    );
 }
 
 #[test]

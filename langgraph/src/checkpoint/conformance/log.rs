@@ -46,15 +46,20 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
     }
 }
 
-/// Task `task` of a checkpoint has written that.
-pub(super) fn finished(checkpoint: CheckpointId, task: usize, value: &Value) -> TaskRecord {
+/// That became of task `task` of a checkpoint.
+pub(super) fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome) -> TaskRecord {
     TaskRecord {
         checkpoint,
         task,
-        outcome: Some(TaskOutcome::Finished(payload(value))),
+        outcome: Some(outcome),
         answers: Vec::new(),
         once: Vec::new(),
     }
+}
+
+/// Task `task` of a checkpoint has written that.
+pub(super) fn finished(checkpoint: CheckpointId, task: usize, value: &Value) -> TaskRecord {
+    ended(checkpoint, task, TaskOutcome::Finished(payload(value)))
 }
 
 /// That was written to a checkpoint from outside.

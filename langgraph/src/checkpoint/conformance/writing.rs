@@ -6,7 +6,7 @@ use super::super::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, Source, Stored,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-use super::log::{Log, checkpoint, entry, finished, payload, text};
+use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
 use super::{Problem, World, holds, refused, same};
 use crate::node::{Answer, Interrupt, Question, Questions};
 
@@ -84,6 +84,7 @@ async fn everything_of_a_checkpoint_comes_back(world: &World<'_>) -> Result<(), 
     record.measure_at = 4_096;
     record.ran = vec!["before".into()];
     record.graph = u64::MAX;
+    record.call = Some("1:2".into());
     record
         .metadata
         .insert("user".into(), json!({"id": [1, 2.5, null]}));
@@ -127,28 +128,20 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
         key: "sure".into(),
         value: json!(null),
     };
+    let once = json!([{"key": "paid", "arguments": 7, "value": "{\"id\": 1}"}]);
+    let once = serde_json::from_value(once).map_err(|error| Problem(error.to_string()))?;
+    let failed = TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into());
     let tasks = vec![
         finished(id, 0, &json!("done")),
-        TaskRecord {
-            checkpoint: id,
-            task: 1,
-            outcome: Some(TaskOutcome::Asked(AskedQuestions(questions))),
-            answers: Vec::new(),
-            once: Vec::new(),
-        },
-        TaskRecord {
-            checkpoint: id,
-            task: 2,
-            outcome: Some(TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into())),
-            answers: Vec::new(),
-            once: Vec::new(),
-        },
+        ended(id, 1, TaskOutcome::Asked(AskedQuestions(questions))),
+        ended(id, 2, failed),
+        ended(id, 3, TaskOutcome::Ran(payload(&json!("ran")))),
         TaskRecord {
             checkpoint: id,
             task: 1,
             outcome: None,
             answers: vec![answer],
-            once: Vec::new(),
+            once,
         },
     ];
     let expected = Stored {

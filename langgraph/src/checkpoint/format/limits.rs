@@ -25,6 +25,7 @@ use super::strict::{Check, Refusal};
 /// assert!(Limits::new("MessagePack").check(&sample).is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each is a question of its own
 pub struct Limits {
     pub(super) format: &'static str,
     pub(super) finite: bool,

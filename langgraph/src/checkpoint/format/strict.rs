@@ -435,13 +435,13 @@ struct Key {
 }
 
 impl Key {
-    fn text(self, text: impl Display) -> Result<String, Refusal> {
+    fn text(self, text: impl Display) -> String {
         // An empty string is not allocated.
-        Ok(if self.text {
+        if self.text {
             text.to_string()
         } else {
             String::new()
-        })
+        }
     }
 }
 
@@ -487,11 +487,11 @@ impl ser::Serializer for Key {
     );
 
     fn serialize_char(self, key: char) -> Result<String, Refusal> {
-        self.text(key)
+        Ok(self.text(key))
     }
 
     fn serialize_str(self, key: &str) -> Result<String, Refusal> {
-        self.text(key)
+        Ok(self.text(key))
     }
 
     fn serialize_bytes(self, _: &[u8]) -> Result<String, Refusal> {
@@ -521,7 +521,7 @@ impl ser::Serializer for Key {
         _: u32,
         variant: &'static str,
     ) -> Result<String, Refusal> {
-        self.text(variant)
+        Ok(self.text(variant))
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -583,6 +583,6 @@ impl ser::Serializer for Key {
     }
 
     fn collect_str<T: Display + ?Sized>(self, key: &T) -> Result<String, Refusal> {
-        self.text(key)
+        Ok(self.text(key))
     }
 }

@@ -5,7 +5,7 @@ use langgraph::prelude::*;
 use old::*;
 
 mod old {
-    #![allow(deprecated)]
+    #![allow(deprecated, dead_code)]
     use langgraph::prelude::*;
 
     #[deprecated]

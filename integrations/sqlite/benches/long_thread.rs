@@ -1,0 +1,197 @@
+//! A thread that grows to 5,000 messages of 1 KiB, beside one that stores its whole state in every
+//! superstep: `cargo bench -p langgraph-sqlite --bench long_thread`.
+
+#[path = "../tests/support/chat.rs"]
+mod chat;
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use langgraph::message::Message;
+use langgraph_sqlite::SqliteSaver;
+use rusqlite::Connection;
+
+/// Windows of supersteps: after 100 messages, and before 5,000.
+const EARLY: std::ops::Range<usize> = 100..600;
+const LATE: std::ops::Range<usize> = 4_500..5_000;
+const MESSAGES: usize = 5_000;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+#[tokio::main]
+async fn main() -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("threads.db");
+    let seen = Arc::new(Mutex::new(Vec::with_capacity(MESSAGES)));
+    let watch = {
+        let seen = Arc::clone(&seen);
+        move |messages| {
+            // Reading it takes a while, so only where it is needed.
+            let ends = [EARLY.start, EARLY.end, LATE.start, LATE.end - 1];
+            let bytes = ends.contains(&messages).then(written).flatten();
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.push((Instant::now(), bytes));
+        }
+    };
+    let saver = Arc::new(SqliteSaver::open(&path)?);
+    let graph = chat::chat(MESSAGES, saver, watch);
+    let done = graph.run(()).thread("t").limit(2 * MESSAGES).await?;
+    let messages = done.into_state().messages;
+    drop(graph);
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let json = serde_json::to_vec(&messages)?;
+
+    println!("A thread of {MESSAGES} messages of 1 KiB, in SQLite with synchronous = FULL\n");
+    println!(
+        "{:34} {:>12} {:>12} {:>7}",
+        "", "at 100", "at 5,000", "ratio"
+    );
+    let (early, late) = (time(&seen[EARLY]), time(&seen[LATE]));
+    row(
+        "time of a superstep (median)",
+        early.as_secs_f64() * 1e6,
+        late.as_secs_f64() * 1e6,
+        "µs",
+        Some(1.3),
+    );
+    let bytes = |range: std::ops::Range<usize>| {
+        let last = range.end.min(MESSAGES - 1);
+        let (from, to) = (seen[range.start].1?, seen[last].1?);
+        Some((to - from) as f64 / (last - range.start) as f64 / 1024.0)
+    };
+    if let (Some(early), Some(late)) = (bytes(EARLY), bytes(LATE)) {
+        row(
+            "bytes written by a superstep",
+            early,
+            late,
+            "KiB",
+            Some(1.3),
+        );
+    }
+
+    let baseline = snapshots(folder.path(), &messages)?;
+    row(
+        "time, with full snapshots",
+        baseline.early.as_secs_f64() * 1e6,
+        baseline.late.as_secs_f64() * 1e6,
+        "µs",
+        None,
+    );
+    row(
+        "bytes, with full snapshots",
+        json.len() as f64 / 50.0 / 1024.0,
+        json.len() as f64 / 1024.0,
+        "KiB",
+        None,
+    );
+
+    let file = std::fs::metadata(&path)?.len();
+    println!(
+        "\n{:34} {:>12} {:>12} {:>7}",
+        "", "messages", "thread", "ratio"
+    );
+    row(
+        "on the disk",
+        json.len() as f64 / 1e6,
+        file as f64 / 1e6,
+        "MB",
+        Some(1.5),
+    );
+    let all: f64 = (1..=MESSAGES)
+        .map(|n| json.len() as f64 * n as f64 / MESSAGES as f64)
+        .sum();
+    row(
+        "on the disk, with full snapshots",
+        json.len() as f64 / 1e6,
+        all / 1e6,
+        "MB",
+        None,
+    );
+
+    let read = best(|| {
+        let read: Result<Vec<Message>, _> = serde_json::from_slice(black_box(&json));
+        black_box(read).map(|_| ()).map_err(Into::into)
+    })?;
+    let graph = chat::chat(MESSAGES, Arc::new(SqliteSaver::open(&path)?), |_| ());
+    let mut load = Duration::MAX;
+    for _ in 0..9 {
+        let start = Instant::now();
+        black_box(graph.get_state("t").await?);
+        load = load.min(start.elapsed());
+    }
+    row(
+        "loading (messages: serde_json)",
+        read.as_secs_f64() * 1e3,
+        load.as_secs_f64() * 1e3,
+        "ms",
+        Some(2.0),
+    );
+    Ok(())
+}
+
+/// Prints a line, with whether the second number is at most `limit` times the first.
+fn row(what: &str, first: f64, second: f64, unit: &str, limit: Option<f64>) {
+    let ratio = second / first;
+    let met = match limit {
+        None => String::new(),
+        Some(limit) if ratio <= limit => format!("  at most {limit}: met"),
+        Some(limit) => format!("  at most {limit}: MISSED"),
+    };
+    println!("{what:34} {first:>8.1} {unit:3} {second:>8.1} {unit:3} {ratio:>7.2}{met}");
+}
+
+/// The median time between two supersteps.
+fn time(seen: &[(Instant, Option<u64>)]) -> Duration {
+    let mut times: Vec<_> = seen.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// How many bytes this process has handed to the operating system; only Linux tells.
+fn written() -> Option<u64> {
+    let io = std::fs::read_to_string("/proc/self/io").ok()?;
+    let line = io.lines().find_map(|line| line.strip_prefix("wchar: "))?;
+    line.trim().parse().ok()
+}
+
+fn best(mut run: impl FnMut() -> Outcome<()>) -> Outcome<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..9 {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed());
+    }
+    Ok(best)
+}
+
+struct Baseline {
+    early: Duration,
+    late: Duration,
+}
+
+/// What a superstep costs that stores the whole state: written as JSON, and inserted.
+fn snapshots(folder: &Path, messages: &[Message]) -> Outcome<Baseline> {
+    let database = Connection::open(folder.join("snapshots.db"))?;
+    database.pragma_update(None, "journal_mode", "WAL")?;
+    database.pragma_update(None, "synchronous", "FULL")?;
+    database
+        .execute_batch("CREATE TABLE snapshots (id INTEGER PRIMARY KEY, state BLOB NOT NULL)")?;
+    let time = |count: usize| -> Outcome<Duration> {
+        let mut times = Vec::new();
+        for _ in 0..21 {
+            let start = Instant::now();
+            let state = serde_json::to_vec(&messages[..count])?;
+            database.execute("INSERT INTO snapshots (state) VALUES (?1)", [state])?;
+            times.push(start.elapsed());
+        }
+        times.sort();
+        Ok(times[times.len() / 2])
+    };
+    Ok(Baseline {
+        early: time(100)?,
+        late: time(MESSAGES)?,
+    })
+}

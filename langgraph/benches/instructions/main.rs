@@ -1,0 +1,57 @@
+//! Runs one workload some times on one thread, for a tool that counts instructions: `run.sh`.
+//!
+//! `instructions NAME SIZE FORM TIMES`, where the form is `langgraph` or `baseline`. Without
+//! arguments, as under `cargo bench`, it does nothing.
+
+// What has no workload to run may stop.
+#![allow(clippy::unwrap_used, clippy::panic)]
+// The other benchmark uses the rest.
+#![allow(dead_code)]
+
+#[path = "../workloads/chain.rs"]
+mod chain;
+#[path = "../workloads/fan_out.rs"]
+mod fan_out;
+#[path = "../workloads/measure.rs"]
+mod measure;
+#[path = "../workloads/react.rs"]
+mod react;
+
+use measure::{Pair, Work};
+
+const WORKLOADS: &[(&str, fn(usize) -> Pair)] = &[
+    ("chain", chain::chain),
+    ("loop", chain::turns),
+    ("nodes", fan_out::nodes),
+    ("sends", fan_out::sends),
+    ("react", react::turns),
+];
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [name, size, form, times] = args.as_slice() else {
+        return;
+    };
+    let Some((_, make)) = WORKLOADS.iter().find(|(known, _)| known == name) else {
+        panic!("there is no workload `{name}`");
+    };
+    let pair = make(size.parse().unwrap());
+    let work = match &**form {
+        "langgraph" => &pair.langgraph,
+        "baseline" => &pair.baseline,
+        other => panic!("`{other}` is neither `langgraph` nor `baseline`"),
+    };
+    repeat(work, times.parse().unwrap());
+}
+
+/// Runs one form on this thread.
+fn repeat(work: &Work, times: usize) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        for _ in 0..times {
+            work().await;
+        }
+    });
+}

@@ -1,0 +1,138 @@
+//! How often the loop allocates, and how large a run is that waits.
+//!
+//! A binary of its own: the counter stands in for the program's allocator. It counts by thread, so
+//! that tests beside each other do not see one another.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::future::IntoFuture as _;
+use std::task::{Context as TaskContext, Waker};
+
+use allocation_counter::{AllocationInfo, measure};
+use langgraph::prelude::*;
+
+#[derive(State, Clone, Debug, Default)]
+struct Counter {
+    turn: u64,
+    #[reducer(add)]
+    total: u64,
+}
+
+#[node]
+async fn count(state: &Counter) -> CounterUpdate {
+    CounterUpdate::default().turn(state.turn + 1)
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    { runtime }.build().unwrap().block_on(work)
+}
+
+/// What one run of `graph` allocates, once the program has warmed up.
+fn of_one_run(graph: &CompiledStateGraph<Counter>) -> AllocationInfo {
+    block_on(async {
+        graph.run(()).limit(100_000).await.unwrap();
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    measure(|| {
+        runtime.block_on(async {
+            graph.run(()).limit(100_000).await.unwrap();
+        });
+    })
+}
+
+/// What each superstep adds, from a short run and a long one of the same graph.
+fn per_superstep(graph: impl Fn(usize) -> CompiledStateGraph<Counter>) -> f64 {
+    let (short, long) = (100, 900);
+    let few = of_one_run(&graph(short)).count_total;
+    let many = of_one_run(&graph(long)).count_total;
+    f64::from(u32::try_from(many - few).unwrap()) / f64::from(u32::try_from(long - short).unwrap())
+}
+
+fn chain(nodes: usize) -> CompiledStateGraph<Counter> {
+    let mut graph = StateGraph::<Counter>::new();
+    let names: Vec<_> = (0..nodes).map(|index| format!("n{index}")).collect();
+    for name in &names {
+        graph.add_node(name.clone(), count);
+    }
+    graph.add_sequence(&names).compile().unwrap()
+}
+
+fn turns(turns: usize) -> CompiledStateGraph<Counter> {
+    let end = u64::try_from(turns).unwrap();
+    let more = move |state: &Counter| state.turn < end;
+    let again = count;
+    let graph = graph! { START => again => if more { again } else { END } };
+    graph.compile().unwrap()
+}
+
+// The counts are whole numbers, and exact.
+#[allow(clippy::float_cmp)]
+#[test]
+fn a_sequential_superstep_allocates_only_the_future_of_its_node() {
+    assert_eq!(per_superstep(chain), 1.0);
+}
+
+#[allow(clippy::float_cmp)]
+#[test]
+fn a_router_that_picks_an_arm_allocates_nothing() {
+    assert_eq!(per_superstep(turns), 1.0);
+}
+
+#[test]
+fn the_allocations_of_a_run_do_not_grow_with_its_graph() {
+    let few = of_one_run(&chain(10)).count_total - 10;
+    let many = of_one_run(&chain(900)).count_total - 900;
+    assert_eq!(few, many);
+    assert!(few <= 12, "a run allocates {few} times beside its nodes");
+}
+
+#[test]
+fn a_task_beside_others_allocates_little_more_than_its_future_and_its_spawn() {
+    let fan_out = |width: usize| {
+        let mut graph = StateGraph::<Counter>::new();
+        graph.add_node("first", |_: &Counter| ());
+        graph.add_edge(START, "first");
+        for name in (0..width).map(|index| format!("n{index}")) {
+            let add = |_: &Counter| async { CounterUpdate::default().total(1) };
+            graph.add_node(name.clone(), add);
+            graph.add_edge("first", name.clone()).add_edge(name, END);
+        }
+        graph.compile().unwrap()
+    };
+    let few = of_one_run(&fan_out(100)).count_total;
+    let many = of_one_run(&fan_out(900)).count_total;
+    // The node's future, the task that tokio runs, and its place in the set of tasks.
+    let each = (many - few) / 800;
+    assert!(each <= 3, "{each} allocations for each task");
+}
+
+/// Runs that wait, `taken` of them, each polled once.
+fn waiting(graph: &CompiledStateGraph<Counter>, runs: usize) -> Vec<impl Future> {
+    let mut all: Vec<_> = (0..runs).map(|_| graph.run(()).into_future()).collect();
+    let mut cx = TaskContext::from_waker(Waker::noop());
+    for run in &mut all {
+        assert!(run.as_mut().poll(&mut cx).is_pending());
+    }
+    all
+}
+
+#[test]
+fn a_run_that_waits_takes_no_more_than_two_kilobytes() {
+    let mut graph = StateGraph::<Counter>::new();
+    let forever = |_: &Counter| std::future::pending::<CounterUpdate>();
+    for name in (0..10).map(|index| format!("n{index}")) {
+        graph.add_node(name, forever);
+    }
+    let names: Vec<_> = (0..10).map(|index| format!("n{index}")).collect();
+    let graph = graph.add_sequence(&names).compile().unwrap();
+    drop(waiting(&graph, 1));
+
+    let mut kept = Vec::new();
+    let info = measure(|| kept = waiting(&graph, 1_000));
+    let each = info.bytes_current / 1_000;
+    assert!(each <= 2_048, "{each} bytes for each run");
+    println!("{each} bytes for each run");
+}
