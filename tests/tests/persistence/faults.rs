@@ -259,21 +259,24 @@ async fn play(
     (faulty.calls(), faults > 0, end)
 }
 
+fn bytes() -> Arc<dyn Checkpointer> {
+    Arc::new(ByteSaver::default())
+}
+
 async fn survives_faults(build: fn(&Arc<World>) -> StateGraph<Diary>, requests: &[Request]) {
-    let bytes = || Arc::new(ByteSaver::default()) as Arc<dyn Checkpointer>;
-    let savers: [(Durability, fn() -> Arc<dyn Checkpointer>); 4] = [
-        (Durability::Sync, memory),
+    let savers = [
+        (Durability::Sync, memory as fn() -> _),
         (Durability::Async, memory),
         (Durability::Exit, memory),
         (Durability::Sync, bytes),
     ];
-    for (durability, memory) in savers {
-        let (calls, _, expected) = play(build, requests, durability, &memory(), None).await;
+    for (durability, open) in savers {
+        let (calls, _, expected) = play(build, requests, durability, &open(), None).await;
         assert!(calls > requests.len());
         for at in 0..calls {
             for fault in Fault::ALL {
                 let place = format!("{durability:?}, {fault:?} at {at} of {calls}");
-                let saver = memory();
+                let saver = open();
                 let played = play(build, requests, durability, &saver, Some((at, fault)));
                 let (_, faulted, end) = played.await;
                 assert!(faulted, "{place}: nothing has gone wrong");
@@ -318,7 +321,7 @@ async fn j7_a_saver_that_goes_wrong_anywhere_in_a_subgraph() {
 
 #[tokio::test(start_paused = true)]
 async fn j7_a_saver_that_goes_wrong_anywhere_around_a_question_in_a_subgraph() {
-    survives_faults(nested_asking, QUESTION).await;
+    survives_faults(nested_asking, &QUESTION[..3]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
 //! What a thread keeps, whatever happens to its runs.
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+#![allow(clippy::panic, clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 mod copying;
 mod cut_off;

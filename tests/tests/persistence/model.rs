@@ -127,13 +127,11 @@ impl Model {
             let node = &self.nodes[at];
             let line = match place {
                 Place::Start => node.input.clone().unwrap(),
-                Place::Ask => match &node.answer {
-                    Some(answer) => answer.clone(),
-                    None => {
-                        self.nodes[at].asked = true;
-                        return;
-                    }
-                },
+                Place::Ask if node.answer.is_none() => {
+                    self.nodes[at].asked = true;
+                    return;
+                }
+                Place::Ask => node.answer.clone().unwrap(),
                 place => format!("{}@{}", place.name(), node.log.len()),
             };
             at = self.add(Some(at), Some(at), Source::Loop);
@@ -160,7 +158,7 @@ struct Played {
     forked: usize,
 }
 
-fn is_refused<T>(result: Result<T, AgentError>) -> bool {
+fn is_refused<T>(result: &Result<T, AgentError>) -> bool {
     matches!(
         result,
         Err(AgentError::Checkpoint(
@@ -197,6 +195,7 @@ impl Played {
         self.model.nodes[at].id.unwrap()
     }
 
+    #[allow(clippy::too_many_lines)] // one arm for each thing that can be done
     async fn play(&mut self, op: &Op) {
         let (graph, thread) = (self.graph.clone(), self.thread.clone());
         let head = self.model.head();
@@ -231,7 +230,7 @@ impl Played {
                         self.model.run(fork);
                         self.forked += 1;
                     }
-                    _ => assert!(is_refused(ended)),
+                    _ => assert!(is_refused(&ended)),
                 }
             }
             Op::Proceed(at) => {
@@ -248,7 +247,7 @@ impl Played {
                         self.model.run(fork);
                         self.forked += 1;
                     }
-                    (None, None) => assert!(is_refused(ended)),
+                    (None, None) => assert!(is_refused(&ended)),
                     (at, head) => {
                         ended.unwrap();
                         self.model.run(at.or(head).unwrap());
@@ -280,7 +279,7 @@ impl Played {
                     None => copy.await,
                 };
                 match chosen.or(head) {
-                    None => assert!(is_refused(made)),
+                    None => assert!(is_refused(&made)),
                     Some(from) => {
                         made.unwrap();
                         let parent = self.model.nodes[from].parent;
@@ -300,7 +299,7 @@ impl Played {
                 let kept = (*newest).max(1).min(live.len());
                 let pruned = graph.prune(&thread, Keep::Newest(*newest)).await;
                 if live.is_empty() {
-                    assert!(is_refused(pruned));
+                    assert!(is_refused(&pruned));
                 } else {
                     assert_eq!(pruned.unwrap(), live.len() - kept);
                     for index in &live[..live.len() - kept] {
@@ -312,7 +311,7 @@ impl Played {
                 let copy = format!("{}", self.others.len() + 1);
                 let copied = graph.copy_thread(&thread, &copy).await;
                 if head.is_none() {
-                    assert!(is_refused(copied));
+                    assert!(is_refused(&copied));
                 } else {
                     copied.unwrap();
                     self.thread = copy;
@@ -377,7 +376,7 @@ fn same(model: &Model, history: &[Snapshot<Diary>]) {
 
 fn histories_fit(saver: impl Fn() -> Arc<dyn Checkpointer>) {
     let config = Config {
-        cases: 256,
+        cases: 128,
         failure_persistence: None,
         max_shrink_iters: 4_096,
         ..Config::default()
@@ -406,7 +405,7 @@ fn histories_fit(saver: impl Fn() -> Arc<dyn Checkpointer>) {
         })
         .unwrap_or_else(|error| panic!("{error}"));
     let (answered, forked) = counts.get();
-    assert!(answered > 100 && forked > 100, "{answered} {forked}");
+    assert!(answered > 50 && forked > 50, "{answered} {forked}");
 }
 
 #[test]
