@@ -26,7 +26,8 @@ struct Tally {
 }
 
 async fn count(tally: &Tally) -> TallyUpdate {
-    tokio::task::yield_now().await;
+    // Long enough for the other one to come between.
+    tokio::time::sleep(Duration::from_millis(2)).await;
     let by = format!("{} {}", tally.who, tally.count + 1);
     TallyUpdate::default().count(tally.count + 1).by(vec![by])
 }
@@ -54,6 +55,7 @@ pub(crate) fn process(arguments: &[&str]) {
     let [database, thread, name] = arguments else {
         panic!("a database, a thread and a name, not {arguments:?}")
     };
+    meet(Path::new(database), thread, name);
     let conflicts = block_on(async {
         let (_saver, graph) = graph(Path::new(database));
         let mut conflicts = 0;
@@ -81,6 +83,15 @@ pub(crate) fn process(arguments: &[&str]) {
         conflicts
     });
     println!("{conflicts}");
+}
+
+/// Waits until both processes are there.
+fn meet(database: &Path, thread: &str, name: &str) {
+    let here = |name: &str| database.with_file_name(format!("{thread}.{name}"));
+    std::fs::write(here(name), "").expect("there is room for files");
+    while !(here("one").exists() && here("two").exists()) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 pub(crate) fn test() {
