@@ -64,9 +64,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         outcome = agent.resume("t", id, decision(&word)).await?;
     }
     for message in &outcome.state().messages[2..] {
-        show::steps(message)
-            .iter()
-            .for_each(|line| println!("{line}"));
+        for line in show::steps(message) {
+            println!("{line}");
+        }
     }
     println!("{}", outcome.state().messages[6].text());
     Ok(())

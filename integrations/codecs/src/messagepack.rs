@@ -1,4 +1,4 @@
-//! MessagePack.
+//! `MessagePack`.
 
 use langgraph::checkpoint::{Format, FormatError, Limits, ReadValue};
 
@@ -7,7 +7,7 @@ const LIMITS: Limits = Limits::new("MessagePack")
     .binary()
     .depth(127);
 
-/// MessagePack with named fields: smaller than JSON and faster to read, and it holds what JSON does
+/// `MessagePack` with named fields: smaller than JSON and faster to read, and it holds what JSON does
 /// not: NaN and infinities, maps with keys of any kind, integers of 128 bits, bytes as they are.
 ///
 /// Fields are written with their names, so a state may change as with JSON. Refused is what would

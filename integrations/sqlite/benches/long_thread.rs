@@ -24,6 +24,7 @@ const MESSAGES: usize = 5_000;
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 #[tokio::main]
+#[allow(clippy::too_many_lines)] // one measurement after the other
 async fn main() -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("threads.db");

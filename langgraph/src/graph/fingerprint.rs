@@ -15,7 +15,9 @@ impl Topology {
             fnv.byte(u8::from(node.defer));
             if let NodeKind::Subgraph(inner) = &node.kind {
                 let inner = inner.fingerprint().to_le_bytes();
-                inner.into_iter().for_each(|byte| fnv.byte(byte));
+                for byte in inner {
+                    fnv.byte(byte);
+                }
             }
         }
         for edge in &self.edges {

@@ -51,7 +51,9 @@ impl<N: Into<String>, A: Serialize + ?Sized> From<(N, &A)> for OnceKey {
     fn from((name, arguments): (N, &A)) -> Self {
         let hash = |bytes: Vec<u8>| {
             let mut fnv = Fnv::new();
-            bytes.into_iter().for_each(|byte| fnv.byte(byte));
+            for byte in bytes {
+                fnv.byte(byte);
+            }
             fnv.finish()
         };
         Self {
@@ -215,7 +217,7 @@ impl Context {
             // A record that is half stored when the task is dropped would leave the log in doubt.
             let stored = tokio::spawn(async move { place.keep_once(record).await }).await;
             stored
-                .map_err(|lost| CheckpointError::storage(lost))
+                .map_err(CheckpointError::storage)
                 .flatten()
                 .map_err(|error| NodeError::from_agent(AgentError::from(error)))?;
         }

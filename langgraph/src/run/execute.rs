@@ -137,6 +137,7 @@ pub(super) fn judge<S: State>(
 }
 
 /// An answer is one only when no question is open.
+#[allow(clippy::result_large_err)] // moved once, where a task ends
 pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T, Unsettled> {
     match (result, cx.take_questions()) {
         (Ok(answer), None) => Ok(answer),

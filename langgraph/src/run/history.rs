@@ -1,6 +1,6 @@
 //! Looking back over a thread.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::load::{Loaded, Read, Replay};
@@ -27,9 +27,9 @@ impl<S: State> Walk<'_, S> {
         wanted: &[CheckpointId],
         mut see: impl FnMut(&Arc<S>, Loaded<S>) -> Result<(), AgentError>,
     ) -> Result<(), AgentError> {
-        let mut left: HashMap<CheckpointId, ()> = wanted.iter().map(|id| (*id, ())).collect();
+        let mut left: HashSet<CheckpointId> = wanted.iter().copied().collect();
         for id in wanted {
-            if !left.contains_key(id) {
+            if !left.contains(id) {
                 continue;
             }
             let chain = self.read.saver.load(self.read.key, Some(*id)).await?;
@@ -39,7 +39,7 @@ impl<S: State> Walk<'_, S> {
             for stored in &chain.records {
                 let state = Arc::clone(replay.before_entries(before, stored, None)?);
                 replay.entries(stored, None)?;
-                if left.remove(&stored.checkpoint.id).is_some() {
+                if left.remove(&stored.checkpoint.id) {
                     see(&state, replay.loaded(chain.head, stored.clone())?)?;
                 }
                 before = Some(stored);

@@ -30,6 +30,7 @@ pub(super) async fn ask<S: State>(
 }
 
 /// What a router answered, if it leads somewhere and waits for nothing.
+#[allow(clippy::result_large_err)] // moved once, where a task ends
 pub(super) fn check_answer<S: State>(
     plan: &Plan<S>,
     node: usize,

@@ -87,9 +87,10 @@ async fn enter_below<S: State>(
             Persistence::PerCall if collect => (below, Snapshots::Never, None),
             Persistence::PerCall => (below, Snapshots::Anywhere, None),
             Persistence::PerThread(key) => {
-                let snapshots = match collect {
-                    true => Snapshots::AtInputs,
-                    false => Snapshots::Anywhere,
+                let snapshots = if collect {
+                    Snapshots::AtInputs
+                } else {
+                    Snapshots::Anywhere
                 };
                 let call = Arc::from(below.namespace.join("/"));
                 (place.kept(key), snapshots, Some(call))

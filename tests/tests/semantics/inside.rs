@@ -81,7 +81,7 @@ async fn a_graph_over_another_state_shows_its_own() {
     inner.add_sequence(&["double", "ask"]);
     let mut outer = StateGraph::<Trail>::new();
     let mapped = inner.compile().unwrap().mapped(
-        |trail: &Trail| trail.round as i64,
+        |trail: &Trail| i64::try_from(trail.round).unwrap(),
         |n: i64| TrailUpdate::default().visits(vec![n.to_string()]),
     );
     outer.add_node("inner", mapped).add_sequence(&["inner"]);

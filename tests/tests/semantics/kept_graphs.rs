@@ -28,6 +28,7 @@ fn expert(persistence: Persistence) -> CompiledStateGraph<Notes> {
     expert.compile().unwrap().persistence(persistence)
 }
 
+#[allow(clippy::needless_pass_by_value)] // made for each call
 fn outer(inner: CompiledStateGraph<Notes>) -> CompiledStateGraph<String> {
     let mut outer = StateGraph::<String>::new();
     let ask = |text: &String| note(text);
@@ -68,7 +69,7 @@ async fn a_graph_over_the_same_state_that_is_kept_returns_what_it_changed_in_thi
     for round in 1..=3 {
         let outcome = outer.run(note("x")).thread("t").await.unwrap();
         assert_eq!(outcome.state().calls, round);
-        assert_eq!(outcome.state().lines.len() as u32, round);
+        assert_eq!(outcome.state().lines.len(), round as usize);
     }
 }
 

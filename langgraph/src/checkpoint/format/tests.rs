@@ -15,6 +15,7 @@ struct Sample {
     name: Option<String>,
     parts: Vec<Part>,
     by_name: BTreeMap<String, Part>,
+    #[allow(clippy::option_option)] // what is refused
     nested: Option<Option<u8>>,
     wide: i128,
     any: Value,
@@ -248,6 +249,7 @@ fn what_is_too_deep_to_be_read_is_not_written() {
     let written = serde_json::to_vec(&nested(128)).unwrap();
     assert!(serde_json::from_slice::<Value>(&written).is_err());
 
+    #[allow(clippy::items_after_statements)]
     fn parts(depth: usize) -> Part {
         (0..depth).fold(Part::Two(1, 1.0), |inner, _| Part::Deep(Box::new(inner)))
     }
