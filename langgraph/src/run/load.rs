@@ -478,7 +478,7 @@ impl<S: State> Loaded<S> {
         };
         machine.step = self.stored.checkpoint.step;
         machine.state = self.state;
-        machine.recorder = recorder;
+        machine.recorder = recorder.map(Box::new);
         if let Some(recorder) = &mut machine.recorder {
             let specs = self.stored.checkpoint.tasks.iter();
             recorder.called_before(specs.map(|spec| &spec.node), &plan);

@@ -127,7 +127,7 @@ pub(super) struct Machine<S: State> {
     /// Everything written, for the graph around this one.
     pub(super) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
-    pub(super) recorder: Option<Recorder<S>>,
+    pub(super) recorder: Option<Box<Recorder<S>>>,
     /// Which call of its task it is, and the answers that the task was given, for a graph without a
     /// log of its own.
     pub(super) call: usize,
@@ -456,7 +456,7 @@ impl<S: State> Machine<S> {
 
     /// What the ids of questions of the current superstep begin with.
     fn base(&self) -> String {
-        if let Some(checkpoint) = self.recorder.as_ref().and_then(Recorder::current) {
+        if let Some(checkpoint) = self.recorder.as_ref().and_then(|log| log.current()) {
             return checkpoint.to_string();
         }
         let path: Vec<_> = self.scope.namespace.iter().map(|name| &**name).collect();

@@ -153,7 +153,7 @@ pub(super) async fn start<S: State>(
             machine.step = checkpoint.step + 1;
             machine.state = loaded.state;
         }
-        machine.recorder = Some(recorder);
+        machine.recorder = Some(Box::new(recorder));
         machine
             .frontier
             .push(Task::by_edge(machine.plan.nodes.len()));

@@ -225,7 +225,7 @@ impl<S: State> ThreadUpdate<S> {
         let made = machine
             .recorder
             .as_ref()
-            .and_then(super::record::Recorder::current);
+            .and_then(|recorder| recorder.current());
         made.ok_or_else(|| CheckpointError::InvalidUpdate("nothing was written".to_owned()).into())
     }
 }
@@ -254,7 +254,7 @@ fn stand<S: State>(
     keep: &[usize],
 ) -> Result<Option<CheckpointId>, AgentError> {
     let Some(mut loaded) = loaded else {
-        machine.recorder = Some(log.recorder(machine, None));
+        machine.recorder = Some(Box::new(log.recorder(machine, None)));
         return Ok(None);
     };
     let recorder = log.recorder_behind(machine, &loaded);
@@ -378,7 +378,7 @@ async fn superstep<S: State>(
     let made = machine
         .recorder
         .as_ref()
-        .and_then(super::record::Recorder::current);
+        .and_then(|recorder| recorder.current());
     made.ok_or_else(|| refused("nothing was written"))
 }
 
