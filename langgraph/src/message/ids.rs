@@ -13,7 +13,10 @@
 //! - merging takes the mark, so no state holds one.
 //!
 //! Losing the mark costs a scan of the history and changes no result: an id that is not found is
-//! appended too. That is how updates that were stored are merged again.
+//! appended too. Whoever merges stored updates again, and knows the ids that came before, can have
+//! them marked as they are [read](Reading).
+
+use std::cell::Cell;
 
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
@@ -31,7 +34,7 @@ pub(super) fn fresh_id() -> String {
 }
 
 /// Whether the id is marked as one that no history holds yet.
-pub(super) fn is_fresh(id: &String) -> bool {
+pub(crate) fn is_fresh(id: &String) -> bool {
     id.capacity() == FRESH_CAPACITY && id.len() == Hyphenated::LENGTH
 }
 
@@ -39,6 +42,46 @@ pub(super) fn is_fresh(id: &String) -> bool {
 pub(super) fn settle(id: &mut String) {
     if is_fresh(id) {
         id.shrink_to_fit();
+    }
+}
+
+thread_local! {
+    /// How many ids were marked as they were read; none while they are not.
+    static READING: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// While this lives, messages that are read on this thread have marked ids. Whoever has it made
+/// takes the mark, by cloning, from every message whose id is not new after all.
+pub(crate) struct Reading(());
+
+impl Reading {
+    pub(crate) fn begin() -> Self {
+        READING.set(Some(0));
+        Self(())
+    }
+
+    /// Ends it, and says how many ids were marked.
+    pub(crate) fn end(self) -> usize {
+        READING.get().unwrap_or(0)
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        READING.set(None);
+    }
+}
+
+/// Marks an id that has been read, if that is wanted.
+pub(super) fn read(id: &mut String) {
+    if let Some(marked) = READING.get()
+        && id.len() == Hyphenated::LENGTH
+    {
+        id.shrink_to_fit();
+        id.reserve_exact(FRESH_CAPACITY - Hyphenated::LENGTH);
+        if is_fresh(id) {
+            READING.set(Some(marked + 1));
+        }
     }
 }
 
@@ -66,6 +109,22 @@ mod tests {
         settle(&mut moved);
         assert!(!is_fresh(&moved));
         assert!(!is_fresh(&new_id()));
+    }
+
+    #[test]
+    fn ids_are_marked_only_while_that_is_wanted() {
+        let text = serde_json::to_string(&crate::message::Message::user("hi").with_id(new_id()));
+        let text = text.unwrap();
+        let read = || {
+            serde_json::from_str::<crate::message::Message>(&text)
+                .unwrap()
+                .id
+        };
+        assert!(!is_fresh(&read().unwrap()));
+        let reading = Reading::begin();
+        assert!(is_fresh(&read().unwrap()));
+        assert_eq!(reading.end(), 1);
+        assert!(!is_fresh(&read().unwrap()));
     }
 
     #[test]

@@ -65,6 +65,7 @@ mod wire;
 
 pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
 pub use content::{Content, ContentPart, Media};
+pub(crate) use ids::{Reading, is_fresh};
 pub use kind::{Message, MessageKind, Role};
 pub use reducer::{AddMessages, AddMessagesStrict, add_messages, add_messages_strict};
 pub use tool::{ToolCall, ToolResult, ToolStatus};

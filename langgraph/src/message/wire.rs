@@ -7,6 +7,7 @@ use serde::de::{self, Deserializer};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use super::ids;
 use super::{Content, ContentPart, Message, MessageKind, ToolCall, ToolResult, ToolStatus};
 
 const REMOVE_ALL: &str = "remove_all";
@@ -141,7 +142,10 @@ impl OwnedFields {
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = OwnedFields::deserialize(deserializer)?;
+        let mut fields = OwnedFields::deserialize(deserializer)?;
+        if let Some(id) = &mut fields.id {
+            ids::read(id);
+        }
         fields.into_message().map_err(de::Error::custom)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::coder::Reader;
 use super::commit::{Changes, Commit};
 use super::execute::{Done, Ended};
+use super::known::KnownIds;
 use super::machine::{Machine, Seen, Task};
 use super::record::Recorder;
 use crate::AgentError;
@@ -14,6 +15,7 @@ use crate::checkpoint::{
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
+use crate::message::Reading;
 use crate::node::{Answer, Argument, Interrupt, OnceRecord, Questions, Writes};
 use crate::state::State;
 
@@ -106,13 +108,19 @@ impl<'a, S: State> Read<'a, S> {
 pub(super) struct Replay<'a, S: State> {
     reader: Reader<'a, S>,
     state: Arc<S>,
+    known: KnownIds,
 }
 
 impl<'a, S: State> Replay<'a, S> {
     pub(super) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
+        let mut known = KnownIds::default();
+        if reader.formats.is_some() {
+            known.add_state(&**initial);
+        }
         Self {
             reader,
             state: Arc::clone(initial),
+            known,
         }
     }
 
@@ -126,10 +134,19 @@ impl<'a, S: State> Replay<'a, S> {
         let plan = self.reader.plan;
         if let Some(snapshot) = &stored.checkpoint.snapshot {
             self.state = Arc::new(S::clone(&*self.reader.state(snapshot)?));
+            if self.reader.formats.is_some() {
+                self.known.add_state(&*self.state);
+            }
         } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before)
             && base.with_tasks
         {
-            let writes = finished(plan, &task_states(&self.reader, before)?);
+            let reading = Reading::begin();
+            let tasks = task_states(&self.reader, before)?;
+            let mut writes = into_finished(plan, tasks);
+            let slices = writes.iter().map(|(_, writes)| writes.as_slice());
+            if self.reader.formats.is_some() && !self.known.are_new(reading.end(), slices) {
+                writes = writes.clone();
+            }
             let mut commit = Commit {
                 plan,
                 state: &mut self.state,
@@ -169,7 +186,12 @@ impl<'a, S: State> Replay<'a, S> {
                 changes: changes.as_deref_mut(),
                 observed: false,
             };
-            for write in self.reader.writes(&entry.writes)? {
+            let reading = Reading::begin();
+            let mut writes = self.reader.writes(&entry.writes)?;
+            if self.reader.formats.is_some() && !self.known.are_new(reading.end(), [&*writes]) {
+                writes = writes.clone();
+            }
+            for write in writes {
                 commit.apply(plan.names.len(), write)?;
             }
         }
@@ -185,6 +207,18 @@ impl<'a, S: State> Replay<'a, S> {
             changes: None,
         })
     }
+}
+
+/// What finished tasks wrote, in their order; the tasks are not needed any more.
+fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(usize, Writes<S>)> {
+    let writes = |task: TaskState<S>| match (task.outcome, task.ran) {
+        (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
+            plan.index_of(&task.node).unwrap_or(plan.names.len()),
+            done.output.writes,
+        )),
+        _ => None,
+    };
+    tasks.into_iter().filter_map(writes).collect()
 }
 
 /// What finished tasks wrote, in their order.

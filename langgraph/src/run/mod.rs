@@ -11,6 +11,7 @@ mod housekeeping;
 mod inside;
 mod io;
 mod joins;
+mod known;
 mod load;
 mod machine;
 mod options;

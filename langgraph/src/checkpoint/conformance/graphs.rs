@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::{CheckpointError, Checkpointer, Durability};
 use super::{Problem, World, holds, same};
 use crate::graph::CompiledStateGraph;
+use crate::message::Message;
 use crate::node::{Command, Context, NodeError, Send};
 use crate::{AgentError, END, START, State, StateGraph};
 
@@ -19,6 +20,7 @@ super::cases! {
     a_run_goes_on_from_an_older_checkpoint,
     sent_items_and_states_come_back,
     a_graph_inside_goes_on_where_it_was,
+    a_chat_is_read_as_it_was_written,
     every_durability_ends_alike,
     two_runs_at_once_conflict,
     odd_values_come_back,
@@ -310,6 +312,84 @@ async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Pr
         starts.load(Ordering::Relaxed),
         1,
     )
+}
+
+#[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Chat {
+    #[reducer(add_messages)]
+    messages: Vec<Message>,
+    turn: usize,
+}
+
+/// Says, says again, edits and takes back, in all orders.
+fn talk(chat: &Chat) -> ChatUpdate {
+    let id = |back: usize| {
+        let place = chat.messages.len().checked_sub(back)?;
+        chat.messages.get(place)?.id.clone()
+    };
+    let said = Message::user(format!("turn {}", chat.turn));
+    let mut messages = vec![said.clone()];
+    match (chat.turn % 7, id(2)) {
+        (1, Some(id)) => messages.push(Message::assistant("edited").with_id(id)),
+        (2, Some(id)) => messages.insert(0, Message::remove(id)),
+        // One that is given an id that another message had once, and one with the same twice.
+        (3, _) => {
+            messages = vec![
+                said.clone().with_id("given"),
+                Message::user("again").with_id("given"),
+            ]
+        }
+        (4, _) => messages.push(Message::remove("given")),
+        (5, _) => messages.extend(chat.messages.last().cloned()),
+        _ => {}
+    }
+    ChatUpdate::default().messages(messages).turn(chat.turn + 1)
+}
+
+async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut graph = StateGraph::<Chat>::new();
+    graph
+        .add_node("talk", talk)
+        .add_edge(START, "talk")
+        .add_conditional_edges(
+            "talk",
+            |chat: &Chat| if chat.turn % 30 == 0 { "enough" } else { "on" },
+            [("on", "talk"), ("enough", END)],
+        );
+    let graph = graph.compile();
+    let graph = graph.map_err(|errors| Problem(format!("a graph: {errors}")))?;
+    let graph = graph.checkpointer(saver);
+    let mut states = Vec::new();
+    let mut events = graph
+        .run(())
+        .thread("t")
+        .stream(crate::stream::Mode::Values);
+    while let Some(event) = events.next().await {
+        if let crate::stream::EventKind::Values(state) = event?.kind {
+            states.push(state);
+        }
+    }
+    drop(events);
+    let history = graph.history("t").await?;
+    let read: Vec<_> = history
+        .into_iter()
+        .rev()
+        .map(|snapshot| snapshot.values)
+        .collect();
+    for state in states {
+        holds(
+            "a state that was seen is in the history",
+            read.iter().any(|read| *read == *state),
+        )?;
+    }
+    let oldest = graph.history("t").await?.into_iter().rev().nth(12);
+    let oldest = oldest
+        .ok_or_else(|| Problem("a short history".to_owned()))?
+        .id;
+    let again = graph.proceed("t").at(oldest).await?;
+    let found = graph.get_state("t").await?.map(|snapshot| snapshot.values);
+    same("the other branch", found.as_ref(), Some(again.state()))
 }
 
 async fn every_durability_ends_alike(world: &World<'_>) -> Result<(), Problem> {
