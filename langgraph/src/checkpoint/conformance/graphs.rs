@@ -250,7 +250,7 @@ async fn sent_items_and_states_come_back(world: &World<'_>) -> Result<(), Proble
                 log: vec!["alone".into()],
                 mood: Some(0.1),
             };
-            let sends = (0..3).map(|n| Send::to("work", n));
+            let sends = (0_i64..3).map(|n| Send::to("work", n));
             let sends = sends.chain([Send::state("look", alone)]);
             Command::<Diary>::goto(sends.collect::<Vec<_>>())
         })
