@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::super::{Batch, CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
@@ -159,9 +161,10 @@ async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
     let mut log = Log::root(&saver, "t");
     log.step(|_| ()).await?;
     let done = Arc::new(AtomicBool::new(false));
+    let began = Arc::new(Notify::new());
     let reader = {
         let (saver, key) = (Arc::clone(&saver), log.key.clone());
-        let done = Arc::clone(&done);
+        let (done, began) = (Arc::clone(&done), Arc::clone(&began));
         tokio::spawn(async move {
             let log = Log::at(&saver, key);
             let mut reads = 0;
@@ -173,11 +176,14 @@ async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
                     .all(|pair| matches!(pair, [a, b] if a == b));
                 holds("a batch is read whole", whole)?;
                 reads += 1;
+                began.notify_one();
                 tokio::task::yield_now().await;
             }
             Ok::<usize, Problem>(reads)
         })
     };
+    // A reader that fails says so below.
+    let _ = tokio::time::timeout(Duration::from_secs(10), began.notified()).await;
     let mut written = Ok(());
     for n in 0..40 {
         let id = log.next_id();
