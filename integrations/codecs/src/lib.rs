@@ -1,4 +1,4 @@
-//! Ways to store the threads of [langgraph](langgraph): as `MessagePack`, compressed, encrypted.
+//! Ways to store the threads of [langgraph]: as `MessagePack`, compressed, encrypted.
 //!
 //! A saver that keeps bytes takes [`Formats`](langgraph::checkpoint::Formats): one format that it
 //! writes, and others that it reads too. Formats are put around each other, and the tag beside each
