@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::super::{Batch, CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
@@ -160,26 +161,29 @@ async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
     let mut log = Log::root(&saver, "t");
     log.step(|_| ()).await?;
     let done = Arc::new(AtomicBool::new(false));
+    let began = Arc::new(Notify::new());
     let reader = {
         let (saver, key) = (Arc::clone(&saver), log.key.clone());
-        let done = Arc::clone(&done);
+        let (done, began) = (Arc::clone(&done), Arc::clone(&began));
         tokio::spawn(async move {
             let log = Log::at(&saver, key);
-            loop {
-                let last = done.load(Ordering::Relaxed);
+            let mut reads = 0;
+            while !done.load(Ordering::Relaxed) {
                 let records = log.values(None).await?;
                 // Each batch holds a pair.
                 let whole = records
                     .chunks(2)
                     .all(|pair| matches!(pair, [a, b] if a == b));
                 holds("a batch is read whole", whole)?;
-                if last {
-                    return Ok::<(), Problem>(());
-                }
+                reads += 1;
+                began.notify_one();
                 tokio::task::yield_now().await;
             }
+            Ok::<usize, Problem>(reads)
         })
     };
+    // A reader that fails says so below.
+    let _ = tokio::time::timeout(Duration::from_secs(10), began.notified()).await;
     let mut written = Ok(());
     for n in 0..40 {
         let id = log.next_id();
@@ -192,13 +196,11 @@ async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
         if written.is_err() {
             break;
         }
-        if n % 8 == 0 {
-            // Time for the reader, however few threads there are.
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        tokio::task::yield_now().await;
     }
     done.store(true, Ordering::Relaxed);
-    reader.await.map_err(|error| Problem(error.to_string()))??;
+    let reads = reader.await.map_err(|error| Problem(error.to_string()))??;
     written?;
+    holds("something was read", reads > 0)?;
     same("in the end", log.values(None).await?.len(), 80)
 }
