@@ -62,7 +62,9 @@ impl Reading {
 
     /// Ends it, and says how many ids were marked.
     pub(crate) fn end(self) -> usize {
-        READING.get().unwrap_or(0)
+        let marked = READING.get().unwrap_or(0);
+        drop(self);
+        marked
     }
 }
 

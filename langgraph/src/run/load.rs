@@ -142,11 +142,12 @@ impl<'a, S: State> Replay<'a, S> {
         {
             let reading = Reading::begin();
             let tasks = task_states(&self.reader, before)?;
-            let mut writes = into_finished(plan, tasks);
+            let writes = into_finished(plan, tasks);
             let slices = writes.iter().map(|(_, writes)| writes.as_slice());
-            if self.reader.formats.is_some() && !self.known.are_new(reading.end(), slices) {
-                writes = writes.clone();
-            }
+            let unmark =
+                self.reader.formats.is_some() && !self.known.are_new(reading.end(), slices);
+            // A copy has no marks.
+            let writes = if unmark { writes.clone() } else { writes };
             let mut commit = Commit {
                 plan,
                 state: &mut self.state,
@@ -187,10 +188,11 @@ impl<'a, S: State> Replay<'a, S> {
                 observed: false,
             };
             let reading = Reading::begin();
-            let mut writes = self.reader.writes(&entry.writes)?;
-            if self.reader.formats.is_some() && !self.known.are_new(reading.end(), [&*writes]) {
-                writes = writes.clone();
-            }
+            let writes = self.reader.writes(&entry.writes)?;
+            let unmark =
+                self.reader.formats.is_some() && !self.known.are_new(reading.end(), [&*writes]);
+            // A copy has no marks.
+            let writes = if unmark { writes.clone() } else { writes };
             for write in writes {
                 commit.apply(plan.names.len(), write)?;
             }

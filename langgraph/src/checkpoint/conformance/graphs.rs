@@ -337,7 +337,7 @@ fn talk(chat: &Chat) -> ChatUpdate {
             messages = vec![
                 said.clone().with_id("given"),
                 Message::user("again").with_id("given"),
-            ]
+            ];
         }
         (4, _) => messages.push(Message::remove("given")),
         (5, _) => messages.extend(chat.messages.last().cloned()),
@@ -354,7 +354,13 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
         .add_edge(START, "talk")
         .add_conditional_edges(
             "talk",
-            |chat: &Chat| if chat.turn % 30 == 0 { "enough" } else { "on" },
+            |chat: &Chat| {
+                if chat.turn.is_multiple_of(30) {
+                    "enough"
+                } else {
+                    "on"
+                }
+            },
             [("on", "talk"), ("enough", END)],
         );
     let graph = graph.compile();
@@ -380,7 +386,7 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
     for state in states {
         holds(
             "a state that was seen is in the history",
-            read.iter().any(|read| *read == *state),
+            read.contains(&state),
         )?;
     }
     let oldest = graph.history("t").await?.into_iter().rev().nth(12);
