@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if (($# == 0)); then
-    set -- cargo test --workspace
+    set -- cargo test --workspace --features langgraph-postgres/rustls
 fi
 
 fail() {

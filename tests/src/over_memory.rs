@@ -1,11 +1,9 @@
 //! A saver that keeps bytes, in memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointId, Checkpointer, Formats, Head, KeepsBytes, ListOptions, MemorySaver,
-    Prune, Row, SaverFuture, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Batch, Checkpointer, Formats, KeepsBytes, MemorySaver, Row, SaverFuture, ThreadKey, forward,
 };
 
 /// Values become bytes on their way into `store`, which several of these may share.
@@ -51,64 +49,6 @@ impl Checkpointer for OverMemory {
         })
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        self.store.load(key, id)
-    }
-
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        self.store.head(key)
-    }
-
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        self.store.list(key, options)
-    }
-
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        self.store.logs(thread)
-    }
-
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        self.store.threads(filter)
-    }
-
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
-        self.store.copy_thread(from, to)
-    }
-
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        self.store.prune(key, prune)
-    }
-
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        self.store.delete_log(key)
-    }
-
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
-        self.store.delete_thread(thread)
-    }
-
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
-        self.store.usage(thread)
-    }
-
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
-        term: Duration,
-    ) -> SaverFuture<'a, bool> {
-        self.store.lease(thread, holder, term)
-    }
-
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        self.store.release(thread, holder)
-    }
+    forward!(store: load, head, list, logs, threads, copy_thread, prune, delete_log, delete_thread);
+    forward!(store: usage, lease, release);
 }

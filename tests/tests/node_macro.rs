@@ -99,7 +99,7 @@ where
 }
 
 #[tokio::test]
-async fn d1_d2_d3_every_form_runs_in_one_graph() {
+async fn c13_c14_d1_d2_d3_every_form_runs_in_one_graph() {
     let mut graph = StateGraph::<Notes>::new();
     graph
         .add_node("by_ref", by_ref)

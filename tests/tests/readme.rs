@@ -119,6 +119,29 @@ fn links_between_the_pages_lead_somewhere() {
     assert!(count > 10, "found only {count} links");
 }
 
+#[test]
+fn i4_the_alignment_page_answers_every_question() {
+    let page = read("docs/langgraph-rust-alignment.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| Q"));
+    let mut answered: Vec<_> = rows
+        .filter_map(|row| row.split(" | ").next()?.parse::<usize>().ok())
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, (1..=35).collect::<Vec<_>>());
+}
+
+#[test]
+fn i2_every_named_example_is_there() {
+    let named = "echo state_graph_echo react_linear react_zhipu react_mcp react_mcp_gitlab react_exa \
+        memory_checkpoint memory_persistence agent simple_agent tool_agent router parallel subgraph \
+        human_in_the_loop assistant_email";
+    let folders = ["examples", "integrations/sqlite", "integrations/mcp"];
+    for name in named.split_whitespace() {
+        let file = |folder| root().join(folder).join(format!("examples/{name}.rs"));
+        assert!(folders.iter().any(|folder| file(folder).exists()), "{name}");
+    }
+}
+
 /// The names in the first column of the tables about rules and slips.
 fn documented(text: &str) -> BTreeSet<String> {
     let tables = text.lines().filter_map(|line| line.strip_prefix("| `"));

@@ -6,7 +6,7 @@ use langgraph::checkpoint::{Checkpointer, MemorySaver, conformance};
 use langgraph_tests::ByteSaver;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_saver_in_memory_does_what_a_saver_has_to() {
+async fn e1_the_saver_in_memory_does_what_a_saver_has_to() {
     let report =
         conformance::run(async || Ok(Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>));
     report.await.assert_ok();

@@ -137,7 +137,7 @@ struct Mixed {
 }
 
 #[test]
-fn c10_each_field_is_merged_by_its_rule() {
+fn c1_c10_each_field_is_merged_by_its_rule() {
     let state = Mixed {
         replaced: 1,
         added: 1,

@@ -162,13 +162,15 @@ async fn e11_a_thread_without_a_checkpointer_and_the_other_way_round_are_errors(
     ));
     let mut graph = StateGraph::<i64>::new();
     graph.add_node("a", increment).add_sequence(&["a"]);
-    let error = graph
-        .compile()
-        .unwrap()
-        .run(0)
-        .thread("t")
-        .await
-        .unwrap_err();
+    let graph = graph.compile().unwrap();
+    // Which thread's checkpoint?
+    let checkpoint = "019a0000-0000-7000-8000-000000000000".parse().unwrap();
+    let error = graph.run(0).at(checkpoint).await.unwrap_err();
+    assert!(matches!(
+        error,
+        AgentError::Checkpoint(CheckpointError::NoThread)
+    ));
+    let error = graph.run(0).thread("t").await.unwrap_err();
     assert!(matches!(
         error,
         AgentError::Checkpoint(CheckpointError::NoCheckpointer(_))

@@ -14,7 +14,7 @@ fn cases(of: &str) {
 }
 
 #[test]
-fn d7_j1_mistakes_in_a_graph_are_told_at_their_place() {
+fn d7_j1_j2_mistakes_in_a_graph_are_told_at_their_place() {
     cases("graph");
 }
 

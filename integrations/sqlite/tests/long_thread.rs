@@ -24,7 +24,7 @@ fn stored(path: &Path, from: i64, to: i64) -> f64 {
 }
 
 #[tokio::test]
-async fn a_thread_of_5000_messages_takes_little_more_than_its_messages() {
+async fn j3_a_thread_of_5000_messages_takes_little_more_than_its_messages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("threads.db");
     let options = Options::default().synchronous(Synchronous::Normal);

@@ -1,14 +1,10 @@
 //! Records that are written while the run goes on.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, ListOptions, Prune,
-    SaverFuture, ThreadFilter, ThreadInfo, ThreadKey, Usage,
-};
+use super::{Batch, CheckpointError, Checkpointer, SaverFuture, ThreadKey, forward};
 
 /// How many batches may wait.
 const WAITING: usize = 64;
@@ -71,6 +67,14 @@ impl Behind {
         }
         self.check()
     }
+
+    /// Makes a call when everything is written.
+    fn written<'a, T: Send + 'a>(&'a self, call: SaverFuture<'a, T>) -> SaverFuture<'a, T> {
+        Box::pin(async move {
+            self.flush().await?;
+            call.await
+        })
+    }
 }
 
 async fn write(
@@ -98,10 +102,6 @@ async fn write(
 }
 
 impl Checkpointer for Behind {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         Box::pin(async move {
             self.check()?;
@@ -113,94 +113,7 @@ impl Checkpointer for Behind {
         })
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.load(key, id).await
-        })
-    }
-
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.head(key).await
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.list(key, options).await
-        })
-    }
-
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.logs(thread).await
-        })
-    }
-
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.threads(filter).await
-        })
-    }
-
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.copy_thread(from, to).await
-        })
-    }
-
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.prune(key, prune).await
-        })
-    }
-
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.delete_log(key).await
-        })
-    }
-
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.delete_thread(thread).await
-        })
-    }
-
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
-        Box::pin(async move {
-            self.flush().await?;
-            self.saver.usage(thread).await
-        })
-    }
-
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
-        term: Duration,
-    ) -> SaverFuture<'a, bool> {
-        self.saver.lease(thread, holder, term)
-    }
-
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.release(thread, holder)
-    }
+    forward!(saver: formats, lease, release);
+    forward!(saver through written: load, head, list, logs, threads, copy_thread, prune);
+    forward!(saver through written: delete_log, delete_thread, usage);
 }

@@ -71,8 +71,10 @@ pub enum CheckpointError {
         /// The thread.
         thread: String,
     },
-    /// The graph has a checkpointer, and the run names no thread.
-    #[error("this graph has a checkpointer, so a run needs a thread: add `.thread(\"…\")`")]
+    /// The graph has a checkpointer, or the run starts at a checkpoint, and it names no thread.
+    #[error(
+        "a run of a graph that has a checkpointer, or that starts at a checkpoint, needs a thread: add `.thread(\"…\")`"
+    )]
     NoThread,
     /// The run names a thread, and the graph has no checkpointer.
     #[error(

@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use std::time::Duration;
-
 use super::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
-    ListOptions, Prune, SaverFuture, Stored, TaskRecord, ThreadFilter, ThreadInfo, ThreadKey,
-    Usage,
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Head, SaverFuture,
+    Stored, TaskRecord, ThreadKey, forward,
 };
 
 /// Stands before a saver and passes on only what matters when the run has ended.
@@ -175,10 +172,6 @@ impl Held {
 }
 
 impl Checkpointer for Held {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         let head = batch.head;
         let mut logs = self.logs();
@@ -226,30 +219,6 @@ impl Checkpointer for Held {
         }
     }
 
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        self.saver.list(key, options)
-    }
-
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        self.saver.logs(thread)
-    }
-
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        self.saver.threads(filter)
-    }
-
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.copy_thread(from, to)
-    }
-
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        self.saver.prune(key, prune)
-    }
-
     fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
         self.logs().remove(key);
         self.saver.delete_log(key)
@@ -260,20 +229,5 @@ impl Checkpointer for Held {
         self.saver.delete_thread(thread)
     }
 
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
-        self.saver.usage(thread)
-    }
-
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
-        term: Duration,
-    ) -> SaverFuture<'a, bool> {
-        self.saver.lease(thread, holder, term)
-    }
-
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.release(thread, holder)
-    }
+    forward!(saver: formats, list, logs, threads, copy_thread, prune, usage, lease, release);
 }

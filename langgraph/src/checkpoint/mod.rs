@@ -11,6 +11,7 @@ mod codec;
 pub mod conformance;
 mod error;
 mod format;
+mod forward;
 mod held;
 mod id;
 mod inner;
@@ -27,6 +28,8 @@ pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
 pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
+#[doc(inline)]
+pub use forward::forward;
 pub(crate) use held::Held;
 pub use id::CheckpointId;
 pub use inner::InnerSnapshot;

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::AgentError;
 use crate::checkpoint::{
-    CheckpointError, CheckpointId, ListOptions, Prune, ThreadFilter, ThreadInfo, Usage,
+    Batch, CheckpointError, CheckpointId, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey,
+    Usage,
 };
 use crate::graph::CompiledStateGraph;
 use crate::state::State;
@@ -44,7 +45,8 @@ impl<S: State> CompiledStateGraph<S> {
     }
 
     /// Removes the threads that nothing was written to for `idle`, and says how many they were. A
-    /// thread with a run under way that writes more rarely than that goes too.
+    /// thread that is written to meanwhile stays. A run that writes more rarely than `idle` finds its
+    /// thread gone, and fails with [`CheckpointError::Conflict`].
     ///
     /// # Errors
     ///
@@ -57,10 +59,24 @@ impl<S: State> CompiledStateGraph<S> {
             ..ThreadFilter::default()
         };
         let threads = saver.threads(filter).await?;
-        for thread in &threads {
-            saver.delete_thread(&thread.thread).await?;
+        let mut removed = 0;
+        for ThreadInfo { thread, head, .. } in &threads {
+            // Whoever has written since they were listed is ahead of this; whoever is about to write
+            // comes behind it, and is told.
+            let last_word = Batch {
+                head: Some(*head),
+                ..Batch::default()
+            };
+            match saver.put(&ThreadKey::root(thread.clone()), last_word).await {
+                Ok(()) => {
+                    saver.delete_thread(thread).await?;
+                    removed += 1;
+                }
+                Err(CheckpointError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
-        Ok(threads.len())
+        Ok(removed)
     }
 
     /// The threads that the saver keeps, in the order of their names. Another graph's are among
@@ -136,7 +152,7 @@ impl<S: State> CompiledStateGraph<S> {
             .folds(thread, &self.cut_off(thread, &kept, &deleted).await?)
             .await?;
         saver.prune(&key, Prune { fold, delete: gone }).await?;
-        self.delete_logs_below(thread, &deleted).await?;
+        self.delete_logs_below(thread, head.id, &kept).await?;
         Ok(deleted.len())
     }
 
@@ -172,17 +188,20 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(cut)
     }
 
-    /// Removes the logs of graphs inside tasks of checkpoints that are gone.
+    /// Removes the logs of graphs inside tasks of checkpoints that are gone: also those that an
+    /// earlier call has left, which failed half-way. What is newer than `head` is another run's.
     async fn delete_logs_below(
         &self,
         thread: &str,
-        deleted: &HashSet<CheckpointId>,
+        head: CheckpointId,
+        kept: &[CheckpointId],
     ) -> Result<(), AgentError> {
+        let kept: HashSet<_> = kept.iter().collect();
         let (saver, _) = self.kept(thread)?;
         for key in saver.logs(thread).await? {
             let place = key.namespace.first().map(String::as_str);
             let checkpoint = place.and_then(crate::node::Place::checkpoint_of);
-            if checkpoint.is_some_and(|id| deleted.contains(&id)) {
+            if checkpoint.is_some_and(|id| id < head && !kept.contains(&id)) {
                 saver.delete_log(&key).await?;
             }
         }

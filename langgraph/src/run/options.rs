@@ -120,7 +120,7 @@ impl<S: State> Run<S> {
         self
     }
 
-    /// When the run is stored; step by step unless set.
+    /// When a run on a thread is stored; step by step unless set.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.options.durability = durability;
         self
@@ -455,6 +455,7 @@ fn log<S: State>(
     options: &Options,
 ) -> Result<Option<threads::Log>, CheckpointError> {
     match (&graph.saver, &options.thread) {
+        (None, None) if options.at.is_some() => Err(CheckpointError::NoThread),
         (None, None) => Ok(None),
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),

@@ -1,12 +1,12 @@
 //! Threads whose run was cut off.
 
-use std::future::IntoFuture;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Outcome;
 use super::rivals::Lease;
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, ThreadFilter, ThreadInfo, ThreadKey};
+use crate::checkpoint::{CheckpointError, Checkpointer, Head, ThreadFilter, ThreadInfo, ThreadKey};
 use crate::graph::CompiledStateGraph;
 use crate::state::State;
 
@@ -41,20 +41,34 @@ impl<S: State> CompiledStateGraph<S> {
         let (saver, _) = self.kept("*")?;
         let mut resumed = Vec::new();
         for ThreadInfo { thread, head, .. } in self.threads(filter).await? {
-            let lease = match Lease::take(saver, &thread, Duration::ZERO).await {
-                Ok(lease) => lease,
-                // Somebody else goes on with it.
-                Err(CheckpointError::Held { .. }) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            // Or has done so since the threads were listed.
-            if saver.head(&ThreadKey::root(thread.clone())).await? == Some(head) {
-                let run = self.proceed(thread.clone()).into_future();
-                let outcome = lease.during(run).await;
+            let outcome = self.resume_cut_off(saver, &thread, head).await;
+            if let Some(outcome) = outcome.transpose() {
                 resumed.push(Resumed { thread, outcome });
             }
-            lease.give_back().await?;
         }
         Ok(resumed)
+    }
+
+    /// Goes on with a thread whose head is that one still; `None` when somebody else does so, or has.
+    async fn resume_cut_off(
+        &self,
+        saver: &Arc<dyn Checkpointer>,
+        thread: &str,
+        head: Head,
+    ) -> Result<Option<Outcome<S>>, AgentError> {
+        let lease = match Lease::take(saver, thread, Duration::ZERO).await {
+            Ok(lease) => lease,
+            Err(CheckpointError::Held { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let run = async {
+            if saver.head(&ThreadKey::root(thread)).await? != Some(head) {
+                return Ok(None);
+            }
+            self.proceed(thread).await.map(Some)
+        };
+        let outcome = lease.during(run).await;
+        lease.give_back().await;
+        outcome
     }
 }

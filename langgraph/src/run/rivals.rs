@@ -35,6 +35,7 @@ pub(super) struct Lease {
     saver: Arc<dyn Checkpointer>,
     thread: String,
     holder: String,
+    given_back: bool,
 }
 
 impl Lease {
@@ -49,6 +50,7 @@ impl Lease {
             thread: thread.to_owned(),
             // Two runs may have been given one id.
             holder: uuid::Uuid::now_v7().to_string(),
+            given_back: false,
         };
         let began = Instant::now();
         let mut pause = Duration::from_millis(5);
@@ -85,9 +87,11 @@ impl Lease {
         .await
     }
 
-    /// Ends the hold, and knows that it has ended.
-    pub(super) async fn give_back(&self) -> Result<(), CheckpointError> {
-        self.saver.release(&self.thread, &self.holder).await
+    /// Ends the hold before anything else happens. One that cannot be given back runs out: what was
+    /// done meanwhile is stored, and somebody who were told of a failure would do it again.
+    pub(super) async fn give_back(mut self) {
+        let released = self.saver.release(&self.thread, &self.holder).await;
+        self.given_back = released.is_ok();
     }
 
     /// Renews the lease for as long as that works.
@@ -109,12 +113,14 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        if self.given_back {
+            return;
+        }
         let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
         let holder = std::mem::take(&mut self.holder);
         // Without a runtime the lease runs out by itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                // As above: what cannot be given back runs out.
                 let _ = saver.release(&thread, &holder).await;
             });
         }
@@ -133,7 +139,7 @@ pub(super) async fn beside_others<T>(
         OnConflict::Wait(at_most) => {
             let lease = Lease::take(saver, thread, at_most).await?;
             let ended = lease.during(run).await;
-            lease.give_back().await?;
+            lease.give_back().await;
             ended
         }
         OnConflict::Cancel => {

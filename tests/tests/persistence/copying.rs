@@ -1,11 +1,16 @@
 //! Copies of threads, and threads that go.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, ThreadFilter, Usage};
+use langgraph::checkpoint::{
+    CheckpointError, Checkpointer, SaverFuture, ThreadFilter, ThreadInfo, Usage, forward,
+};
 use langgraph::prelude::*;
 
-use super::support::{Diary, World, ask, graph_in, in_memory, log_of, note, shown, state, wrote};
+use super::support::{
+    Diary, World, ask, graph_in, in_memory, log_of, memory, note, over, shown, state, wrote,
+};
 
 fn asking() -> CompiledStateGraph<Diary> {
     let mut inner = StateGraph::<Diary>::new();
@@ -123,6 +128,47 @@ async fn idle_threads_go() {
     // A thread of that name begins anew.
     graph.run(()).thread("old").await.unwrap();
     assert_eq!(graph.history("old").await.unwrap().len(), 2);
+}
+
+/// Writes to a thread as soon as threads were listed.
+struct Meanwhile {
+    saver: Arc<dyn Checkpointer>,
+    graph: OnceLock<CompiledStateGraph<Diary>>,
+}
+
+impl Checkpointer for Meanwhile {
+    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+        Box::pin(async move {
+            let threads = self.saver.threads(filter).await?;
+            let graph = self.graph.get().unwrap();
+            graph.resume("busy", "name", "Ada").await.unwrap();
+            Ok(threads)
+        })
+    }
+
+    forward!(saver: formats, put, load, head, list, logs, copy_thread, prune, delete_log);
+    forward!(saver: delete_thread, usage, lease, release);
+}
+
+#[tokio::test]
+async fn j6_a_thread_that_is_written_to_while_idle_ones_go_stays() {
+    let mut graph = graph_in(&World::new());
+    graph.add_node("ask", ask).add_sequence(&["ask"]);
+    let saver = Arc::new(Meanwhile {
+        saver: memory(),
+        graph: OnceLock::new(),
+    });
+    let direct = over(&graph, &saver.saver);
+    saver.graph.set(direct.clone()).unwrap();
+    for thread in ["busy", "idle"] {
+        direct.run(()).thread(thread).await.unwrap();
+    }
+    let saver: Arc<dyn Checkpointer> = saver;
+    let graph = over(&graph, &saver);
+    let removed = graph.delete_idle_threads(Duration::ZERO).await.unwrap();
+    assert_eq!(removed, 1);
+    assert_eq!(log_of(&graph, "busy").await, ["Ada"]);
+    assert!(graph.get_state("idle").await.unwrap().is_none());
 }
 
 #[tokio::test]

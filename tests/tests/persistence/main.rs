@@ -12,3 +12,4 @@ mod pruning;
 mod rivals;
 mod saver;
 mod support;
+mod upkeep;

@@ -13,7 +13,7 @@ use super::support::{
 };
 
 /// A graph with a question, two nodes side by side, and a graph inside.
-fn build(world: &Arc<World>) -> StateGraph<Diary> {
+pub(super) fn build(world: &Arc<World>) -> StateGraph<Diary> {
     let mut inner = StateGraph::<Diary>::new();
     inner.add_node("x", note).add_node("y", note);
     inner.add_sequence(&["x", "y"]);
@@ -36,7 +36,7 @@ fn build(world: &Arc<World>) -> StateGraph<Diary> {
 }
 
 /// Three turns; a fork from the first, that ran to its end; the last waits for an answer.
-async fn busy(graph: &CompiledStateGraph<Diary>, thread: &str) {
+pub(super) async fn busy(graph: &CompiledStateGraph<Diary>, thread: &str) {
     graph.run(wrote("one")).thread(thread).await.unwrap();
     graph.resume(thread, "name", "Ada").await.unwrap();
     graph.run(wrote("two")).thread(thread).await.unwrap();

@@ -9,7 +9,7 @@ use langgraph::prelude::*;
 use langgraph::run::OnConflict;
 use tokio::sync::Notify;
 
-use super::saver::Faulty;
+use super::saver::{Fault, Faulty};
 use super::support::{
     Diary, DiaryUpdate, World, ask, graph_in, log_of, memory, note, over, shown, state, world,
     wrote,
@@ -146,6 +146,28 @@ async fn a_run_that_has_lost_its_lease_ends() {
         AgentError::Checkpoint(CheckpointError::LeaseLost { .. })
     ));
     assert!(world.effects().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_cannot_be_given_back_fails_nobody() {
+    let calls = {
+        let counted = Faulty::new(&memory(), None);
+        waits_for_its_turn(&counted).await.unwrap();
+        counted.calls()
+    };
+    // Giving it back is the last thing that a run does.
+    let faulty = Faulty::new(&memory(), Some((calls - 1, Fault::Fails)));
+    let ended = waits_for_its_turn(&faulty).await.unwrap();
+    assert!(ended.is_done());
+    assert!(faulty.calls() >= calls);
+}
+
+async fn waits_for_its_turn(saver: &Arc<Faulty>) -> Result<Outcome<Diary>, AgentError> {
+    let saver: Arc<dyn Checkpointer> = Arc::<Faulty>::clone(saver);
+    let mut graph = graph_in(&World::new());
+    graph.add_node("a", note).add_sequence(&["a"]);
+    let run = over(&graph, &saver).run(()).thread("t");
+    run.on_conflict(OnConflict::Wait(Duration::ZERO)).await
 }
 
 #[tokio::test]

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, ListOptions, Prune,
-    SaverFuture, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Batch, CheckpointError, Checkpointer, SaverFuture, ThreadKey, forward,
 };
 
 /// What goes wrong with a call.
@@ -97,62 +96,10 @@ impl Faulty {
 }
 
 impl Checkpointer for Faulty {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         // Not before its turn.
         let put = Box::pin(async move { self.saver.put(key, batch).await });
         Box::pin(self.counted(self.around(put)))
-    }
-
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        self.around(Box::pin(async move { self.saver.load(key, id).await }))
-    }
-
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        self.around(Box::pin(async move { self.saver.head(key).await }))
-    }
-
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        self.saver.list(key, options)
-    }
-
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        self.saver.logs(thread)
-    }
-
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        self.saver.threads(filter)
-    }
-
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.copy_thread(from, to)
-    }
-
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        self.around(Box::pin(async move { self.saver.prune(key, prune).await }))
-    }
-
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        self.around(Box::pin(async move { self.saver.delete_log(key).await }))
-    }
-
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.delete_thread(thread)
-    }
-
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
-        self.saver.usage(thread)
     }
 
     fn lease<'a>(
@@ -169,9 +116,7 @@ impl Checkpointer for Faulty {
         }))
     }
 
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        self.around(Box::pin(
-            async move { self.saver.release(thread, holder).await },
-        ))
-    }
+    forward!(saver: formats);
+    forward!(saver through around: load, head, list, logs, threads, copy_thread, prune, delete_log);
+    forward!(saver through around: delete_thread, usage, release);
 }

@@ -229,7 +229,7 @@ async fn b20_a_wrapper_sees_a_question_as_an_error_and_does_not_hide_it() {
 }
 
 #[tokio::test]
-async fn f9_a_debug_node_shows_the_state_and_leaves_it_alone() {
+async fn c15_f9_a_debug_node_shows_the_state_and_leaves_it_alone() {
     let notes = Recorder::default();
     let mut graph = StateGraph::<i64>::new();
     graph

@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::node::{NodeTimeout, RetryPolicy, is_transient, worker};
@@ -264,14 +264,19 @@ async fn b19_each_task_of_a_worker_is_retried_for_itself() {
 
 #[tokio::test]
 async fn b19_a_retried_subgraph_starts_from_its_input() {
-    let runs = Arc::new(AtomicU32::new(0));
-    let counted = Arc::clone(&runs);
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let (first, second) = (Arc::clone(&ran), Arc::clone(&ran));
     let mut inner = StateGraph::<Log>::new();
     inner
-        .add_node("first", |_: &Log| line("first"))
+        .add_node("first", move |_: &Log| {
+            first.lock().unwrap().push("first");
+            line("first")
+        })
         .add_node("second", move |_: &Log| {
-            match counted.fetch_add(1, Ordering::SeqCst) {
-                0 => Err(Boom("not yet")),
+            let mut ran = second.lock().unwrap();
+            ran.push("second");
+            match ran.len() {
+                2 => Err(Boom("not yet")),
                 _ => Ok(line("second")),
             }
         })
@@ -282,4 +287,5 @@ async fn b19_a_retried_subgraph_starts_from_its_input() {
         .unwrap();
     let state = graph.invoke(Log::default()).await.unwrap();
     assert_eq!(state.lines, ["first", "second"]);
+    assert_eq!(*ran.lock().unwrap(), ["first", "second", "first", "second"]);
 }

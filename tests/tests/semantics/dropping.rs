@@ -354,7 +354,7 @@ async fn f5_b17_the_thread_of_a_dropped_run_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn b17_what_finished_beside_a_dropped_node_does_not_run_again() {
+async fn b17_e10_what_finished_beside_a_dropped_node_does_not_run_again() {
     let graph = graph("^>a ^>hold a>b").checkpointer(Arc::new(MemorySaver::new()));
     let probe = Probe::new();
     let run = graph.run(()).thread("t").resource(Arc::clone(&probe));

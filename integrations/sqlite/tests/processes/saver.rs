@@ -1,11 +1,9 @@
 //! A saver that writes down what it has acknowledged.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, Payload, Prune,
-    SaverFuture, TaskOutcome, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Batch, Checkpointer, Payload, SaverFuture, TaskOutcome, ThreadKey, forward,
 };
 
 use crate::trace::{Phase, Trace};
@@ -38,10 +36,6 @@ fn keys(batch: &Batch) -> Vec<String> {
 }
 
 impl Checkpointer for Traced {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         Box::pin(async move {
             let keys = keys(&batch);
@@ -56,64 +50,6 @@ impl Checkpointer for Traced {
         })
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        self.saver.load(key, id)
-    }
-
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        self.saver.head(key)
-    }
-
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
-        options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        self.saver.list(key, options)
-    }
-
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        self.saver.logs(thread)
-    }
-
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        self.saver.threads(filter)
-    }
-
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.copy_thread(from, to)
-    }
-
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        self.saver.prune(key, prune)
-    }
-
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        self.saver.delete_log(key)
-    }
-
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.delete_thread(thread)
-    }
-
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
-        self.saver.usage(thread)
-    }
-
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
-        term: Duration,
-    ) -> SaverFuture<'a, bool> {
-        self.saver.lease(thread, holder, term)
-    }
-
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        self.saver.release(thread, holder)
-    }
+    forward!(saver: formats, load, head, list, logs, threads, copy_thread, prune, delete_log);
+    forward!(saver: delete_thread, usage, lease, release);
 }
