@@ -16,13 +16,23 @@ pub enum PostgresError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The certificates to trust cannot be read.
+    #[error(
+        "no certificates to trust from {place}: {reason}; a PEM file of root certificates is one for `Options::root_certificates`"
+    )]
+    Certificates {
+        /// Where they were looked for.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The name of the schema is no plain name.
     #[error(
         "`{0}` is no name for a schema; use lower-case letters, digits and underscores, at most 63"
     )]
     Schema(String),
     /// No connection can be made, or none is free in time.
-    #[error("cannot connect to PostgreSQL: {0}")]
+    #[error("cannot connect to PostgreSQL: {}", told(.0.as_ref()))]
     Connect(#[source] Box<dyn Error + Send + Sync>),
     /// The tables were made by a later version of this crate.
     #[error(

@@ -2,12 +2,16 @@
 //!
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
 //! in any number of processes.
+//!
+//! With the feature `rustls` connections are encrypted for URLs that say `sslmode=require`.
 
 mod error;
 mod migrate;
 mod pool;
 mod saver;
 mod store;
+#[cfg(feature = "rustls")]
+mod tls;
 
 pub use error::PostgresError;
 pub use pool::{Database, Options};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
+#[cfg(feature = "rustls")]
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -35,6 +37,8 @@ pub struct Options {
     schema: String,
     max_connections: usize,
     timeout: Duration,
+    #[cfg(feature = "rustls")]
+    root_certificates: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -43,6 +47,8 @@ impl Default for Options {
             schema: "langgraph".to_owned(),
             max_connections: 8,
             timeout: Duration::from_secs(30),
+            #[cfg(feature = "rustls")]
+            root_certificates: None,
         }
     }
 }
@@ -69,6 +75,15 @@ impl Options {
         self.timeout = limit;
         self
     }
+
+    /// A PEM file with the root certificates to trust, in place of those that the operating system
+    /// trusts: what `sslrootcert` is elsewhere. Needs the feature `rustls`.
+    #[cfg(feature = "rustls")]
+    #[must_use]
+    pub fn root_certificates(mut self, file: impl Into<PathBuf>) -> Self {
+        self.root_certificates = Some(file.into());
+        self
+    }
 }
 
 /// A PostgreSQL database with the tables of this crate. Cheap to clone: clones share their
@@ -77,8 +92,10 @@ impl Options {
 /// The tables have a schema of their own. Connections set their `search_path` to it when they are
 /// made, so a pooler in front of the server has to keep sessions (`pool_mode = session`).
 ///
-/// Connections are not encrypted: use a server on this machine, on a private network, or behind a
-/// tunnel. A URL that demands TLS is refused.
+/// Connections are encrypted for URLs that say `sslmode=require` or `sslmode=verify-full`, which needs
+/// the feature `rustls`: the server has to have a certificate for its host name that is trusted, in
+/// either case. Others are not encrypted: they are for a server on this machine, on a private network,
+/// or behind a tunnel.
 #[derive(Clone)]
 pub struct Database {
     pool: Pool,
@@ -106,11 +123,12 @@ impl Database {
             url: without_password(url),
             reason,
         };
-        let mut config: Config = url
+        let mut config: Config = verified(url)
             .parse()
             .map_err(|error: tokio_postgres::Error| refused(error.to_string()))?;
-        if config.get_ssl_mode() == SslMode::Require {
-            let reason = "`sslmode=require` is not supported; use `sslmode=prefer` and a tunnel";
+        let encrypted = config.get_ssl_mode() == SslMode::Require;
+        if encrypted && !cfg!(feature = "rustls") {
+            let reason = "`sslmode=require` needs the feature `rustls` of langgraph-postgres";
             return Err(refused(reason.to_owned()));
         }
         if config.get_application_name().is_none() {
@@ -122,11 +140,23 @@ impl Database {
         if schema.is_empty() || schema.len() > 63 || !schema.chars().all(plain) {
             return Err(PostgresError::Schema(schema));
         }
-        let manager = ManagerConfig {
+        let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
+        let manager = match encrypted {
+            #[cfg(feature = "rustls")]
+            true => {
+                let tls = crate::tls::connector(options.root_certificates.as_deref())?;
+                Manager::from_config(config, tls, recycling)
+            }
+            _ => {
+                // `prefer` would encrypt for whoever answers.
+                config.ssl_mode(SslMode::Disable);
+                Manager::from_config(config, NoTls, recycling)
+            }
+        };
         let path = format!("SET search_path TO \"{schema}\"");
-        let pool = Pool::builder(Manager::from_config(config, NoTls, manager))
+        let pool = Pool::builder(manager)
             .max_size(options.max_connections)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(options.timeout))
@@ -237,6 +267,16 @@ fn gave_way(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
+/// The URL in words that the driver knows: with this crate to require encryption is to verify.
+fn verified(url: &str) -> String {
+    let (place, parameters) = match url.split_once('?') {
+        Some((place, parameters)) => (format!("{place}?"), parameters),
+        None if url.contains("://") => return url.to_owned(),
+        None => (String::new(), url),
+    };
+    place + &parameters.replace("sslmode=verify-full", "sslmode=require")
+}
+
 /// The URL as it may be shown.
 fn without_password(url: &str) -> String {
     let hidden = |rest: &str, at: usize| {
@@ -268,7 +308,26 @@ impl fmt::Debug for Database {
 
 #[cfg(test)]
 mod tests {
-    use super::without_password;
+    use super::{verified, without_password};
+
+    #[test]
+    fn what_requires_encryption_is_verified_in_full() {
+        let same = [
+            "postgres://me:sslmode=verify-full@host/db",
+            "postgres://me@host/db?sslmode=disable",
+            "host=a sslmode=prefer",
+        ];
+        for url in same {
+            assert_eq!(verified(url), url);
+        }
+        let url = "postgres://me@host/db?sslmode=verify-full&connect_timeout=1";
+        let expected = "postgres://me@host/db?sslmode=require&connect_timeout=1";
+        assert_eq!(verified(url), expected);
+        assert_eq!(
+            verified("host=a sslmode=verify-full"),
+            "host=a sslmode=require"
+        );
+    }
 
     #[test]
     fn a_password_is_not_shown() {

@@ -1,0 +1,102 @@
+//! What a server asks while it works on a call.
+
+use langgraph::agent::{ToolContext, ToolError};
+use rmcp::model::{
+    ElicitRequestParams, ElicitationCapability, InputRequest, InputRequiredResult, InputResponses,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a server asks for: the question of the [interrupt](langgraph::agent::ToolContext::interrupt),
+/// whose key is the tool's name and the server's own key, as in `book_table/guests`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Question {
+    /// What the person is to be asked.
+    pub message: String,
+    /// The JSON schema of what is to be filled in, if it is a form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// Where the person is to go, if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// The answer to a [`Question`].
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_mcp::Elicited;
+/// use serde_json::json;
+///
+/// let answer = Elicited::Accept(json!({"guests": 4}));
+/// assert_eq!(serde_json::to_value(answer)?, json!({"accept": {"guests": 4}}));
+/// assert_eq!(serde_json::to_value(Elicited::Decline)?, json!("decline"));
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Elicited {
+    /// What was filled in; `null` where there was nothing to fill in.
+    Accept(Value),
+    /// The person does not want to say.
+    Decline,
+    /// The person wants none of it.
+    Cancel,
+}
+
+/// That we can be asked, in forms and by addresses.
+pub(crate) fn capability() -> ElicitationCapability {
+    let mut capability = ElicitationCapability::default();
+    capability.form = Some(rmcp::model::FormElicitationCapability::default());
+    capability.url = Some(rmcp::model::UrlElicitationCapability::default());
+    capability
+}
+
+/// The answers to all that a server asks for, as soon as they are there.
+pub(crate) fn answers(
+    required: &InputRequiredResult,
+    cx: &ToolContext<'_>,
+) -> Result<Option<InputResponses>, ToolError> {
+    let Some(requests) = &required.input_requests else {
+        return Ok(None);
+    };
+    let mut answers = InputResponses::new();
+    for (key, request) in requests {
+        let InputRequest::Elicitation(request) = request else {
+            return Err(not_a_question());
+        };
+        let question = match &request.params {
+            ElicitRequestParams::FormElicitationParams {
+                message,
+                requested_schema,
+                ..
+            } => Question {
+                message: message.clone(),
+                schema: Some(serde_json::to_value(requested_schema)?),
+                url: None,
+            },
+            ElicitRequestParams::UrlElicitationParams { message, url, .. } => Question {
+                message: message.clone(),
+                schema: None,
+                url: Some(url.clone()),
+            },
+            _ => return Err(not_a_question()),
+        };
+        let key_here = format!("{}/{key}", cx.call().name);
+        let answer: Elicited = cx.interrupt(&key_here, &question)?;
+        let answer = match answer {
+            Elicited::Accept(Value::Null) => json!({"action": "accept"}),
+            Elicited::Accept(content) => json!({"action": "accept", "content": content}),
+            Elicited::Decline => json!({"action": "decline"}),
+            Elicited::Cancel => json!({"action": "cancel"}),
+        };
+        answers.insert(key.clone(), answer);
+    }
+    Ok(Some(answers))
+}
+
+fn not_a_question() -> ToolError {
+    ToolError::model("the tool asks for something other than a person's answer, and cannot have it")
+}

@@ -1,0 +1,49 @@
+//! Tools of MCP servers for [`langgraph`]: the [Model Context Protocol](https://modelcontextprotocol.io).
+//!
+//! A server is a process that is started here, or an address. Its tools are tools like any other.
+//!
+//! ```no_run
+//! use langgraph::agent::{ScriptedModel, react_agent};
+//! use langgraph_mcp::McpClient;
+//! use tokio::process::Command;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut command = Command::new("uvx");
+//! command.args(["mcp-server-time", "--local-timezone", "Europe/Berlin"]);
+//! let clock = McpClient::connect(command).await?;
+//!
+//! # let model = ScriptedModel::new(["…"]);
+//! let agent = react_agent(model, clock.tools().await?).compile()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What a call does
+//!
+//! - What the server answers is what the model reads: text, pictures, sounds and documents. Where it
+//!   says that the tool failed, and where it refuses the call, the model is told why, and the run
+//!   goes on.
+//! - When the server is gone, the node fails: another try, or going on with the thread, needs a new
+//!   [`McpClient`].
+//! - A call that nobody waits for any more (the run was cancelled, the node took too long) is
+//!   cancelled at the server.
+//! - When a server asks for something by the rules of protocol version 2026-07-28, the run pauses with
+//!   the question, as with [`interrupt`](langgraph::agent::ToolContext::interrupt), and the answer
+//!   reaches the server: see [`Elicited`]. Requests of a server for a model's answer or for folders
+//!   are refused.
+//!
+//! # TLS
+//!
+//! Addresses that begin with `https` need the feature `rustls` or the feature `native-tls`.
+
+mod client;
+mod content;
+mod elicit;
+mod error;
+mod tool;
+mod transport;
+
+pub use client::{McpClient, Options};
+pub use elicit::{Elicited, Question};
+pub use error::McpError;
+pub use transport::{Http, Transport};

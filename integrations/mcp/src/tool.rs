@@ -1,0 +1,115 @@
+//! A tool of a server.
+
+use std::sync::Arc;
+
+use langgraph::agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolRun};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
+use rmcp::service::ServiceError;
+use serde_json::Value;
+
+use crate::client::Connection;
+use crate::{McpError, content, elicit};
+
+/// So often may a server ask for more before it answers a call.
+const MAX_ROUNDS: usize = 16;
+
+/// A tool of a server.
+pub(crate) struct RemoteTool {
+    definition: ToolDefinition,
+    /// What the server calls it.
+    name: String,
+    connection: Arc<Connection>,
+}
+
+impl RemoteTool {
+    pub(crate) fn new(tool: rmcp::model::Tool, connection: Arc<Connection>) -> Self {
+        let described = tool.description.as_deref().or(tool.title.as_deref());
+        let definition = ToolDefinition::new(
+            format!("{}{}", connection.options.prefix, tool.name),
+            described.unwrap_or_default(),
+            Value::Object((*tool.input_schema).clone()),
+        );
+        Self {
+            definition,
+            name: tool.name.into_owned(),
+            connection,
+        }
+    }
+
+    /// Calls the tool until it has what it needs.
+    async fn answer(
+        &self,
+        mut call: CallToolRequestParams,
+        cx: &ToolContext<'_>,
+    ) -> Result<CallToolResult, ToolError> {
+        for _ in 0..MAX_ROUNDS {
+            match self.once(call.clone()).await? {
+                CallToolResponse::Complete(result) => return Ok(result),
+                CallToolResponse::InputRequired(required) => {
+                    call.input_responses = elicit::answers(&required, cx)?;
+                    call.request_state = required.request_state;
+                }
+                _ => {
+                    return Err(ToolError::model(format!(
+                        "`{}` has begun a task of its own, whose end cannot be waited for",
+                        self.name
+                    )));
+                }
+            }
+        }
+        Err(ToolError::model(format!(
+            "`{}` has asked {MAX_ROUNDS} times and not answered",
+            self.name
+        )))
+    }
+
+    /// One request. It is cancelled at the server when this is dropped.
+    async fn once(&self, call: CallToolRequestParams) -> Result<CallToolResponse, ToolError> {
+        let Connection {
+            server, options, ..
+        } = &*self.connection;
+        let limit = options.call_timeout;
+        let answer = self.connection.peer().call_tool_once(call);
+        let Ok(answer) = tokio::time::timeout(limit, answer).await else {
+            return Err(ToolError::model(format!(
+                "`{}` has not answered within {limit:?}",
+                self.name
+            )));
+        };
+        answer.map_err(|error| match error {
+            ServiceError::McpError(refusal) => ToolError::model(refusal.message.into_owned()),
+            gone @ (ServiceError::TransportSend(_) | ServiceError::TransportClosed) => {
+                ToolError::fatal(McpError::Gone {
+                    server: server.clone(),
+                    source: Box::new(gone),
+                })
+            }
+            other => ToolError::model(other.to_string()),
+        })
+    }
+}
+
+impl Tool for RemoteTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
+        Box::pin(async move {
+            let mut call = CallToolRequestParams::new(self.name.clone());
+            call.arguments = match arguments {
+                Value::Null => None,
+                Value::Object(arguments) => Some(arguments),
+                other => {
+                    let text = format!("the arguments are no JSON object: {other}");
+                    return Err(ToolError::arguments(text));
+                }
+            };
+            let result = self.answer(call, cx).await?;
+            match result.is_error {
+                Some(true) => Err(ToolError::model(content::text(result))),
+                _ => Ok(content::output(result)),
+            }
+        })
+    }
+}
