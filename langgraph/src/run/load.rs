@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::coder::Reader;
 use super::commit::{Changes, Commit};
-use super::execute::{Done, Ended};
+use super::ended::{Done, Ended};
 use super::known::KnownIds;
-use super::machine::{Machine, Seen, Task};
+use super::machine::{Machine, Seen};
 use super::record::Recorder;
+use super::task::Task;
 use crate::AgentError;
 use crate::checkpoint::{
     Chain, CheckpointError, CheckpointId, Checkpointer, Head, InnerSnapshot, Snapshot, StateCodec,

@@ -7,8 +7,9 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::execute::{Done, Ended};
-use super::machine::{Machine, Seen, Task};
+use super::ended::{Done, Ended};
+use super::machine::{Machine, Seen};
+use super::task::Task;
 use super::tip::Tip;
 use crate::AgentError;
 use crate::checkpoint::{
