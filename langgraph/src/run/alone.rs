@@ -1,9 +1,13 @@
 //! Supersteps of one task: inline, and without a clone of the state.
 
 use super::commit::Changes;
-use super::execute::{Done, Ended, Unsettled, asks, run_task};
-use super::machine::{End, Machine, Task};
+use super::end::End;
+use super::ended::{Done, Ended, Unsettled};
+use super::execute::run_task;
+use super::look::asks;
+use super::machine::Machine;
 use super::route::ask;
+use super::task::Task;
 use crate::AgentError;
 use crate::graph::plan::Plan;
 use crate::node::{Context, Jump, Writes};

@@ -1,11 +1,17 @@
 //! Runs: the superstep loop, and what starts and ends it.
 
 mod alone;
+mod asked;
 mod cancel;
 mod coder;
 mod commit;
+mod crew;
+mod drive;
+mod end;
+mod ended;
 mod execute;
 mod exit;
+mod failure;
 mod history;
 mod housekeeping;
 mod inside;
@@ -13,21 +19,27 @@ mod io;
 mod joins;
 mod known;
 mod load;
+mod look;
 mod machine;
 mod options;
 mod outcome;
 mod panic;
 mod pending;
 mod persistence;
+mod prepare;
 mod record;
 mod rivals;
 mod route;
+mod several;
+mod start;
 mod stream;
 mod stride;
 mod subgraph;
+mod task;
 mod tell;
 mod threads;
 pub(crate) mod tip;
+mod turn;
 mod update;
 
 pub use cancel::CancelToken;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::execute::{Done, Ended};
-use super::machine::Task;
+use super::ended::{Done, Ended};
+use super::task::Task;
 use super::tip::Tip;
 use crate::AgentError;
 use crate::checkpoint::{

@@ -1,8 +1,10 @@
 //! Finding the tasks of the next superstep.
 
-use super::execute::{Unsettled, follows_edges, settle};
-use super::machine::{Machine, Task};
+use super::ended::{Unsettled, settle};
+use super::look::follows_edges;
+use super::machine::Machine;
 use super::panic::catch;
+use super::task::Task;
 use crate::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
 use crate::graph::{END, START, UnknownKey};

@@ -8,10 +8,14 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use super::commit::{panicked_merging, refused};
-use super::execute::{asks, judge, prepare};
-use super::machine::{End, Machine, TURN, Task, check_cancelled, give_turn};
+use super::end::End;
+use super::ended::{judge, prepare};
+use super::look::asks;
+use super::machine::Machine;
 use super::panic::contained;
 use super::route::{ask, check_answer};
+use super::task::Task;
+use super::turn::{TURN, check_cancelled, give_turn};
 use crate::AgentError;
 use crate::graph::plan::{Ahead, Plan, Routes};
 use crate::node::{Call, Context, Jump, NodeError, Output, Write, Writes};

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::commit::Changes;
+use super::end::End;
 use super::inside::snapshot_inside;
-use super::machine::{End, Machine};
-use super::options::enter;
+use super::machine::Machine;
 use super::persistence::{Only, Persistence};
+use super::prepare::enter;
 use super::record::Snapshots;
 use super::threads::{Log, answer_key, go_on, start};
 use crate::AgentError;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::execute::{Done, Ended};
-use super::machine::{Machine, Task};
+use super::ended::{Done, Ended};
+use super::machine::Machine;
+use super::task::Task;
 use crate::message::Message;
 use crate::node::{Argument, Write};
 use crate::state::State;

@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::Run;
 use super::coder::Coder;
-use super::execute::Done;
+use super::ended::Done;
 use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
-use super::machine::{Machine, Task};
+use super::machine::Machine;
 use super::options::{Begin, Given};
 use super::record::{Origin, Recorder, Snapshots};
+use super::task::Task;
 use super::tip::Tip;
 use super::update::copy;
 use crate::AgentError;

@@ -6,11 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::commit::Changes;
-use super::execute::{Done, Ended, Unsettled, look};
+use super::ended::{Done, Ended, Unsettled};
 use super::load::Loaded;
-use super::machine::{Machine, Task};
-use super::options::{Options, enter, machine};
+use super::look::look;
+use super::machine::Machine;
+use super::options::Options;
+use super::prepare::{enter, machine};
 use super::record::Origin;
+use super::task::Task;
 use super::threads::Log;
 use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, Stored};

@@ -7,9 +7,10 @@ use super::tasks::Outcome;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
 use crate::graph::{NodeName, START};
-use crate::run::execute::Ended;
-use crate::run::machine::{Machine, Seen, Task};
+use crate::run::ended::Ended;
+use crate::run::machine::{Machine, Seen};
 use crate::run::record::Recorder;
+use crate::run::task::Task;
 use crate::state::State;
 
 impl<S: State> Loaded<S> {

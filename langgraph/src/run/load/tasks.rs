@@ -5,7 +5,7 @@ use crate::checkpoint::{InnerSnapshot, Stored, TaskArgument, TaskOutcome};
 use crate::graph::{NodeName, START};
 use crate::node::{Answer, Argument, OnceRecord, Questions};
 use crate::run::coder::Reader;
-use crate::run::execute::Done;
+use crate::run::ended::Done;
 use crate::state::State;
 
 /// What has become of a task.

@@ -11,8 +11,9 @@ use crate::checkpoint::{
 };
 use crate::graph::plan::Plan;
 use crate::node::Write;
-use crate::run::execute::{Done, Ended};
-use crate::run::machine::{Machine, Seen, Task};
+use crate::run::ended::{Done, Ended};
+use crate::run::machine::{Machine, Seen};
+use crate::run::task::Task;
 use crate::state::State;
 
 impl<S: State> Machine<S> {
