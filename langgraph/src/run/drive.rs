@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::end::End;
+use super::log::Log;
 use super::machine::Machine;
 use super::options::{Begin, Options, Run};
 use super::prepare::{enter, log, machine};
@@ -120,7 +121,7 @@ fn entered<S: State>(
 async fn with_log<S: State>(
     plan: &Plan<S>,
     machine: &mut Machine<S>,
-    log: threads::Log,
+    log: Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
     options: &Options,
@@ -130,7 +131,7 @@ async fn with_log<S: State>(
         Durability::Sync => on_thread(plan, machine, log, begin, command, at).await,
         Durability::Async => {
             let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
-            let log = threads::Log {
+            let log = Log {
                 saver: Arc::<Behind>::clone(&behind),
                 ..log
             };
@@ -141,7 +142,7 @@ async fn with_log<S: State>(
         }
         Durability::Exit => {
             let held = Arc::new(Held::new(Arc::clone(&log.saver)));
-            let log = threads::Log {
+            let log = Log {
                 saver: Arc::<Held>::clone(&held),
                 // The end has a snapshot; those on the way are of no use.
                 snapshots: Snapshots::Never,
@@ -158,7 +159,7 @@ async fn with_log<S: State>(
 async fn on_thread<S: State>(
     plan: &Plan<S>,
     machine: &mut Machine<S>,
-    log: threads::Log,
+    log: Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
     at: Option<CheckpointId>,

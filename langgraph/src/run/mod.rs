@@ -1,8 +1,10 @@
 //! Runs: the superstep loop, and what starts and ends it.
 
 mod alone;
+mod answers;
 mod asked;
 mod cancel;
+mod change;
 mod coder;
 mod commit;
 mod crew;
@@ -19,6 +21,7 @@ mod io;
 mod joins;
 mod known;
 mod load;
+mod log;
 mod look;
 mod machine;
 mod options;
@@ -27,6 +30,7 @@ mod panic;
 mod pending;
 mod persistence;
 mod prepare;
+mod reading;
 mod record;
 mod rivals;
 mod route;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::answers::Given;
 use super::drive::Driven;
 use super::{CancelToken, EventStream, OnConflict, Outcome, StreamOptions};
 use crate::AgentError;
@@ -40,13 +41,6 @@ pub(super) enum Begin<S: State> {
     Input(Result<Output<S>, NodeError>),
     /// Where its thread stands, with answers to what was asked.
     Proceed(Result<Vec<Given>, AgentError>),
-}
-
-/// An answer from outside: the key or the id of a question (none: of the only one), and the value.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    pub(super) key: Option<String>,
-    pub(super) value: Value,
 }
 
 /// The options of one run.

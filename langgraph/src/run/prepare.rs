@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::log::Log;
 use super::machine::Machine;
 use super::options::Options;
-use super::threads;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
 use crate::graph::CompiledStateGraph;
@@ -73,15 +73,15 @@ pub(super) fn machine<S: State>(
 pub(super) fn log<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,
-) -> Result<Option<threads::Log>, CheckpointError> {
+) -> Result<Option<Log>, CheckpointError> {
     match (&graph.saver, &options.thread) {
         (None, None) if options.at.is_some() => Err(CheckpointError::NoThread),
         (None, None) => Ok(None),
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
-        (Some(saver), Some(thread)) => Ok(Some(threads::Log {
+        (Some(saver), Some(thread)) => Ok(Some(Log {
             metadata: options.metadata.clone(),
-            ..threads::Log::root(saver, thread.clone())
+            ..Log::root(saver, thread.clone())
         })),
     }
 }
