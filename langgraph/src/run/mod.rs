@@ -35,6 +35,7 @@ mod record;
 mod rivals;
 mod route;
 mod several;
+mod side_by_side;
 mod start;
 mod stream;
 mod stride;
