@@ -87,7 +87,6 @@ async fn an_if_routes() {
 #[tokio::test]
 async fn an_else_if_asks_the_next_router_only_if_none_has_decided() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
-    let large = |n: &i64| *n > 99;
     async fn odd(n: &i64) -> Result<bool, NodeError> {
         tokio::task::yield_now().await;
         ASKED.fetch_add(1, Ordering::Relaxed);
@@ -100,7 +99,7 @@ async fn an_else_if_asks_the_next_router_only_if_none_has_decided() {
         ASKED.fetch_add(100, Ordering::Relaxed);
         (n % 3 == 0).then_some(n / 3)
     }
-    let negative = |n: &i64| *n < 0;
+    let (large, negative) = (|n: &i64| *n > 99, |n: &i64| *n < 0);
     let graph = graph! {
         START => if large {
             END

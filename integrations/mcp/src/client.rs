@@ -129,7 +129,8 @@ impl McpClient {
             server: server.clone(),
             source: Box::new(error),
         };
-        let connecting = async {
+        // Once for each server, and as large as all that HTTP may do.
+        let connecting = Box::pin(async {
             match transport {
                 Transport::Process(command) => {
                     let process = spawn(command).map_err(|source| McpError::Start {
@@ -146,7 +147,7 @@ impl McpClient {
                     .await
                     .map_err(refused),
             }
-        };
+        });
         let limit = options.connect_timeout;
         let service = in_time(&server, "connecting", limit, connecting).await?;
         Ok(Self {

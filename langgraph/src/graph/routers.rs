@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::NodeName;
-use super::plan::{ErasedRouter, Routes};
+use super::plan::{Asked, ErasedRouter, Routes};
 use crate::node::IntoTargets as _;
 use crate::node::{Context, IntoRouter, NodeError, RouterRun, Send, Target};
 use crate::state::State;
@@ -41,10 +41,9 @@ impl<R, K> Named<R, K> {
 }
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        self.0
-            .route(state, cx)
-            .map(|answer| Ok(Routes::Targets(answer.into_targets())))
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        let run = self.0.route(state, cx);
+        Asked::Run(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
     }
 }
 
@@ -62,8 +61,8 @@ impl<R, K> Mapped<R, K> {
 }
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        self.router.0.route(state, cx).map(|answer| {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        Asked::Run(self.router.0.route(state, cx).map(|answer| {
             let mut picked = Vec::new();
             for target in answer.into_targets() {
                 match target {
@@ -83,7 +82,7 @@ impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K>
                 1 => picked.pop().unwrap_or(Routes::Several(Vec::new())),
                 _ => Routes::Several(picked),
             })
-        })
+        }))
     }
 }
 
@@ -103,12 +102,12 @@ where
     S: State,
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
 {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        (self.0)(state, cx).map(|sends| {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        Asked::Run((self.0)(state, cx).map(|sends| {
             Ok(Routes::Targets(
                 sends.into_iter().map(Target::Send).collect(),
             ))
-        })
+        }))
     }
 }
 
@@ -120,8 +119,17 @@ where
     S: State,
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + std::marker::Send + Sync,
 {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        (self.0)(state, cx).map(|pick| Ok(pick.0))
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        picked((self.0)(state, cx))
+    }
+}
+
+/// The arm, where it is known at once.
+fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> Asked<'_, S> {
+    match run.now() {
+        Ok(Ok(Pick(Routes::Arm(arm)))) => Asked::Arm(arm),
+        Ok(answer) => Asked::Run(RouterRun::ready(answer.map(|pick| pick.0))),
+        Err(run) => Asked::Run(run.map(|pick| Ok(pick.0))),
     }
 }
 
@@ -141,8 +149,8 @@ pub(super) struct InTurn<S: State> {
 }
 
 impl<S: State> ErasedRouter<S> for InTurn<S> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        ask_in_turn(&self.tests, &self.last, state, cx).map(|pick| Ok(pick.0))
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        picked(ask_in_turn(&self.tests, &self.last, state, cx))
     }
 }
 

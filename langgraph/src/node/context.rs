@@ -1,15 +1,16 @@
 //! What a node is told of the run it is part of.
 
+mod asking;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
-use super::once::{OnceMemory, OnceRecord};
+use self::asking::{Asking, Memory};
+use super::once::OnceMemory;
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
@@ -38,34 +39,6 @@ pub struct Context {
     memory: OnceLock<Box<Memory>>,
 }
 
-/// What one task remembers across its attempts.
-#[derive(Default)]
-struct Memory {
-    answers: Vec<Answer>,
-    once: OnceMemory,
-    asking: Mutex<Asking>,
-    /// Made when the node has a limit on the time without progress.
-    pulse: OnceLock<Arc<Pulse>>,
-}
-
-#[derive(Default)]
-struct Asking {
-    /// How many questions without a key this attempt has asked.
-    unnamed: usize,
-    /// How many graphs this attempt has called.
-    calls: usize,
-    open: Option<Question>,
-    /// What a graph inside this task has asked.
-    inner: Vec<Interrupt>,
-    /// True when a graph inside this task has paused, with questions or at a breakpoint.
-    paused: bool,
-    /// What is wrong with the answer that the open question has got.
-    refused: Option<NodeError>,
-}
-
-/// Graphs that routers call are counted from here, behind all that a node may call.
-const ROUTERS_CALLS: usize = 1 << 20;
-
 impl Context {
     pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: usize) -> Self {
         Self {
@@ -88,7 +61,10 @@ impl Context {
         self.node = node;
         *self.attempt.get_mut() = 1;
         *self.routing.get_mut() = false;
-        self.place = None;
+        // Asked first: in a loop of plain supersteps there is neither.
+        if self.place.is_some() {
+            self.place = None;
+        }
         if self.memory.get().is_some() {
             self.memory = OnceLock::new();
         }
@@ -101,56 +77,6 @@ impl Context {
 
     pub(crate) fn place(&self) -> Option<&Place> {
         self.place.as_deref()
-    }
-
-    /// Counts the graphs that this attempt has called, from 0.
-    pub(crate) fn next_call(&self) -> usize {
-        let memory = self.memory.get_or_init(Box::default);
-        let mut asking = memory.asking();
-        asking.calls += 1;
-        let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
-        first + asking.calls - 1
-    }
-
-    /// From here on it is the task's routers that ask and call.
-    pub(crate) fn begin_routing(&self) {
-        self.routing.store(true, Ordering::Relaxed);
-        if let Some(memory) = self.memory.get() {
-            let mut asking = memory.asking();
-            asking.unnamed = 0;
-            asking.calls = 0;
-        }
-    }
-
-    fn is_routing(&self) -> bool {
-        self.routing.load(Ordering::Relaxed)
-    }
-
-    /// The answers that the task was given, to its own questions and to those of graphs inside it.
-    pub(crate) fn answers(&self) -> &[Answer] {
-        self.memory.get().map_or(&[], |memory| &memory.answers)
-    }
-
-    /// The answer to a question of a graph inside this task.
-    pub(crate) fn answer_to(&self, interrupt: &str) -> Option<&Value> {
-        let answers = &self.memory.get()?.answers;
-        answers
-            .iter()
-            .find(|answer| answer.key == interrupt)
-            .map(|answer| &answer.value)
-    }
-
-    /// Hands the task what is known of it: the answers to what it asked before, and what it has
-    /// done once.
-    pub(crate) fn remember(&mut self, answers: &[Answer], once: &[OnceRecord]) {
-        if answers.is_empty() && once.is_empty() {
-            return;
-        }
-        self.memory = OnceLock::from(Box::new(Memory {
-            answers: answers.to_vec(),
-            once: OnceMemory::new(once.to_vec()),
-            ..Memory::default()
-        }));
     }
 
     pub(super) fn once_memory(&self) -> &OnceMemory {
@@ -205,13 +131,6 @@ impl Context {
     /// True when the answer came from the node's cache.
     pub(crate) fn is_from_cache(&self) -> bool {
         self.attempt.load(Ordering::Relaxed) == 0
-    }
-
-    /// True when the task was given answers to what it asked before.
-    pub(crate) fn has_answers(&self) -> bool {
-        self.memory
-            .get()
-            .is_some_and(|memory| !memory.answers.is_empty())
     }
 
     /// Says that the node makes progress: its
@@ -392,126 +311,6 @@ impl Context {
             .get(self.node)
             .cloned()
             .unwrap_or_else(|| crate::START.into())
-    }
-
-    /// Asks a person (or whoever resumes the thread) and ends this task until there is an answer.
-    ///
-    /// The first time, the call returns [`Interrupted`]: pass it on with `?`. When the run is
-    /// resumed with an answer under `key`, the node starts again and the call returns it. The keys
-    /// of one task must differ.
-    ///
-    /// A router asks in the same way. The question is its node's, and its keys must differ from the
-    /// node's; on a resume only the routers are asked again, and the node does not run twice.
-    ///
-    /// # Errors
-    ///
-    /// [`Interrupted`] while there is no answer; and when the answer is not an `A`: then the run
-    /// fails, and the question waits for another answer.
-    pub fn interrupt<A: DeserializeOwned>(
-        &self,
-        key: &str,
-        question: &(impl Serialize + ?Sized),
-    ) -> Result<A, Interrupted> {
-        self.interrupt_checked(key, question, Ok)
-    }
-
-    /// As [`interrupt`](Self::interrupt), for answers of which only some will do.
-    pub(crate) fn interrupt_checked<A: DeserializeOwned>(
-        &self,
-        key: &str,
-        question: &(impl Serialize + ?Sized),
-        check: impl FnOnce(A) -> Result<A, String>,
-    ) -> Result<A, Interrupted> {
-        let memory = self.memory.get_or_init(Box::default);
-        let mut refused = None;
-        if let Some(answer) = memory.answers.iter().find(|answer| answer.key == key) {
-            let answer = serde_json::from_value(answer.value.clone());
-            let answer = answer.map_err(|error| format!("has the wrong form: {error}"));
-            match answer
-                .and_then(|answer| check(answer).map_err(|why| format!("cannot be taken: {why}")))
-            {
-                Ok(answer) => return Ok(answer),
-                Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
-            }
-        }
-        let payload = serde_json::to_value(question)
-            .map_err(|error| Interrupted::bad_question(key, &error))?;
-        let mut asking = memory.asking();
-        if asking.open.is_none() {
-            asking.open = Some(Question {
-                key: key.to_owned(),
-                payload,
-            });
-            asking.refused = refused.clone().map(NodeError::from);
-        }
-        Err(refused.unwrap_or_else(|| Interrupted::waiting(key)))
-    }
-
-    /// As [`interrupt`](Self::interrupt), with the order of the calls as the key: the first call
-    /// without a key is `"0"`, the next `"1"`, and so on; in routers `"route:0"`, `"route:1"`.
-    ///
-    /// # Errors
-    ///
-    /// As [`interrupt`](Self::interrupt).
-    pub fn interrupt_next<A: DeserializeOwned>(
-        &self,
-        question: &(impl Serialize + ?Sized),
-    ) -> Result<A, Interrupted> {
-        let memory = self.memory.get_or_init(Box::default);
-        let key = {
-            let mut asking = memory.asking();
-            asking.unnamed += 1;
-            let number = asking.unnamed - 1;
-            if self.is_routing() {
-                format!("route:{number}")
-            } else {
-                number.to_string()
-            }
-        };
-        self.interrupt(&key, question)
-    }
-
-    pub(crate) fn has_open_question(&self) -> bool {
-        self.memory
-            .get()
-            .is_some_and(|memory| memory.asking().is_open())
-    }
-
-    /// Waits for what a graph inside this task has asked.
-    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
-        let memory = self.memory.get_or_init(Box::default);
-        let mut asking = memory.asking();
-        asking.inner.extend(interrupts);
-        asking.paused = true;
-        asking.refused = asking.refused.take().or(refused);
-    }
-
-    /// What is wrong with the answer to what this task has asked, if it has got one.
-    pub(crate) fn take_refused(&self) -> Option<NodeError> {
-        self.memory.get()?.asking().refused.take()
-    }
-
-    /// What this task has asked and not got an answer to.
-    pub(crate) fn take_questions(&self) -> Option<Questions> {
-        let mut asking = self.memory.get()?.asking();
-        let paused = asking.paused;
-        let questions = Questions {
-            own: asking.open.take(),
-            inner: std::mem::take(&mut asking.inner),
-        };
-        (paused || questions.own.is_some()).then_some(questions)
-    }
-}
-
-impl Asking {
-    fn is_open(&self) -> bool {
-        self.open.is_some() || self.paused
-    }
-}
-
-impl Memory {
-    fn asking(&self) -> std::sync::MutexGuard<'_, Asking> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

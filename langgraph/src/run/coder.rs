@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::execute::Done;
+use super::ended::Done;
 use crate::AgentError;
 use crate::checkpoint::{
     CheckpointError, Encoded, FormatError, Formats, Kept, OutputWire, Payload, RoutesWire,

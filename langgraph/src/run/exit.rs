@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::change::last_by_edge;
 use super::load::{Read, load};
+use super::log::Log;
 use super::machine::Machine;
-use super::threads::Log;
-use super::update::last_by_edge;
 use crate::AgentError;
 use crate::checkpoint::Held;
 use crate::state::State;

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::change::last_by_edge;
 use super::load::{Loaded, Read, Replay};
-use super::update::last_by_edge;
+use super::log::Log;
 use crate::AgentError;
 use crate::checkpoint::{
     CheckpointError, CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
 };
 use crate::graph::CompiledStateGraph;
-use crate::run::threads::Log;
 use crate::state::State;
 
 /// Every checkpoint of a log, or some, read chain by chain: each record is read once, whatever

@@ -1,102 +1,19 @@
 //! The superstep loop: plan, execute, commit, route, repeat.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::commit::{Changes, Commit};
-use super::execute::{Done, Ended, Unsettled, asks};
-use super::panic::Panicked;
+use super::end::End;
 use super::record::Recorder;
-use super::route::{ask, check_jump};
+use super::task::Task;
+use super::turn::{TURN, check_cancelled, give_turn};
 use crate::AgentError;
 use crate::checkpoint::StateCodec;
-use crate::error::Failure;
+use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Stops};
-use crate::graph::{NodeKind, NodeName};
-use crate::node::{
-    Answer, Argument, Context, Interrupt, Jump, NodeError, OnceRecord, Output, ParentCommand,
-    Questions, Scope,
-};
+use crate::node::{Answer, Context, Scope};
 use crate::state::State;
-
-/// How many supersteps pass before the loop makes sure that others get their turn.
-pub(super) const TURN: usize = 128;
-
-/// How long the loop goes on before others get their turn.
-const TURN_TIME: Duration = Duration::from_millis(1);
-
-/// A task of the next superstep.
-pub(super) struct Task<S: State> {
-    pub(super) node: usize,
-    /// What a send gave it; tasks started by edges have none.
-    pub(super) argument: Option<Argument<S>>,
-    /// Answers to what it asked before.
-    pub(super) answers: Vec<Answer>,
-    /// What it has done once.
-    pub(super) once: Vec<OnceRecord>,
-    /// How it ended in an earlier run; it does not run again.
-    pub(super) prior: Option<Box<Ended<S>>>,
-    /// What its node did in an earlier run, when its routers had a question: only they are asked.
-    pub(super) ran: Option<Box<Done<S>>>,
-}
-
-impl<S: State> Task<S> {
-    pub(super) const fn by_edge(node: usize) -> Self {
-        Self {
-            node,
-            argument: None,
-            answers: Vec::new(),
-            once: Vec::new(),
-            prior: None,
-            ran: None,
-        }
-    }
-
-    pub(super) const fn sent(node: usize, argument: Argument<S>) -> Self {
-        Self {
-            node,
-            argument: Some(argument),
-            answers: Vec::new(),
-            once: Vec::new(),
-            prior: None,
-            ran: None,
-        }
-    }
-
-    /// The same task, to run once more.
-    pub(super) fn again(&self) -> Self {
-        Self {
-            node: self.node,
-            argument: self.argument.clone(),
-            answers: self.answers.clone(),
-            once: self.once.clone(),
-            prior: None,
-            ran: self.ran.clone(),
-        }
-    }
-}
-
-/// How a graph came to its end.
-pub(super) enum End {
-    /// Nothing is left to do.
-    Done,
-    /// Tasks asked questions, or a breakpoint was reached.
-    Paused(Vec<Interrupt>),
-    /// It waits as before, because an answer was none.
-    Refused(Vec<Interrupt>, Box<AgentError>),
-    /// A command ended this graph and goes on in the one around it.
-    Parent(Box<ParentCommand>),
-}
-
-impl End {
-    /// A pause; what is wrong with an answer goes to whoever gave it.
-    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
-        match refused {
-            None => Self::Paused(interrupts),
-            Some(error) => Self::Refused(interrupts, Box::new(error)),
-        }
-    }
-}
 
 /// A graph that runs.
 pub(super) struct Machine<S: State> {
@@ -167,62 +84,6 @@ impl<S: State> Machine<S> {
             plan,
             scope,
         }
-    }
-
-    /// Takes the input: merges it and follows START's edges.
-    pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
-        let plan = Arc::clone(&self.plan);
-        let start = plan.nodes.len();
-        // A graph inside another starts in the superstep around it: its first nodes see what is
-        // ephemeral there.
-        let inside = self.step < 0 && !self.scope.namespace.is_empty();
-        self.step += 1;
-        let mut commit = self.commit();
-        let merged = if inside {
-            commit.entry(start, input.writes)
-        } else {
-            commit.one(start, input.writes)
-        };
-        let wrote = merged?;
-        let mut asked = check_jump(&plan, start, &input.jump)
-            .map(|()| Vec::new())
-            .map_err(Unsettled::from);
-        if asked.is_ok() && asks(&plan, start, &input.jump) {
-            let mut cx = self.context(start);
-            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
-            self.remind(&mut cx, 0, &Task::by_edge(start));
-            asked = ask(&plan, start, &self.state, &cx).await;
-        }
-        let routes = match asked {
-            Ok(routes) => routes,
-            Err(unsettled) => {
-                let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
-                let noted = if self.watched() {
-                    Box::pin(self.note(&task, &ended)).await
-                } else {
-                    Ok(())
-                };
-                // It says more than that it could not be noted.
-                if let Ended::Failed(error) = ended {
-                    return Err(self.failure(start, error));
-                }
-                noted?;
-                if wrote {
-                    Box::pin(self.tell_values()).await;
-                }
-                // The input has not gone its way yet: the loop pauses with it.
-                self.step -= 1;
-                task.prior = Some(Box::new(ended));
-                self.frontier.push(task);
-                return Ok(());
-            }
-        };
-        self.follow(&plan, start, input.jump, routes)?;
-        self.settle();
-        if self.watched() {
-            Box::pin(self.conclude(wrote)).await?;
-        }
-        Ok(())
     }
 
     pub(super) fn context(&self, node: usize) -> Context {
@@ -351,83 +212,6 @@ impl<S: State> Machine<S> {
         self.record_superstep().await
     }
 
-    /// A superstep of several tasks: side by side on one snapshot, committed in task order.
-    async fn several(&mut self, plan: &Plan<S>) -> Result<Option<End>, AgentError> {
-        let mut tasks = std::mem::take(&mut self.frontier);
-        let known = tasks.iter().all(|task| task.prior.is_some());
-        // Merging may stop half way through a superstep that an earlier run left behind.
-        let untouched = known.then(|| Arc::clone(&self.state));
-        let endings = self.execute(&mut tasks).await?;
-        let mut paused = false;
-        let mut refused = None;
-        let mut interrupts = Vec::new();
-        let mut writes = Vec::with_capacity(tasks.len());
-        let mut directions = Vec::with_capacity(tasks.len());
-        let mut failed = None;
-        for (index, (task, ending)) in tasks.iter().zip(endings).enumerate() {
-            let lost = || Ended::Failed(Panicked::lost().into());
-            match ending.into_inner().unwrap_or_else(lost) {
-                Ended::Finished(done) => {
-                    writes.push((task.node, done.output.writes));
-                    directions.push((task.node, done.output.jump, done.routes));
-                }
-                Ended::Asked {
-                    questions,
-                    ran,
-                    refused: bad,
-                } => {
-                    paused = true;
-                    if let (None, Some(error)) = (&refused, bad) {
-                        refused = Some(self.failure(task.node, error));
-                    }
-                    writes.extend(ran.map(|done| (task.node, done.output.writes)));
-                    interrupts.extend(self.interrupts(task, index, questions));
-                }
-                Ended::Failed(error) => {
-                    failed.get_or_insert((task.node, error));
-                }
-            }
-        }
-        if let Some((node, error)) = failed {
-            self.frontier = tasks;
-            return Err(self.failure(node, error));
-        }
-        let wrote = match (self.commit().all(writes), untouched) {
-            (Ok(wrote), _) => wrote,
-            // What was left behind does not fit together: its tasks run again.
-            (Err(_), Some(untouched))
-                if !paused && tasks.iter().any(|task| !self.is_start(task)) =>
-            {
-                self.state = untouched;
-                self.frontier = tasks;
-                return Box::pin(self.several(plan)).await;
-            }
-            (Err(error), _) => {
-                self.frontier = tasks;
-                return Err(error.into());
-            }
-        };
-        if paused {
-            // The superstep is not over: what has finished is shown, and waits for the others.
-            self.frontier = tasks;
-            if wrote {
-                self.tell_values().await;
-            }
-            return Ok(Some(End::paused(interrupts, refused)));
-        }
-        for (node, jump, routes) in directions {
-            match jump {
-                Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-                jump => self.follow(plan, node, jump, routes)?,
-            }
-        }
-        self.settle();
-        if self.watched() {
-            self.conclude(wrote).await?;
-        }
-        Ok(None)
-    }
-
     pub(super) fn commit(&mut self) -> Commit<'_, S> {
         Commit {
             plan: &self.plan,
@@ -435,101 +219,5 @@ impl<S: State> Machine<S> {
             observed: self.changes.is_some() || self.scope.emitter.is_some(),
             changes: self.changes.as_mut(),
         }
-    }
-
-    /// The questions of a task as the caller sees them.
-    pub(super) fn interrupts(
-        &self,
-        task: &Task<S>,
-        index: usize,
-        questions: Questions,
-    ) -> Vec<Interrupt> {
-        let (base, namespace) = (self.base(), &self.scope.namespace);
-        super::load::interrupts(
-            &base,
-            index,
-            &self.plan.node_name(task.node),
-            namespace,
-            questions,
-        )
-    }
-
-    /// What the ids of questions of the current superstep begin with.
-    fn base(&self) -> String {
-        if let Some(checkpoint) = self.recorder.as_ref().and_then(|log| log.current()) {
-            return checkpoint.to_string();
-        }
-        let path: Vec<_> = self.scope.namespace.iter().map(|name| &**name).collect();
-        format!("{}#{}@{}", path.join("/"), self.call, self.step)
-    }
-
-    /// Tells a task what is known of it from earlier runs.
-    pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
-        if self.given.is_empty() {
-            return cx.remember(&task.answers, &task.once);
-        }
-        // A graph that keeps no log runs from its beginning: it finds its answers by their ids.
-        let own = format!("{}:{index}:", self.base());
-        let answers = self.given.iter().map(|answer| Answer {
-            key: answer
-                .key
-                .strip_prefix(&own)
-                .unwrap_or(&answer.key)
-                .to_owned(),
-            value: answer.value.clone(),
-        });
-        let answers: Vec<_> = answers.chain(task.answers.iter().cloned()).collect();
-        cx.remember(&answers, &task.once);
-    }
-
-    /// The error of a node, with where it happened.
-    pub(super) fn failure(&self, node: usize, error: NodeError) -> AgentError {
-        // A graph inside has said already what failed where.
-        match error.into_agent() {
-            Ok(inner) => inner,
-            Err(error) => {
-                let name = self.plan.node_name(node);
-                let namespace = self.scope.namespace.to_vec();
-                let source = Failure(error);
-                match self.plan.topology.nodes.get(node).map(|node| &node.kind) {
-                    Some(NodeKind::Remote { agent }) => AgentError::Remote {
-                        node: name,
-                        namespace,
-                        agent: agent.clone(),
-                        source,
-                    },
-                    _ => AgentError::Node {
-                        node: name,
-                        namespace,
-                        source,
-                    },
-                }
-            }
-        }
-    }
-}
-
-/// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
-///
-/// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
-/// as long as their nodes compute.
-pub(super) async fn give_turn(last: &mut Option<Instant>) {
-    match last {
-        Some(turn) if turn.elapsed() < TURN_TIME => {}
-        Some(turn) => {
-            tokio::task::yield_now().await;
-            *turn = Instant::now();
-        }
-        // The clock starts here: a short run need not look at it.
-        None => *last = Some(Instant::now()),
-    }
-}
-
-/// Between two supersteps a cancelled run stops, also one whose nodes never wait.
-#[inline]
-pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
-    match &scope.shared.cancel {
-        Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
-        _ => Ok(()),
     }
 }

@@ -2,34 +2,28 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::execute::{Done, Ended};
-use super::machine::{Machine, Seen, Task};
+use super::ended::{Done, Ended};
+use super::task::Task;
 use super::tip::Tip;
 use crate::AgentError;
 use crate::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
-    JoinRecord, Payload, Snapshot, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSnapshot,
-    TaskSpec,
+    Payload, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
-use crate::graph::NodeName;
-use crate::graph::START;
 use crate::graph::plan::Plan;
+use crate::graph::{NodeName, START};
 use crate::node::{Answer, Argument, Place, Write};
 use crate::state::State;
 
-/// Snapshots of values are at least that many records apart.
-const SNAPSHOT_EVERY: usize = 16;
+mod due;
+mod machine;
 
-/// A log of bytes shorter than this is read as it is.
-const SHORT_LOG: u64 = 4096;
-
-/// What a record takes beside its payload, about.
-const RECORD: u64 = 64;
+use due::SHORT_LOG;
+pub(super) use due::Snapshots;
 
 /// The end of a log at which a run writes.
 pub(super) struct Recorder<S: State> {
@@ -58,17 +52,6 @@ pub(super) struct Recorder<S: State> {
     entries: Vec<EntryRecord>,
     /// What is known of the tasks of the next checkpoint, to be stored with it.
     known: Vec<(usize, TaskOutcome)>,
-}
-
-/// Where a log may have snapshots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Snapshots {
-    /// Behind any superstep.
-    Anywhere,
-    /// Before inputs: whoever reads the log wants every write since.
-    AtInputs,
-    /// Whoever reads the log wants every write.
-    Never,
 }
 
 /// Where a new checkpoint comes from.
@@ -293,71 +276,6 @@ impl<S: State> Recorder<S> {
         Ok(self.tip.put(Batch::default()).await?)
     }
 
-    /// Counts what is about to be stored.
-    fn count(&mut self) {
-        let finished = |outcome: Option<&TaskOutcome>| match outcome {
-            Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
-            _ => None,
-        };
-        let tasks = self
-            .tasks
-            .iter()
-            .map(|task| finished(task.outcome.as_ref()));
-        let known = self
-            .known
-            .iter()
-            .map(|(_, outcome)| finished(Some(outcome)));
-        let entries = self.entries.iter().map(|entry| entry.writes.size());
-        for size in tasks.chain(known).chain(entries) {
-            self.log_bytes += RECORD + size.unwrap_or(0) as u64;
-        }
-    }
-
-    /// Begins a checkpoint, with a snapshot or without, and says how long the log is then.
-    fn begin(&mut self, snapshot: bool) -> u64 {
-        self.log_bytes = if snapshot { 0 } else { self.log_bytes + RECORD };
-        self.log_bytes
-    }
-
-    /// The state, if it is time for a snapshot.
-    fn due(
-        &mut self,
-        source: Source,
-        step: i64,
-        state: impl FnOnce() -> Arc<S>,
-    ) -> Result<Option<Payload>, CheckpointError> {
-        let place = match source {
-            Source::Loop => Snapshots::Anywhere,
-            Source::Input if self.current.is_some() => Snapshots::AtInputs,
-            _ => return Ok(None),
-        };
-        if self.snapshots != place {
-            return Ok(None);
-        }
-        if !self.tip.encodes() {
-            // The further apart, the longer the thread: writing stays amortised O(what changed).
-            let step = usize::try_from(step).unwrap_or(0);
-            let due = self.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
-            return Ok(due.then(|| self.coder.state(state())));
-        }
-        if self.log_bytes < self.measure_at {
-            return Ok(None);
-        }
-        let payload = self.coder.state(state());
-        let payload = self.tip.encode(payload, || "the state".to_owned())?;
-        let size = payload.size().unwrap_or(0) as u64;
-        // A log that is not much longer than the state is the better way to keep it: where a state
-        // only ever grows, the log holds little else. It is measured again when it has doubled, or
-        // has reached twice that size.
-        let stores = size * 2 <= self.log_bytes;
-        self.measure_at = size * 2;
-        if !stores {
-            self.measure_at = self.measure_at.max(self.log_bytes * 2);
-        }
-        self.measure_at = self.measure_at.max(SHORT_LOG);
-        Ok(stores.then_some(payload))
-    }
-
     /// Stores a checkpoint, and with it what is kept for the one before.
     async fn checkpoint(
         &mut self,
@@ -400,185 +318,5 @@ impl<S: State> Recorder<S> {
         self.current = Some(id);
         self.called_before.clear();
         Ok(())
-    }
-}
-
-impl<S: State> Machine<S> {
-    /// Stores how one of several tasks ended, as soon as it has.
-    pub(super) async fn record_ended(
-        &mut self,
-        task: usize,
-        node: usize,
-        ended: &Ended<S>,
-    ) -> Result<(), AgentError> {
-        match &mut self.recorder {
-            None => Ok(()),
-            Some(recorder) => {
-                recorder.keep(task, node, ended)?;
-                recorder.flush(true).await
-            }
-        }
-    }
-
-    /// Keeps an input for the checkpoint that begins with it.
-    pub(super) fn keep_input(&mut self, task: usize, input: &Done<S>) -> Result<(), AgentError> {
-        match &mut self.recorder {
-            None => Ok(()),
-            Some(recorder) => Ok(recorder.keep_input(task, input)?),
-        }
-    }
-
-    /// Notes how the only task of a superstep ended; it is stored with the next checkpoint, or now
-    /// if there will be none.
-    pub(super) async fn keep_ended(
-        &mut self,
-        node: usize,
-        ended: &Ended<S>,
-    ) -> Result<(), AgentError> {
-        match &mut self.recorder {
-            None => Ok(()),
-            Some(recorder) => {
-                recorder.keep(0, node, ended)?;
-                match ended {
-                    Ended::Finished(_) => Ok(()),
-                    _ => recorder.flush(false).await,
-                }
-            }
-        }
-    }
-
-    /// What was written from outside, as an entry; none when it is nothing.
-    pub(super) fn entry(&self, writes: Vec<Write<S>>) -> Result<Option<Payload>, AgentError> {
-        match &self.recorder {
-            Some(recorder) if !writes.is_empty() => Ok(Some(recorder.writes(writes)?)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Says in the log that no run is under way any more.
-    pub(super) async fn rest(&mut self) -> Result<(), AgentError> {
-        match &mut self.recorder {
-            None => Ok(()),
-            Some(recorder) => recorder.rest().await,
-        }
-    }
-
-    /// Stores the checkpoint behind a superstep.
-    pub(super) async fn record_superstep(&mut self) -> Result<(), AgentError> {
-        let Some(current) = self.recorder.as_ref().map(|recorder| recorder.current) else {
-            return Ok(());
-        };
-        let base = current.map(|id| Base {
-            id,
-            with_tasks: true,
-        });
-        self.record(
-            Origin {
-                parent: current,
-                base,
-                source: Source::Loop,
-            },
-            None,
-        )
-        .await
-    }
-
-    /// Stores a checkpoint of where the run stands.
-    pub(super) async fn record(
-        &mut self,
-        origin: Origin,
-        entry: Option<Payload>,
-    ) -> Result<(), AgentError> {
-        let (plan, state, step) = (&self.plan, &self.state, self.step);
-        let Some(recorder) = &mut self.recorder else {
-            return Ok(());
-        };
-        recorder.count();
-        let kept = || {
-            let mut state = S::clone(state);
-            state.reset(&plan.fields.untracked);
-            Arc::new(state)
-        };
-        let snapshot = recorder.due(origin.source, step, kept)?;
-        let tasks = self.frontier.iter().map(|task| recorder.spec(task));
-        let tasks = tasks.collect::<Result<_, _>>()?;
-        let goes_on = !self.frontier.is_empty() || !self.deferred.is_empty();
-        let running = goes_on && !recorder.at_rest;
-        let stored = snapshot.is_some();
-        let record = CheckpointRecord {
-            id: CheckpointId::after(None),
-            parent: origin.parent,
-            base: origin.base,
-            step,
-            source: origin.source,
-            created_at: SystemTime::now(),
-            tasks,
-            joins: Self::join_records(plan, &self.joins),
-            deferred: self.deferred.iter().map(|node| plan.name(*node)).collect(),
-            snapshot,
-            since_snapshot: if stored {
-                0
-            } else {
-                recorder.since_snapshot + 1
-            },
-            log_bytes: recorder.begin(stored),
-            measure_at: recorder.measure_at,
-            ran: Vec::new(),
-            metadata: BTreeMap::new(),
-            graph: plan.fingerprint,
-            call: recorder.call.clone(),
-        };
-        recorder.checkpoint(record, entry, running).await?;
-        self.tell_checkpoint().await;
-        Ok(())
-    }
-
-    fn join_records(plan: &Plan<S>, joins: &[Seen]) -> Vec<JoinRecord> {
-        let seen = joins
-            .iter()
-            .zip(&plan.topology_joins)
-            .filter(|(seen, _)| seen.count > 0);
-        let records = seen.map(|(seen, (sources, target))| JoinRecord {
-            sources: sources.clone(),
-            target: Arc::clone(target),
-            seen: sources
-                .iter()
-                .enumerate()
-                .filter(|(i, _)| seen.sources.contains(*i))
-                .map(|(_, s)| Arc::clone(s))
-                .collect(),
-        });
-        records.collect()
-    }
-
-    /// The checkpoint at which the run stands.
-    pub(super) fn snapshot(&self) -> Option<Snapshot<S>> {
-        let recorder = self.recorder.as_ref()?;
-        let names: Vec<_> = self
-            .frontier
-            .iter()
-            .map(|task| self.plan.node_name(task.node))
-            .collect();
-        let task = |task: &Task<S>| TaskSnapshot {
-            node: self.plan.node_name(task.node),
-            sent: task.argument.is_some(),
-            result: None,
-            error: None,
-            interrupts: Vec::new(),
-            inside: None,
-        };
-        Some(Snapshot {
-            id: recorder.current?,
-            parent: recorder.parent,
-            values: S::clone(&self.state),
-            tasks: self.frontier.iter().map(task).collect(),
-            next: names,
-            step: self.step,
-            source: recorder.source,
-            created_at: SystemTime::now(),
-            interrupts: Vec::new(),
-            unfilled_joins: self.unfilled_joins(),
-            metadata: recorder.metadata.clone(),
-        })
     }
 }

@@ -1,8 +1,10 @@
 //! Finding the tasks of the next superstep.
 
-use super::execute::{Unsettled, follows_edges, settle};
-use super::machine::{Machine, Task};
+use super::ended::{Unsettled, settle};
+use super::look::follows_edges;
+use super::machine::Machine;
 use super::panic::catch;
+use super::task::Task;
 use crate::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
 use crate::graph::{END, START, UnknownKey};
@@ -23,7 +25,7 @@ pub(super) async fn ask<S: State>(
     let routers = &plan.outgoing(node).routers;
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
-        let asked = catch(|| router.router.ask(view, cx)).await;
+        let asked = catch(|| router.router.ask(view, cx).into_run()).await;
         answers.push(check_answer(plan, node, cx, asked)?);
     }
     Ok(answers)

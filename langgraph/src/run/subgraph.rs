@@ -3,13 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::answers::answer_key;
 use super::commit::Changes;
+use super::end::End;
 use super::inside::snapshot_inside;
-use super::machine::{End, Machine};
-use super::options::enter;
+use super::log::Log;
+use super::machine::Machine;
 use super::persistence::{Only, Persistence};
+use super::prepare::enter;
 use super::record::Snapshots;
-use super::threads::{Log, answer_key, go_on, start};
+use super::threads::{go_on, start};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{

@@ -1,0 +1,140 @@
+//! Taking records apart.
+
+use std::time::UNIX_EPOCH;
+
+use super::text::{
+    ArgumentText, BaseText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read, text,
+};
+use super::{Row, RowKind};
+use crate::checkpoint::{
+    Base, Batch, CheckpointError, CheckpointRecord, Encoded, Fold, Formats, TaskArgument,
+    TaskOutcome, TaskSpec,
+};
+
+/// Takes tasks apart: their names, and their arguments in order.
+fn tasks(
+    specs: Vec<TaskSpec>,
+    formats: &Formats,
+    mut argument: impl FnMut(Encoded),
+) -> Result<Vec<TaskText>, CheckpointError> {
+    let mut texts = Vec::with_capacity(specs.len());
+    for spec in specs {
+        let (kind, payload) = match spec.argument {
+            None => {
+                texts.push(TaskText::Edge(spec.node));
+                continue;
+            }
+            Some(TaskArgument::Item(item)) => (ArgumentText::Item, item),
+            Some(TaskArgument::State(state)) => (ArgumentText::State, state),
+        };
+        argument(payload.encode(formats)?);
+        texts.push(TaskText::Sent(spec.node, kind));
+    }
+    Ok(texts)
+}
+
+impl Fold {
+    /// The row of the checkpoint with its snapshot.
+    ///
+    /// # Errors
+    ///
+    /// When the state cannot be written, or the row not be read.
+    pub fn apply(self, row: &Row, formats: &Formats) -> Result<Row, CheckpointError> {
+        let mut folded: CheckpointText = read(row)?;
+        folded.ran = self.ran;
+        (folded.since, folded.log, folded.measure) = (0, 0, 0);
+        let snapshot = self.snapshot.encode(formats)?;
+        let text = text(&folded)?;
+        Ok(Row::new(row.checkpoint, row.kind, text, Some(snapshot)))
+    }
+}
+
+impl Batch {
+    /// The records as rows, in the order in which they are to be kept.
+    ///
+    /// # Errors
+    ///
+    /// When a value cannot be written in the first of `formats`.
+    pub fn into_rows(self, formats: &Formats) -> Result<Vec<Row>, CheckpointError> {
+        let mut rows = Vec::new();
+        for checkpoint in self.checkpoints {
+            checkpoint_rows(checkpoint, formats, &mut rows)?;
+        }
+        for task in self.tasks {
+            let (end, payload) = match task.outcome {
+                None => (None, None),
+                Some(TaskOutcome::Finished(done)) => (None, Some(done.encode(formats)?)),
+                Some(TaskOutcome::Ran(done)) => (Some(EndText::Ran), Some(done.encode(formats)?)),
+                Some(TaskOutcome::Asked(questions)) => (Some(EndText::Asked(questions)), None),
+                Some(TaskOutcome::Failed(error)) => (Some(EndText::Failed(error)), None),
+            };
+            let text = text(&OutcomeText {
+                task: task.task,
+                end,
+                answers: task.answers,
+                once: task.once,
+            })?;
+            rows.push(Row::new(task.checkpoint, RowKind::Task, text, payload));
+        }
+        for entry in self.entries {
+            let mut arguments = Vec::new();
+            let tasks = tasks(entry.tasks, formats, |argument| arguments.push(argument))?;
+            let payload = Some(entry.writes.encode(formats)?);
+            let text = text(&EntryText { tasks })?;
+            rows.push(Row::new(entry.checkpoint, RowKind::Entry, text, payload));
+            rows.extend(arguments.into_iter().map(|argument| {
+                Row::new(entry.checkpoint, RowKind::EntryArgument, "", Some(argument))
+            }));
+        }
+        Ok(rows)
+    }
+}
+
+fn checkpoint_rows(
+    record: CheckpointRecord,
+    formats: &Formats,
+    rows: &mut Vec<Row>,
+) -> Result<(), CheckpointError> {
+    let mut arguments = Vec::new();
+    let tasks = tasks(record.tasks, formats, |argument| arguments.push(argument))?;
+    let usual = record.parent.map(|id| Base {
+        id,
+        with_tasks: true,
+    });
+    let base = match record.base {
+        base if base == usual => None,
+        None => Some(BaseText::None {}),
+        Some(base) => Some(BaseText::Some(base)),
+    };
+    let at = record.created_at.duration_since(UNIX_EPOCH);
+    let text = text(&CheckpointText {
+        parent: record.parent,
+        base,
+        step: record.step,
+        source: record.source,
+        at: u64::try_from(at.unwrap_or_default().as_millis()).unwrap_or(u64::MAX),
+        tasks,
+        joins: record.joins,
+        deferred: record.deferred,
+        // Records are counted only where bytes are not.
+        since: match record.log_bytes {
+            0 => record.since_snapshot,
+            _ => 0,
+        },
+        log: record.log_bytes,
+        measure: record.measure_at,
+        ran: record.ran,
+        metadata: record.metadata,
+        graph: record.graph,
+        call: record.call,
+    })?;
+    let snapshot = record.snapshot.map(|state| state.encode(formats));
+    let snapshot = snapshot.transpose()?;
+    rows.push(Row::new(record.id, RowKind::Checkpoint, text, snapshot));
+    rows.extend(
+        arguments
+            .into_iter()
+            .map(|argument| Row::new(record.id, RowKind::Argument, "", Some(argument))),
+    );
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The JSON of rows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Row;
+use crate::checkpoint::{AskedQuestions, Base, CheckpointError, CheckpointId, JoinRecord, Source};
+use crate::graph::NodeName;
+use crate::node::{Answer, OnceRecord};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CheckpointText {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<CheckpointId>,
+    /// None: the parent's state with what its tasks wrote, as behind most supersteps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) base: Option<BaseText>,
+    pub(super) step: i64,
+    #[serde(default = "usual_source", skip_serializing_if = "is_usual_source")]
+    pub(super) source: Source,
+    /// Milliseconds since 1970.
+    pub(super) at: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tasks: Vec<TaskText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joins: Vec<JoinRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) deferred: Vec<NodeName>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) since: usize,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) log: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) measure: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) ran: Vec<NodeName>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) metadata: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) graph: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) call: Option<Arc<str>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum BaseText {
+    Some(Base),
+    None {},
+}
+
+/// A task without its argument: the name, or the name and what kind of argument follows.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum TaskText {
+    Edge(NodeName),
+    Sent(NodeName, ArgumentText),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ArgumentText {
+    Item,
+    State,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct OutcomeText {
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) task: usize,
+    /// None: it finished, if there is a payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) end: Option<EndText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) answers: Vec<Answer>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) once: Vec<OnceRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EndText {
+    Ran,
+    Asked(AskedQuestions),
+    Failed(String),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct EntryText {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tasks: Vec<TaskText>,
+}
+
+fn usual_source() -> Source {
+    Source::Loop
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_usual_source(source: &Source) -> bool {
+    *source == usual_source()
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+pub(super) fn text(value: &impl Serialize) -> Result<String, CheckpointError> {
+    serde_json::to_string(value).map_err(CheckpointError::storage)
+}
+
+pub(super) fn read<'a, T: Deserialize<'a>>(row: &'a Row) -> Result<T, CheckpointError> {
+    serde_json::from_str(&row.text).map_err(|error| {
+        CheckpointError::Corrupt(format!(
+            "a {:?} row of checkpoint `{}` cannot be read: {error}",
+            row.kind, row.checkpoint
+        ))
+    })
+}

@@ -1,0 +1,161 @@
+//! Putting records together.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use super::text::{
+    ArgumentText, BaseText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read,
+};
+use super::{Row, RowKind};
+use crate::checkpoint::{
+    Base, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored,
+    TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+};
+
+/// Puts tasks together: their arguments follow as rows.
+fn specs(
+    texts: Vec<TaskText>,
+    checkpoint: CheckpointId,
+    mut argument: impl FnMut() -> Option<Payload>,
+) -> Result<Vec<TaskSpec>, CheckpointError> {
+    let spec = |text| {
+        let (node, kind) = match text {
+            TaskText::Edge(node) => return Ok(TaskSpec::new(node, None)),
+            TaskText::Sent(node, kind) => (node, kind),
+        };
+        let argument = argument().ok_or_else(|| {
+            CheckpointError::Corrupt(format!(
+                "the argument of task `{node}` of checkpoint `{checkpoint}` is missing"
+            ))
+        })?;
+        let argument = match kind {
+            ArgumentText::Item => TaskArgument::Item(argument),
+            ArgumentText::State => TaskArgument::State(argument),
+        };
+        Ok(TaskSpec::new(node, Some(argument)))
+    };
+    texts.into_iter().map(spec).collect()
+}
+
+/// The checkpoints that rows make, in the order in which they first appear. The rows of one
+/// checkpoint are in the order in which they were stored; those of several may be mixed.
+///
+/// # Errors
+///
+/// [`CheckpointError::Corrupt`] when rows are missing, or cannot be read.
+pub fn assemble(rows: impl IntoIterator<Item = Row>) -> Result<Vec<Stored>, CheckpointError> {
+    let mut order: Vec<CheckpointId> = Vec::new();
+    let mut by_checkpoint: BTreeMap<CheckpointId, Vec<Row>> = BTreeMap::new();
+    for row in rows {
+        by_checkpoint
+            .entry(row.checkpoint)
+            .or_insert_with(|| {
+                order.push(row.checkpoint);
+                Vec::new()
+            })
+            .push(row);
+    }
+    let stored = order
+        .into_iter()
+        .filter_map(|id| by_checkpoint.remove_entry(&id));
+    stored.map(|(id, rows)| one(id, rows)).collect()
+}
+
+fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
+    let mut rows = rows.into_iter().peekable();
+    let first = rows.next_if(|row| row.kind == RowKind::Checkpoint);
+    let Some(mut first) = first else {
+        return Err(CheckpointError::Corrupt(format!(
+            "checkpoint `{id}` is missing, and what belongs to it is not"
+        )));
+    };
+    let snapshot = first.payload.take();
+    let text: CheckpointText = read(&first)?;
+    let tasks = specs(text.tasks, id, || {
+        let row = rows.next_if(|row| row.kind == RowKind::Argument)?;
+        row.payload.map(Payload::from)
+    })?;
+    let base = match text.base {
+        None => text.parent.map(|id| Base {
+            id,
+            with_tasks: true,
+        }),
+        Some(BaseText::None {}) => None,
+        Some(BaseText::Some(base)) => Some(base),
+    };
+    let mut stored = Stored {
+        checkpoint: CheckpointRecord {
+            id,
+            parent: text.parent,
+            base,
+            step: text.step,
+            source: text.source,
+            created_at: SystemTime::UNIX_EPOCH + Duration::from_millis(text.at),
+            tasks,
+            joins: text.joins,
+            deferred: text.deferred,
+            snapshot: snapshot.map(Payload::from),
+            since_snapshot: text.since,
+            log_bytes: text.log,
+            measure_at: text.measure,
+            ran: text.ran,
+            metadata: text.metadata,
+            graph: text.graph,
+            call: text.call,
+        },
+        tasks: Vec::new(),
+        entries: Vec::new(),
+    };
+    while let Some(row) = rows.next() {
+        match row.kind {
+            RowKind::Task => stored.tasks.push(task(row)?),
+            RowKind::Entry => {
+                let text: EntryText = read(&row)?;
+                let writes = row.payload.map(Payload::from).ok_or_else(|| {
+                    CheckpointError::Corrupt(format!("an entry of checkpoint `{id}` is empty"))
+                })?;
+                let tasks = specs(text.tasks, id, || {
+                    let row = rows.next_if(|row| row.kind == RowKind::EntryArgument)?;
+                    row.payload.map(Payload::from)
+                })?;
+                stored.entries.push(EntryRecord {
+                    checkpoint: id,
+                    writes,
+                    tasks,
+                });
+            }
+            kind => {
+                return Err(CheckpointError::Corrupt(format!(
+                    "checkpoint `{id}` has a {kind:?} row where none belongs"
+                )));
+            }
+        }
+    }
+    Ok(stored)
+}
+
+fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
+    let payload = row.payload.take().map(Payload::from);
+    let text: OutcomeText = read(&row)?;
+    let done = |payload: Option<Payload>| {
+        payload.ok_or_else(|| {
+            CheckpointError::Corrupt(format!(
+                "what task {} of checkpoint `{}` wrote is missing",
+                text.task, row.checkpoint
+            ))
+        })
+    };
+    let outcome = match text.end {
+        None => payload.map(TaskOutcome::Finished),
+        Some(EndText::Ran) => Some(TaskOutcome::Ran(done(payload)?)),
+        Some(EndText::Asked(questions)) => Some(TaskOutcome::Asked(questions)),
+        Some(EndText::Failed(error)) => Some(TaskOutcome::Failed(error)),
+    };
+    Ok(TaskRecord {
+        checkpoint: row.checkpoint,
+        task: text.task,
+        outcome,
+        answers: text.answers,
+        once: text.once,
+    })
+}

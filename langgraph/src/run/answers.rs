@@ -1,0 +1,86 @@
+//! Answers from outside, and the questions they are for.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::AgentError;
+use crate::checkpoint::CheckpointError;
+use crate::graph::NodeName;
+use crate::node::{Answer, Interrupt};
+
+/// An answer from outside: the key or the id of a question (none: of the only one), and the value.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) key: Option<String>,
+    pub(super) value: Value,
+}
+
+pub(super) fn given(key: Option<String>, value: impl Serialize) -> Result<Given, AgentError> {
+    let value = serde_json::to_value(value).map_err(|error| {
+        AgentError::InvalidInput(format!("an answer cannot be written as JSON: {error}"))
+    })?;
+    Ok(Given { key, value })
+}
+
+/// The key under which a task finds the answer: its own question's, or the id of one that a graph
+/// inside it has asked.
+pub(super) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
+    if interrupt.namespace == namespace {
+        interrupt.key.clone()
+    } else {
+        interrupt.id.clone()
+    }
+}
+
+/// Finds the question that each answer is for.
+pub(super) fn assign(
+    thread: &str,
+    open: &[(usize, Interrupt)],
+    given: Vec<Given>,
+) -> Result<Vec<(usize, Answer)>, CheckpointError> {
+    let list = |questions: &[&(usize, Interrupt)]| {
+        let ids: Vec<_> = questions
+            .iter()
+            .map(|(_, i)| format!("`{}` (`{}` of `{}`)", i.id, i.key, i.node))
+            .collect();
+        if ids.is_empty() {
+            "nothing".to_owned()
+        } else {
+            ids.join(", ")
+        }
+    };
+    let mut answers = Vec::with_capacity(given.len());
+    for Given { key, value } in given {
+        let fits: Vec<_> = open
+            .iter()
+            .filter(|(_, i)| key.as_ref().is_none_or(|key| i.id == *key || i.key == *key))
+            .collect();
+        let name = key.unwrap_or_default();
+        match fits.as_slice() {
+            [(task, interrupt)] => answers.push((
+                *task,
+                Answer {
+                    key: answer_key(interrupt, &[]),
+                    value,
+                },
+            )),
+            [] => {
+                let open = list(&open.iter().collect::<Vec<_>>());
+                return Err(CheckpointError::NothingToResume {
+                    thread: thread.to_owned(),
+                    key: name,
+                    open,
+                });
+            }
+            several => {
+                let open = list(several);
+                return Err(CheckpointError::AmbiguousResume {
+                    thread: thread.to_owned(),
+                    key: name,
+                    open,
+                });
+            }
+        }
+    }
+    Ok(answers)
+}

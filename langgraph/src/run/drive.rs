@@ -1,0 +1,209 @@
+//! A run as a future, with what bounds it from outside.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use super::end::End;
+use super::log::Log;
+use super::machine::Machine;
+use super::options::{Begin, Options, Run};
+use super::prepare::{enter, log, machine};
+use super::record::Snapshots;
+use super::rivals::beside_others;
+use super::{CancelToken, Outcome, exit, threads};
+use crate::AgentError;
+use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
+use crate::graph::plan::Plan;
+use crate::node::{Command, NodeError, Output};
+use crate::state::State;
+use crate::stream::Emitter;
+
+impl<S: State> Run<S> {
+    /// The run as a future, with what bounds it from outside.
+    ///
+    /// Each part that is rare has a box of its own: the room for it would be a part of every run.
+    pub(super) fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
+        let timeout = self.options.timeout;
+        let cancel = self.options.cancel.clone();
+        let run = self.undisturbed(emitter);
+        let run = match timeout {
+            None => run,
+            Some(limit) => Box::pin(bounded(limit, run)),
+        };
+        match cancel {
+            None => run,
+            Some(token) => Box::pin(cancellable(token, run)),
+        }
+    }
+
+    /// The run without what bounds it from outside.
+    fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
+        let prepared = machine(&self.graph, &self.options, emitter)
+            .and_then(|machine| Ok((machine, log(&self.graph, &self.options)?)));
+        let (mut machine, log) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Box::pin(std::future::ready(Err(error))),
+        };
+        let Self {
+            graph,
+            begin,
+            command,
+            options,
+        } = self;
+        match (log, begin) {
+            (None, Begin::Input(input)) => Box::pin(async move {
+                let input = entered(&graph.plan, &machine, input, command)?;
+                machine.start(input).await?;
+                let end = machine.run().await?;
+                outcome(machine, end)
+            }),
+            (None, Begin::Proceed(_)) => {
+                let missing = CheckpointError::NoCheckpointer(String::new());
+                Box::pin(std::future::ready(Err(missing.into())))
+            }
+            (Some(log), begin) => Box::pin(async move {
+                let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
+                let run = with_log(&graph.plan, &mut machine, log, begin, command, &options);
+                let run = Box::pin(run);
+                let end = beside_others(options.on_conflict, &saver, &thread, run).await?;
+                outcome(machine, end)
+            }),
+        }
+    }
+}
+
+pub(super) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+
+fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+    match end {
+        End::Done => {
+            machine.report_unfilled_joins();
+            Ok(Outcome::Done {
+                unfilled_joins: machine.reported_joins(),
+                state: machine.into_state(),
+            })
+        }
+        End::Paused(interrupts) => {
+            let next = machine.next();
+            Ok(Outcome::Interrupted {
+                interrupts,
+                next,
+                state: machine.into_state(),
+            })
+        }
+        End::Refused(_, error) => Err(*error),
+        End::Parent(parent) => Err(AgentError::NoParent {
+            command: format!("{parent:?}"),
+        }),
+    }
+}
+
+/// The input with what a command adds, ready to be merged.
+fn entered<S: State>(
+    plan: &Plan<S>,
+    machine: &Machine<S>,
+    input: Result<Output<S>, NodeError>,
+    command: Option<Command<S>>,
+) -> Result<Output<S>, AgentError> {
+    let mut input = input.map_err(|error| machine.failure(plan.nodes.len(), error))?;
+    if let Some(command) = command {
+        let command = command.into_parts();
+        input.writes.extend(command.writes);
+        input.jump = input.jump.and(command.jump);
+    }
+    enter(plan, &mut input);
+    Ok(input)
+}
+
+async fn with_log<S: State>(
+    plan: &Plan<S>,
+    machine: &mut Machine<S>,
+    log: Log,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    options: &Options,
+) -> Result<End, AgentError> {
+    let at = options.at;
+    match options.durability {
+        Durability::Sync => on_thread(plan, machine, log, begin, command, at).await,
+        Durability::Async => {
+            let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
+            let log = Log {
+                saver: Arc::<Behind>::clone(&behind),
+                ..log
+            };
+            let ended = on_thread(plan, machine, log, begin, command, at).await;
+            // The error of the run comes first.
+            let written = behind.flush().await;
+            ended.and_then(|end| Ok(written.map(|()| end)?))
+        }
+        Durability::Exit => {
+            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
+            let log = Log {
+                saver: Arc::<Held>::clone(&held),
+                // The end has a snapshot; those on the way are of no use.
+                snapshots: Snapshots::Never,
+                encodes: false,
+                ..log
+            };
+            let ended = on_thread(plan, machine, log.clone(), begin, command, at).await;
+            let saved = exit::save(machine, &held, &log).await;
+            ended.and_then(|end| saved.map(|()| end))
+        }
+    }
+}
+
+async fn on_thread<S: State>(
+    plan: &Plan<S>,
+    machine: &mut Machine<S>,
+    log: Log,
+    begin: Begin<S>,
+    command: Option<Command<S>>,
+    at: Option<CheckpointId>,
+) -> Result<End, AgentError> {
+    match begin {
+        Begin::Input(input) => {
+            let input = entered(plan, machine, input, command)?;
+            Box::pin(threads::start(machine, Some(log), at, input)).await?;
+        }
+        Begin::Proceed(given) => {
+            let mut command = command.map(Command::into_parts);
+            if let Some(command) = &mut command {
+                enter(plan, command);
+            }
+            Box::pin(threads::proceed(machine, log, at, given?, command)).await?;
+        }
+    }
+    let ended = machine.run().await;
+    // Also a run that fails has come to its end.
+    let rested = machine.rest().await;
+    ended.and_then(|end| rested.map(|()| end))
+}
+
+async fn bounded<T>(
+    limit: Duration,
+    run: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, AgentError> {
+    match tokio::time::timeout(limit, run).await {
+        Ok(result) => result,
+        Err(_) => Err(AgentError::TimedOut(limit)),
+    }
+}
+
+async fn cancellable<T>(
+    token: CancelToken,
+    mut run: impl Future<Output = Result<T, AgentError>> + Unpin,
+) -> Result<T, AgentError> {
+    let mut cancelled = pin!(token.cancelled());
+    poll_fn(|cx| {
+        // The token first, so that a run that is always ready can be cancelled.
+        if cancelled.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(AgentError::Cancelled));
+        }
+        Pin::new(&mut run).poll(cx)
+    })
+    .await
+}

@@ -1,0 +1,89 @@
+//! What the tasks of a checkpoint have asked.
+
+use std::sync::Arc;
+
+use super::Loaded;
+use super::tasks::{Outcome, TaskState};
+use crate::graph::NodeName;
+use crate::node::{Interrupt, Questions};
+use crate::state::State;
+
+impl<S: State> TaskState<S> {
+    fn has_answer(&self, key: &str) -> bool {
+        self.answers.iter().any(|answer| answer.key == key)
+    }
+
+    /// True when it waits for answers and has got none.
+    pub(super) fn waits(&self) -> bool {
+        match &self.outcome {
+            Some(Outcome::Asked(Questions { own, inner })) => {
+                let asked = own.is_some() || !inner.is_empty();
+                let answered = own.iter().any(|own| self.has_answer(&own.key))
+                    || inner.iter().any(|inner| self.has_answer(&inner.id));
+                asked && !answered
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn questions(
+        &self,
+        base: &str,
+        index: usize,
+        namespace: &[NodeName],
+        all: bool,
+    ) -> Vec<Interrupt> {
+        let questions = match &self.outcome {
+            Some(Outcome::Asked(questions)) => Some(questions),
+            _ if all => self.asked.as_ref(),
+            _ => None,
+        };
+        let Some(mut questions) = questions.cloned() else {
+            return Vec::new();
+        };
+        if !all {
+            questions.own = questions.own.filter(|own| !self.has_answer(&own.key));
+            questions.inner.retain(|inner| !self.has_answer(&inner.id));
+        }
+        interrupts(base, index, &self.node, namespace, questions)
+    }
+}
+
+/// The questions of a task as the caller sees them.
+pub(in crate::run) fn interrupts(
+    base: &str,
+    index: usize,
+    node: &NodeName,
+    namespace: &[NodeName],
+    questions: Questions,
+) -> Vec<Interrupt> {
+    let own = questions.own.map(|question| {
+        let id = format!("{base}:{index}:{}", question.key);
+        Interrupt::new(id, Arc::clone(node), namespace.to_vec(), question)
+    });
+    own.into_iter().chain(questions.inner).collect()
+}
+
+impl<S: State> Loaded<S> {
+    /// What has been asked and not been answered.
+    pub(in crate::run) fn open(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+        self.questions(namespace, false)
+    }
+
+    /// What has been asked, answered or not.
+    pub(in crate::run) fn asked(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+        self.questions(namespace, true)
+    }
+
+    fn questions(&self, namespace: &[NodeName], all: bool) -> Vec<(usize, Interrupt)> {
+        let base = self.stored.checkpoint.id.to_string();
+        let tasks = self.tasks.iter().enumerate();
+        tasks
+            .flat_map(|(index, task)| {
+                task.questions(&base, index, namespace, all)
+                    .into_iter()
+                    .map(move |i| (index, i))
+            })
+            .collect()
+    }
+}

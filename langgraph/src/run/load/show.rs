@@ -1,0 +1,108 @@
+//! A thread as it is shown.
+
+use std::sync::Arc;
+
+use super::Loaded;
+use super::tasks::{Outcome, TaskState};
+use crate::checkpoint::{Snapshot, TaskSnapshot};
+use crate::graph::plan::Plan;
+use crate::graph::{NodeName, UnfilledJoin};
+use crate::node::Writes;
+use crate::run::commit::Commit;
+use crate::state::State;
+
+/// What finished tasks wrote, in their order.
+fn finished<'a, S: State>(
+    plan: &Plan<S>,
+    tasks: impl IntoIterator<Item = &'a TaskState<S>>,
+) -> Vec<(usize, Writes<S>)> {
+    let writes = |task: &TaskState<S>| match (&task.outcome, &task.ran) {
+        (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
+            plan.index_of(&task.node).unwrap_or(plan.names.len()),
+            done.output.writes.clone(),
+        )),
+        _ => None,
+    };
+    tasks.into_iter().filter_map(writes).collect()
+}
+
+impl<S: State> Loaded<S> {
+    /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
+    pub(in crate::run) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
+        let mut state = Arc::clone(&self.state);
+        let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
+        let known = tasks
+            .iter()
+            .filter(|task| task.is_finished() || task.ran.is_some());
+        let writes = finished(plan, known.copied());
+        if !tasks.iter().all(|task| task.is_finished()) {
+            let mut commit = Commit {
+                plan,
+                state: &mut state,
+                changes: None,
+                observed: false,
+            };
+            // What does not fit together is not shown; it has not happened yet.
+            if commit.all(writes).is_ok() {
+                self.state = state;
+            }
+        }
+        self.show(false, namespace)
+    }
+
+    /// The checkpoint as it was saved.
+    pub(in crate::run) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
+        self.show(true, namespace)
+    }
+
+    fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
+        let checkpoint = self.stored.checkpoint;
+        let base = checkpoint.id.to_string();
+        // A superstep whose tasks have all finished without a checkpoint behind it runs again.
+        let whole = all || self.tasks.iter().all(TaskState::is_finished);
+        let joins = checkpoint.joins.iter().map(|join| {
+            UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
+                join.seen.contains(source)
+            })
+        });
+        let mut snapshot = Snapshot {
+            id: checkpoint.id,
+            parent: checkpoint.parent,
+            values: Arc::unwrap_or_clone(self.state),
+            next: Vec::new(),
+            step: checkpoint.step,
+            source: checkpoint.source,
+            created_at: checkpoint.created_at,
+            interrupts: Vec::new(),
+            tasks: Vec::new(),
+            unfilled_joins: joins.collect(),
+            metadata: checkpoint.metadata,
+        };
+        for (index, task) in self.tasks.into_iter().enumerate() {
+            // It is no part of the checkpoint; but what it waits for has to be seen.
+            if task.joined_in && (all || task.asked.is_none()) {
+                continue;
+            }
+            if whole || !task.is_finished() {
+                snapshot.next.push(Arc::clone(&task.node));
+            }
+            let interrupts = task.questions(&base, index, namespace, all);
+            snapshot.interrupts.extend(interrupts.iter().cloned());
+            let (result, error) = match task.outcome {
+                _ if task.lost_way.is_some() => (None, task.lost_way),
+                Some(Outcome::Finished(done)) => (Some(done.output.writes.into_vec()), None),
+                Some(Outcome::Failed(error)) => (None, Some(error)),
+                _ => (None, None),
+            };
+            snapshot.tasks.push(TaskSnapshot {
+                node: task.node,
+                sent: task.argument.is_some(),
+                result,
+                error,
+                interrupts,
+                inside: task.inside,
+            });
+        }
+        snapshot
+    }
+}

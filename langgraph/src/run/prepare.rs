@@ -1,0 +1,107 @@
+//! What a run begins with: a machine at rest, its thread's log, its input.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::log::Log;
+use super::machine::Machine;
+use super::options::Options;
+use crate::AgentError;
+use crate::checkpoint::CheckpointError;
+use crate::graph::CompiledStateGraph;
+use crate::graph::plan::Plan;
+use crate::node::{Output, Scope, Shared, Write};
+use crate::state::State;
+use crate::stream::Emitter;
+
+/// A machine at rest, with the options of the run.
+pub(super) fn machine<S: State>(
+    graph: &CompiledStateGraph<S>,
+    options: &Options,
+    emitter: Option<Emitter>,
+) -> Result<Machine<S>, AgentError> {
+    let plan = &graph.plan;
+    if options.limit == 0 {
+        return Err(AgentError::InvalidOption(
+            "the step limit is 0; a run needs at least one superstep".to_owned(),
+        ));
+    }
+    let unknown =
+        |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
+    let before = options
+        .before
+        .as_ref()
+        .map(|stops| plan.stops(stops))
+        .transpose()
+        .map_err(unknown)?;
+    let after = options
+        .after
+        .as_ref()
+        .map(|stops| plan.stops(stops))
+        .transpose()
+        .map_err(unknown)?;
+    let scope = Arc::new(Scope {
+        names: Arc::clone(&plan.names),
+        limit: options.limit,
+        resources: plan.resources.layered(&options.resources),
+        emitter,
+        namespace: Arc::default(),
+        pulse: None,
+        shared: Arc::new(Shared {
+            run_id: OnceLock::new(),
+            thread: options.thread.clone(),
+            resources: options.resources.clone(),
+            metadata: options.metadata.clone(),
+            cancel: options.cancel.clone(),
+            max_concurrency: options.max_concurrency,
+            fail_fast: options.fail_fast,
+            kept_graphs: Mutex::default(),
+            unfilled_joins: Mutex::default(),
+        }),
+    });
+    let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
+    machine.codec = graph.codec.or(machine.codec);
+    if let Some(stops) = before {
+        machine.before = stops;
+    }
+    if let Some(stops) = after {
+        machine.after = stops;
+    }
+    Ok(machine)
+}
+
+/// The log of the run's thread.
+pub(super) fn log<S: State>(
+    graph: &CompiledStateGraph<S>,
+    options: &Options,
+) -> Result<Option<Log>, CheckpointError> {
+    match (&graph.saver, &options.thread) {
+        (None, None) if options.at.is_some() => Err(CheckpointError::NoThread),
+        (None, None) => Ok(None),
+        (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
+        (Some(_), None) => Err(CheckpointError::NoThread),
+        (Some(saver), Some(thread)) => Ok(Some(Log {
+            metadata: options.metadata.clone(),
+            ..Log::root(saver, thread.clone())
+        })),
+    }
+}
+
+/// Makes what comes in from outside ready to be merged: a state counts as an update, and whatever
+/// is random is fixed.
+pub(super) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
+    as_update(input);
+    for write in input.writes.as_mut_slice() {
+        if let Write::Update(update) | Write::Overwrite(update) = write {
+            plan.initial.prepare(update);
+        }
+    }
+}
+
+/// A state that comes in from outside is an update: it goes through the reducers.
+fn as_update<S: State>(input: &mut Output<S>) {
+    for write in input.writes.as_mut_slice() {
+        if let Write::State(state) = write {
+            *write = Write::Update(S::clone(state).into());
+        }
+    }
+}
