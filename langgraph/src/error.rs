@@ -68,6 +68,9 @@ pub enum AgentError {
     /// The checkpointer failed, or a thread cannot be read.
     #[error("checkpoint: {0}")]
     Checkpoint(#[from] crate::checkpoint::CheckpointError),
+    /// A graph inside a thread cannot be looked at or changed.
+    #[error(transparent)]
+    Subgraph(#[from] crate::run::SubgraphError),
     /// A call to a remote agent failed.
     #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {

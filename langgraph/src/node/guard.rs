@@ -14,7 +14,7 @@ use super::handler::{ErasedHandler, NodeFailure};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use super::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
-use super::{Call, Context, Look, Looking, NodeError, NodeRun, Output, Step};
+use super::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step};
 use crate::run::catch;
 use crate::state::State;
 
@@ -197,7 +197,7 @@ impl<S: State> Step<S> for Guarded<S> {
         NodeRun::future(self.run(call))
     }
 
-    fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
-        self.step.inside(state, look)
+    fn graph(&self) -> Option<GraphNode<'_>> {
+        self.step.graph()
     }
 }
