@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::plan::{ErasedRouter, Plan, Routes};
+use super::plan::{Asked, ErasedRouter, Plan, Routes};
 use super::problem::{CompilationErrors, check};
 use super::{
     Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, FieldInfo, Join, Lint,
@@ -519,10 +519,9 @@ impl<R, K> Named<R, K> {
 }
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        self.0
-            .route(state, cx)
-            .map(|answer| Ok(Routes::Targets(answer.into_targets())))
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        let run = self.0.route(state, cx);
+        Asked::Run(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
     }
 }
 
@@ -533,8 +532,8 @@ struct Mapped<R, K> {
 }
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        self.router.0.route(state, cx).map(|answer| {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        Asked::Run(self.router.0.route(state, cx).map(|answer| {
             let mut picked = Vec::new();
             for target in answer.into_targets() {
                 match target {
@@ -554,7 +553,7 @@ impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K>
                 1 => picked.pop().unwrap_or(Routes::Several(Vec::new())),
                 _ => Routes::Several(picked),
             })
-        })
+        }))
     }
 }
 
@@ -573,12 +572,12 @@ where
     S: State,
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
 {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        (self.0)(state, cx).map(|sends| {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        Asked::Run((self.0)(state, cx).map(|sends| {
             Ok(Routes::Targets(
                 sends.into_iter().map(Target::Send).collect(),
             ))
-        })
+        }))
     }
 }
 
@@ -589,7 +588,11 @@ where
     S: State,
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + std::marker::Send + Sync,
 {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>> {
-        (self.0)(state, cx).map(|pick| Ok(pick.0))
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+        match (self.0)(state, cx).now() {
+            Ok(Ok(Pick(Routes::Arm(arm)))) => Asked::Arm(arm),
+            Ok(answer) => Asked::Run(RouterRun::ready(answer.map(|pick| pick.0))),
+            Err(run) => Asked::Run(run.map(|pick| Ok(pick.0))),
+        }
     }
 }

@@ -28,6 +28,14 @@ impl<'a, T> RouterRun<'a, T> {
         Self(Inner::Future(Box::pin(answer)))
     }
 
+    /// The answer if it is there already, or else the run.
+    pub(crate) fn now(self) -> Result<Result<T, NodeError>, Self> {
+        match self.0 {
+            Inner::Ready(Some(answer)) => Ok(answer),
+            inner => Err(Self(inner)),
+        }
+    }
+
     /// The same run with its answer turned into another.
     pub fn map<U: Send + 'a>(
         self,

@@ -282,7 +282,7 @@ pub(super) async fn copy<S: State>(
     let start = machine.plan.nodes.len();
     for (index, task) in machine.frontier.iter().enumerate() {
         if task.node == start
-            && let Some(Ended::Finished(input)) = task.prior.as_deref()
+            && let Some(Ended::Finished(input)) = task.prior()
             && let Some(recorder) = &mut machine.recorder
         {
             recorder.keep_input(index, input)?;

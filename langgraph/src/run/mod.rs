@@ -37,6 +37,7 @@ mod record;
 mod rivals;
 mod route;
 mod several;
+mod side_by_side;
 mod start;
 mod stream;
 mod stride;
