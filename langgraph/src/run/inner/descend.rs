@@ -157,25 +157,22 @@ pub(super) async fn descend<'a>(
             (around, task.state)
         });
         descent.whole &= task.is_some();
-        let (key, around) = match inside.graph.persistence() {
-            Persistence::PerThread(name) => {
-                if at.is_some() {
-                    return Err(SubgraphError::NotOfACheckpoint {
-                        thread: thread.to_owned(),
-                        path: way,
-                    }
-                    .into());
+        let (key, around) = if let Persistence::PerThread(name) = inside.graph.persistence() {
+            if at.is_some() {
+                return Err(SubgraphError::NotOfACheckpoint {
+                    thread: thread.to_owned(),
+                    path: way,
                 }
-                let around = &task.as_ref().map(|(around, _)| &around.below);
-                call = around.map(|below| Arc::from(below.namespace.join("/")));
-                (Some(kept(thread, name)), None)
+                .into());
             }
-            _ => {
-                call = None;
-                let below = task.as_ref().map(|(around, _)| around.below.clone());
-                let state = task.as_ref().map(|(_, state)| Arc::clone(state));
-                (below, state.filter(|_| inside.shares_state))
-            }
+            let around = &task.as_ref().map(|(around, _)| &around.below);
+            call = around.map(|below| Arc::from(below.namespace.join("/")));
+            (Some(kept(thread, name)), None)
+        } else {
+            call = None;
+            let below = task.as_ref().map(|(around, _)| around.below.clone());
+            let state = task.as_ref().map(|(_, state)| Arc::clone(state));
+            (below, state.filter(|_| inside.shares_state))
         };
         descent.around.extend(task.map(|(around, _)| around));
         descent.found = key.map(|key| Found { graph, key, around });
