@@ -27,7 +27,7 @@ impl<S: State> StateUpdate<S> {
         }
     }
 
-    /// Written as if that node had run: its edges, joins and routers are followed. [`START`]
+    /// Written as if that node had run: its edges, joins and routers are followed. [`START`](crate::START)
     /// counts as one.
     #[must_use]
     pub fn as_node(mut self, node: impl Into<NodeName>) -> Self {
