@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::graph::{NodeName, START};
 use crate::node::{Interrupt, NodeError};
+use crate::runtime::NoRuntime;
 use crate::state::ReducerError;
 
 /// Why a run ended without its result.
@@ -100,6 +101,9 @@ pub enum AgentError {
     /// The caller cancelled the run.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The run needs a tokio runtime, and there is none around.
+    #[error(transparent)]
+    NoRuntime(#[from] NoRuntime),
     /// The run took longer than it may.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),
