@@ -1,6 +1,7 @@
 //! The functions of an `impl` block that are nodes of their own: those with a `#[node]`.
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Type};
 
 use super::attr::Options;
@@ -47,12 +48,11 @@ pub(super) fn expand(
             let node = signature::read(&function, &own, errors);
             node.map(|node| expand::expand(&node, &own, Place::Block(&of)))
         };
-        let function = match expanded {
-            Some(expanded) => {
-                beside.extend(expanded.beside);
-                expanded.function
-            }
-            None => quote::quote!(#function),
+        let function = if let Some(expanded) = expanded {
+            beside.extend(expanded.beside);
+            expanded.function
+        } else {
+            quote!(#function)
         };
         output.items.push(ImplItem::Verbatim(function));
     }
