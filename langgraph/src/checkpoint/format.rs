@@ -16,6 +16,7 @@ mod tests;
 
 pub(crate) use any::AnyValue;
 pub use json::Json;
+pub(crate) use json::{given_back, shown};
 pub use limits::Limits;
 
 /// Reads a value out of a deserializer, whatever the format.

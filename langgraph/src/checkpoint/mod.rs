@@ -28,6 +28,7 @@ pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
 pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
+pub(crate) use format::{given_back, shown};
 #[doc(inline)]
 pub use forward::forward;
 pub(crate) use held::Held;

@@ -1,5 +1,8 @@
 //! JSON.
 
+use serde::Serialize;
+use serde_json::Value;
+
 use super::{Format, FormatError, Limits, ReadValue};
 
 /// JSON: readable with any tool, and every finite number comes back bit by bit.
@@ -41,4 +44,23 @@ impl Format for Json {
         read(&mut <dyn erased_serde::Deserializer<'_>>::erase(&mut from))?;
         Ok(from.end()?)
     }
+}
+
+/// What is JSON whatever a thread is stored in: questions, events. They become a part of something
+/// else, which has to be read too. `null` and `None` are the same to whoever reads them.
+const SHOWN: Limits = Limits::new("JSON").finite_numbers().depth(100).fixed();
+
+/// What is given back to a node as the type it asks for: answers.
+const GIVEN_BACK: Limits = SHOWN.null_is_none();
+
+/// A value as JSON that people see.
+pub(crate) fn shown(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
+    SHOWN.check(&value)?;
+    Ok(serde_json::to_value(value)?)
+}
+
+/// A value as JSON that a node gets.
+pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
+    GIVEN_BACK.check(&value)?;
+    Ok(serde_json::to_value(value)?)
 }
