@@ -142,3 +142,29 @@ async fn an_event_with_nan_fails_its_node_when_somebody_reads() {
     // What nobody reads is not looked at.
     graph.run(()).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_question_that_is_too_deep_to_be_read_again_is_not_asked() {
+    let deep = |levels: usize| {
+        (0..levels).fold(serde_json::json!(1), |inner, _| {
+            [inner].into_iter().collect()
+        })
+    };
+    let ask = |levels: usize| {
+        let question: serde_json::Value = deep(levels);
+        let mut graph = StateGraph::<Trail>::new();
+        graph.add_node("ask", move |_: &Trail, cx: &Context| {
+            cx.interrupt::<()>("deep", &question)?;
+            Ok::<_, NodeError>(TrailUpdate::default())
+        });
+        graph.add_sequence(&["ask"]);
+        kept(&graph)
+    };
+    let asked = ask(100).run(()).thread("t").await.unwrap();
+    assert_eq!(asked.interrupts().len(), 1);
+    let error = ask(101).run(()).thread("t").await.unwrap_err().to_string();
+    assert!(
+        error.contains("more than 100 values are inside each other"),
+        "{error}"
+    );
+}

@@ -55,12 +55,35 @@ const GIVEN_BACK: Limits = SHOWN.null_is_none();
 
 /// A value as JSON that people see.
 pub(crate) fn shown(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
-    SHOWN.check(&value)?;
-    Ok(serde_json::to_value(value)?)
+    held(value, &SHOWN)
 }
 
 /// A value as JSON that a node gets.
 pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
-    GIVEN_BACK.check(&value)?;
-    Ok(serde_json::to_value(value)?)
+    held(value, &GIVEN_BACK)
+}
+
+/// Whatever is lost on the way to a JSON value becomes `null`: without one there is nothing to look
+/// for, and the value is serialized once.
+fn held(value: &(impl Serialize + ?Sized), limits: &Limits) -> Result<Value, FormatError> {
+    let json = serde_json::to_value(value)?;
+    if !is_whole(&json, limits.depth) {
+        limits.check(&value)?;
+    }
+    Ok(json)
+}
+
+/// True without a `null` in it, and when no more values are inside each other than `depth`.
+fn is_whole(value: &Value, depth: usize) -> bool {
+    let inside = |value| {
+        depth
+            .checked_sub(1)
+            .is_some_and(|depth| is_whole(value, depth))
+    };
+    match value {
+        Value::Null => false,
+        Value::Array(values) => values.iter().all(inside),
+        Value::Object(values) => values.values().all(inside),
+        _ => true,
+    }
 }
