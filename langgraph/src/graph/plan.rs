@@ -27,7 +27,25 @@ impl<S: State> Clone for Routes<S> {
 }
 
 pub(crate) trait ErasedRouter<S: State>: Send + Sync {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Routes<S>>;
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S>;
+}
+
+/// What asking a router gives.
+pub(crate) enum Asked<'a, S: State> {
+    /// The arm that it picked. Most routers know it at once, and nothing has to be waited for,
+    /// unwrapped or dropped.
+    Arm(usize),
+    /// Anything else.
+    Run(RouterRun<'a, Routes<S>>),
+}
+
+impl<'a, S: State> Asked<'a, S> {
+    pub(crate) fn into_run(self) -> RouterRun<'a, Routes<S>> {
+        match self {
+            Self::Arm(arm) => RouterRun::ready(Ok(Routes::Arm(arm))),
+            Self::Run(run) => run,
+        }
+    }
 }
 
 /// A graph, ready to run.

@@ -61,7 +61,10 @@ impl Context {
         self.node = node;
         *self.attempt.get_mut() = 1;
         *self.routing.get_mut() = false;
-        self.place = None;
+        // Asked first: in a loop of plain supersteps there is neither.
+        if self.place.is_some() {
+            self.place = None;
+        }
         if self.memory.get().is_some() {
             self.memory = OnceLock::new();
         }

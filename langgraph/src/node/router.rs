@@ -28,6 +28,14 @@ impl<'a, T> RouterRun<'a, T> {
         Self(Inner::Future(Box::pin(answer)))
     }
 
+    /// The answer if it is there already, or else the run.
+    pub(crate) fn now(self) -> Result<Result<T, NodeError>, Self> {
+        match self.0 {
+            Inner::Ready(Some(answer)) => Ok(answer),
+            inner => Err(Self(inner)),
+        }
+    }
+
     /// The same run with its answer turned into another.
     pub fn map<U: Send + 'a>(
         self,
@@ -41,6 +49,21 @@ impl<'a, T> RouterRun<'a, T> {
                 RouterRun(Inner::Ready(answer.map(|answer| answer.and_then(change))))
             }
             Inner::Future(answer) => RouterRun::future(async move { change(answer.await?) }),
+        }
+    }
+}
+
+impl<'a, T: Send + 'a> RouterRun<'a, T> {
+    /// Goes on with another run, which the answer of this one says.
+    pub fn then<U: Send + 'a>(
+        self,
+        next: impl FnOnce(T) -> RouterRun<'a, U> + Send + 'a,
+    ) -> RouterRun<'a, U> {
+        match self.0 {
+            Inner::Ready(Some(Ok(answer))) => next(answer),
+            Inner::Ready(Some(Err(error))) => RouterRun::ready(Err(error)),
+            Inner::Ready(None) => RouterRun(Inner::Ready(None)),
+            Inner::Future(answer) => RouterRun::future(async move { next(answer.await?).await }),
         }
     }
 }

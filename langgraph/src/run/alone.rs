@@ -23,14 +23,14 @@ impl<S: State> Machine<S> {
         let Some(mut task) = self.frontier.pop() else {
             return Ok(None);
         };
-        let prior = task.prior.take();
+        let prior = task.take_prior();
         let known = prior.is_some();
         cx.reuse(self.shown_step(), self.taken, task.node);
         cx.set_place(self.recorder.as_ref().and_then(|log| log.place(0)));
         self.remind(cx, 0, &task);
         let ended = if let Some(ended) = prior {
-            *ended
-        } else if let Some(done) = &task.ran {
+            ended
+        } else if let Some(done) = task.ran() {
             self.tell_kept(&task, done).await;
             Ended::Finished(Done::clone(done))
         } else {

@@ -35,7 +35,7 @@ impl<S: State> Machine<S> {
     /// Tells a task what is known of it from earlier runs.
     pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
         if self.given.is_empty() {
-            return cx.remember(&task.answers, &task.once);
+            return cx.remember(task.answers(), task.once());
         }
         // A graph that keeps no log runs from its beginning: it finds its answers by their ids.
         let own = format!("{}:{index}:", self.base());
@@ -47,7 +47,7 @@ impl<S: State> Machine<S> {
                 .to_owned(),
             value: answer.value.clone(),
         });
-        let answers: Vec<_> = answers.chain(task.answers.iter().cloned()).collect();
-        cx.remember(&answers, &task.once);
+        let answers: Vec<_> = answers.chain(task.answers().iter().cloned()).collect();
+        cx.remember(&answers, task.once());
     }
 }

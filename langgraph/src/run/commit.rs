@@ -81,6 +81,14 @@ impl<S: State> Commit<'_, S> {
 
     /// Applies the writes of several tasks in their order. True when there were any.
     pub(super) fn all(&mut self, done: Vec<(usize, Writes<S>)>) -> Result<bool, InvalidUpdate> {
+        if self.are_plainly_apart(&done) {
+            self.clear_ephemeral();
+            let mut wrote = false;
+            for (node, writes) in done {
+                wrote |= self.entry(node, writes)?;
+            }
+            return Ok(wrote);
+        }
         let footprints: Vec<_> = done
             .iter()
             .map(|(node, writes)| self.footprint(*node, writes))
@@ -134,6 +142,24 @@ impl<S: State> Commit<'_, S> {
                 changes.forget(self.state, ephemeral);
             }
         }
+    }
+
+    /// True when they are updates, and no two write a field that has no reducer: this is seen
+    /// without noting which node wrote what.
+    fn are_plainly_apart(&self, done: &[(usize, Writes<S>)]) -> bool {
+        let mut written = FieldSet::new();
+        for write in done.iter().flat_map(|(_, writes)| writes.as_slice()) {
+            let Write::Update(update) = write else {
+                return false;
+            };
+            let mut fields = self.state.written(update);
+            fields.remove_all(&self.plan.fields.reduced);
+            if written.meets(&fields) {
+                return false;
+            }
+            written.union_with(&fields);
+        }
+        true
     }
 
     fn footprint(&self, node: usize, writes: &Writes<S>) -> Footprint {

@@ -1,248 +1,292 @@
-//! The tasks of a superstep that run side by side.
+//! The tasks that run side by side: one allocation, which each of them holds on to while it runs.
+//!
+//! Whoever lets go of it last sends it back to the superstep, so nobody is woken up before all have
+//! ended, and the state is not shared any more when they have. Only where each end counts, because
+//! it is told, stored or stops the others, do tasks report one by one.
 
-use std::sync::{Arc, OnceLock};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::task::JoinSet;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
-use super::ended::{Done, Ended};
-use super::execute::run_task;
+use super::ended::{Done, Ended, judge};
 use super::look::{asks, look};
-use super::machine::Machine;
-use super::panic::Panicked;
+use super::panic::catch;
 use super::route::check_jump;
 use super::task::Task;
-use crate::AgentError;
 use crate::graph::plan::Plan;
-use crate::node::Context;
+use crate::node::{Context, NodeError, NodeRun, Output};
 use crate::state::State;
 
-/// How each task of a superstep ended, in task order; those that have not yet are empty.
-pub(super) type Endings<S> = Vec<OnceLock<Ended<S>>>;
+/// The tasks of a superstep, and what they share.
+pub(super) struct Crew<S: State> {
+    pub(super) plan: Arc<Plan<S>>,
+    pub(super) state: Arc<S>,
+    pub(super) members: Vec<Member<S>>,
+    /// Where tasks say that they have ended, if that is wanted one by one.
+    reports: Option<mpsc::UnboundedSender<usize>>,
+    /// Where the last one sends all of it.
+    home: oneshot::Sender<Vec<Member<S>>>,
+}
 
-/// What the tasks of one superstep share while they run side by side.
-struct Together<S: State> {
-    plan: Arc<Plan<S>>,
-    state: Arc<S>,
-    tasks: Vec<Task<S>>,
-    /// One for each task.
-    contexts: Vec<Context>,
-    endings: Endings<S>,
+/// One of several tasks, with what it is told and what it has left.
+pub(super) struct Member<S: State> {
+    pub(super) task: Task<S>,
+    pub(super) cx: Context,
+    /// True when an earlier run says how it ended: it does not run.
+    pub(super) known: bool,
+    /// How it ended, once it has. Nobody waits for this lock: a task locks it once, at its end.
+    ended: Mutex<Option<Ended<S>>>,
+}
+
+impl<S: State> Member<S> {
+    pub(super) fn new(task: Task<S>, cx: Context, ended: Option<Ended<S>>) -> Self {
+        Self {
+            task,
+            cx,
+            known: ended.is_some(),
+            ended: Mutex::new(ended),
+        }
+    }
+
+    /// The task, and how it ended.
+    pub(super) fn parts(&mut self) -> (&Task<S>, Option<&Ended<S>>) {
+        let ended = self.ended.get_mut();
+        let ended = ended.unwrap_or_else(PoisonError::into_inner);
+        (&self.task, ended.as_ref())
+    }
+
+    /// Takes how the task ended.
+    pub(super) fn take_ended(&self) -> Option<Ended<S>> {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.take()
+    }
+
+    /// Notes how the task ended.
+    pub(super) fn set_ended(&self, how: Ended<S>) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        *ended = Some(how);
+    }
+
+    pub(super) fn into_task(self) -> Task<S> {
+        self.task
+    }
+
+    /// As [`parts`](Self::parts), by value.
+    pub(super) fn into_parts(self) -> (Task<S>, Option<Ended<S>>) {
+        let ended = self.ended.into_inner();
+        (self.task, ended.unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The superstep's hold on its tasks. Dropping it stops those that run.
+pub(super) struct Foreman<S: State> {
+    crew: Arc<Crew<S>>,
+    running: Running,
+    reports: Option<mpsc::UnboundedReceiver<usize>>,
+    home: oneshot::Receiver<Vec<Member<S>>>,
+}
+
+/// Tasks that run; they stop when it is dropped.
+struct Running(Vec<JoinHandle<()>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for task in &self.0 {
+            task.abort();
+        }
+    }
+}
+
+impl<S: State> Foreman<S> {
+    /// A crew of which nobody works yet. They report one by one if `each` counts.
+    pub(super) fn new(
+        plan: &Arc<Plan<S>>,
+        state: &Arc<S>,
+        members: Vec<Member<S>>,
+        each: bool,
+    ) -> Self {
+        let (sender, home) = oneshot::channel();
+        let (reporter, reports) = each.then(mpsc::unbounded_channel).unzip();
+        Self {
+            running: Running(Vec::with_capacity(members.len())),
+            crew: Arc::new(Crew {
+                plan: Arc::clone(plan),
+                state: Arc::clone(state),
+                members,
+                reports: reporter,
+                home: sender,
+            }),
+            reports,
+            home,
+        }
+    }
+
+    /// Starts the task at `index`.
+    pub(super) fn start(&mut self, runtime: &Handle, index: usize) {
+        let place = Place {
+            crew: Some(Arc::clone(&self.crew)),
+            index,
+        };
+        self.running.0.push(runtime.spawn(work(place)));
+    }
+
+    /// Starts all of which it is not known how they ended.
+    pub(super) fn start_all(&mut self, runtime: &Handle) {
+        for index in 0..self.crew.members.len() {
+            if self
+                .crew
+                .members
+                .get(index)
+                .is_some_and(|member| !member.known)
+            {
+                self.start(runtime, index);
+            }
+        }
+    }
+
+    /// The task at `index` and how it ended, if it has left that.
+    pub(super) fn ended(&self, index: usize) -> Option<(&Member<S>, Ended<S>)> {
+        let member = self.crew.members.get(index)?;
+        Some((member, member.take_ended()?))
+    }
+
+    /// The next task that has ended.
+    pub(super) async fn next_report(&mut self) -> Option<usize> {
+        self.reports.as_mut()?.recv().await
+    }
+
+    /// Stops those that run, and waits until they have: nothing goes on behind an error.
+    pub(super) async fn stop(mut self) -> Vec<Member<S>> {
+        drop(std::mem::replace(&mut self.running, Running(Vec::new())));
+        self.finish().await
+    }
+
+    /// Waits for all of them.
+    pub(super) async fn finish(self) -> Vec<Member<S>> {
+        let Self {
+            crew,
+            mut running,
+            home,
+            ..
+        } = self;
+        let members = match Arc::into_inner(crew) {
+            Some(crew) => crew.members,
+            // The last one sends it, also when the runtime has dropped the task.
+            None => home.await.unwrap_or_default(),
+        };
+        // They have ended: there is nothing to stop.
+        running.0.clear();
+        members
+    }
+}
+
+/// A task's place in its crew, which it leaves when it is dropped.
+struct Place<S: State> {
+    /// Always there until then.
+    crew: Option<Arc<Crew<S>>>,
+    index: usize,
+}
+
+impl<S: State> Drop for Place<S> {
+    fn drop(&mut self) {
+        let Some(crew) = self.crew.take() else {
+            return;
+        };
+        if let Some(reports) = &crew.reports {
+            // Nobody reads them any more when the run has been dropped.
+            let _ = reports.send(self.index);
+        }
+        if let Some(crew) = Arc::into_inner(crew) {
+            let Crew {
+                state,
+                members,
+                home,
+                ..
+            } = crew;
+            // Before the superstep goes on: it changes the state in place.
+            drop(state);
+            let _ = home.send(members);
+        }
+    }
 }
 
 /// Runs one of several tasks, and asks its routers: they see the snapshot and this task's own
-/// writes, not its siblings'. Returns which task has ended.
-// A block and not an async function, whose arguments would take up room twice: tokio moves the
-// future of a task several times.
+/// writes, not its siblings'.
+// A block and not an async function, whose argument would take up room twice. What is held across
+// an `.await` is kept small: tokio moves the future of a task ten times on its way.
 #[allow(clippy::manual_async_fn)]
-fn run_one_of<S: State>(
-    together: Arc<Together<S>>,
-    index: usize,
-) -> impl Future<Output = usize> + Send + 'static {
+fn work<S: State>(place: Place<S>) -> impl Future<Output = ()> + Send + 'static {
     async move {
-        let all = &*together;
-        if let (Some(task), Some(cx)) = (all.tasks.get(index), all.contexts.get(index))
-            && let Some(ending) = all.endings.get(index)
+        let Some((crew, member)) = place.look_up() else {
+            return;
+        };
+        let routers = match member.task.ran() {
+            Some(done) => crew.ended(member, Ended::Finished(Done::clone(done))),
+            None => crew.answered(member, catch(|| crew.start(member)).await),
+        };
+        if let Some(routers) = routers {
+            routers.await;
+        }
+    }
+}
+
+impl<S: State> Place<S> {
+    fn look_up(&self) -> Option<(&Crew<S>, &Member<S>)> {
+        let crew = self.crew.as_deref()?;
+        Some((crew, crew.members.get(self.index)?))
+    }
+}
+
+/// Routers that are being asked, and then note how their task ended.
+type Asking<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+impl<S: State> Crew<S> {
+    /// Starts the node of a task.
+    fn start<'a>(&'a self, member: &'a Member<S>) -> NodeRun<'a, S> {
+        match self.plan.nodes.get(member.task.node) {
+            Some(node) => node.step.call(member.task.call(&self.state, &member.cx)),
+            None => NodeRun::ready(Err::<Output<S>, _>(NodeError::msg("there is no such node"))),
+        }
+    }
+
+    /// Takes a node's answer.
+    fn answered<'a>(
+        &'a self,
+        member: &'a Member<S>,
+        answer: Result<Output<S>, NodeError>,
+    ) -> Option<Asking<'a>> {
+        let mut ended = judge(&*self.state, &member.cx, answer);
+        if let Ended::Finished(done) = &ended
+            && let Err(error) = check_jump(&self.plan, member.task.node, &done.output.jump)
         {
-            let mut ended = match &task.ran {
-                Some(done) => Ended::Finished(Done::clone(done)),
-                None => run_task(&all.plan, &all.state, cx, task).await,
-            };
-            if let Ended::Finished(done) = &ended
-                && asks(&all.plan, task.node, &done.output.jump)
-            {
-                // In a box: it holds a state, for which most tasks need no room.
-                ended = Box::pin(run_routers(all, cx, task.node, ended)).await;
-            }
-            // Nobody else writes here.
-            let _ = ending.set(ended);
+            ended = Ended::Failed(error);
         }
-        index
-    }
-}
-
-/// Asks the routers of a task that has finished.
-async fn run_routers<S: State>(
-    all: &Together<S>,
-    cx: &Context,
-    node: usize,
-    mut ended: Ended<S>,
-) -> Ended<S> {
-    if let Ended::Finished(mut done) = ended {
-        ended = match look(&all.plan, node, &all.state, &done.output, cx).await {
-            Ok(routes) => {
-                done.routes = routes;
-                Ended::Finished(done)
-            }
-            Err(unsettled) => unsettled.ended(Some(done)),
-        };
-    }
-    ended
-}
-
-impl<S: State> Machine<S> {
-    /// Runs `tasks` side by side and returns how each ended.
-    ///
-    /// Fails at the first failure if that stops the others.
-    pub(super) async fn execute(
-        &mut self,
-        tasks: &mut Vec<Task<S>>,
-    ) -> Result<Endings<S>, AgentError> {
-        let priors = tasks.iter_mut().map(|task| task.prior.take());
-        let mut endings: Endings<S> = priors
-            .map(|prior| prior.map_or_else(OnceLock::new, |ended| OnceLock::from(*ended)))
-            .collect();
-        self.take_up(tasks, &mut endings).await?;
-        if self.scope.emitter.is_some() {
-            self.tell_several(tasks, &endings).await;
-        }
-        let contexts = tasks.iter().enumerate();
-        let contexts = contexts.map(|(index, task)| self.context_of(index, task));
-        let together = Arc::new(Together {
-            plan: Arc::clone(&self.plan),
-            state: Arc::clone(&self.state),
-            contexts: contexts.collect(),
-            tasks: std::mem::take(tasks),
-            endings,
-        });
-        let stopped = self.side_by_side(&together).await;
-        // Every task has let go of it.
-        let endings;
-        (*tasks, endings) = match Arc::try_unwrap(together) {
-            Ok(together) => (together.tasks, together.endings),
-            Err(shared) => shared
-                .tasks
-                .iter()
-                .map(|task| (task.again(), OnceLock::new()))
-                .unzip(),
-        };
-        let failed = match stopped {
-            Ok(None) => return Ok(endings),
-            Ok(Some(index)) => {
-                let node = tasks.get(index).map_or(usize::MAX, |task| task.node);
-                match endings
-                    .into_iter()
-                    .nth(index)
-                    .and_then(OnceLock::into_inner)
-                {
-                    Some(Ended::Failed(error)) => self.failure(node, error),
-                    _ => self.failure(node, Panicked::lost().into()),
-                }
-            }
-            Err(error) => return Err(error),
-        };
-        self.frontier = std::mem::take(tasks);
-        Err(failed)
+        self.ended(member, ended)
     }
 
-    /// Runs those tasks that have not ended yet. When a failure stops the others, returns which.
-    async fn side_by_side(
-        &mut self,
-        together: &Arc<Together<S>>,
-    ) -> Result<Option<usize>, AgentError> {
-        let at_once = self
-            .scope
-            .shared
-            .max_concurrency
-            .unwrap_or(usize::MAX)
-            .max(1);
-        let fail_fast = self.plan.fail_fast || self.scope.shared.fail_fast;
-        let watched = self.watched();
-        let mut running = JoinSet::new();
-        let mut next = 0;
-        loop {
-            while running.len() < at_once
-                && let Some(ending) = together.endings.get(next)
-            {
-                if ending.get().is_none() {
-                    running.spawn(run_one_of(Arc::clone(together), next));
-                }
-                next += 1;
+    /// Notes how a task ended, or asks its routers if it has any.
+    fn ended<'a>(&'a self, member: &'a Member<S>, ended: Ended<S>) -> Option<Asking<'a>> {
+        let node = member.task.node;
+        match ended {
+            Ended::Finished(mut done) if asks(&self.plan, node, &done.output.jump) => {
+                Some(Box::pin(async move {
+                    let asked = look(&self.plan, node, &self.state, &done.output, &member.cx).await;
+                    member.set_ended(match asked {
+                        Ok(routes) => {
+                            done.routes = routes;
+                            Ended::Finished(done)
+                        }
+                        Err(unsettled) => unsettled.ended(Some(done)),
+                    });
+                }))
             }
-            let Some(joined) = running.join_next().await else {
-                return Ok(None);
-            };
-            // A task catches its own panics and is not aborted before this loop ends, so joining
-            // does not fail.
-            let Ok(index) = joined else {
-                continue;
-            };
-            let ending = together.endings.get(index).and_then(OnceLock::get);
-            let (Some(task), Some(ended)) = (together.tasks.get(index), ending) else {
-                continue;
-            };
-            let failed = matches!(ended, Ended::Failed(_));
-            let mut lost = false;
-            if watched {
-                match self.record_ended(index, task.node, ended).await {
-                    // What a node failed with says more than that it could not be stored.
-                    Err(_) if failed => lost = true,
-                    recorded => recorded?,
-                }
-                self.tell_ended(task, index, ended).await;
-            }
-            if failed && (fail_fast || lost) {
-                // Waits until they are dropped: nothing goes on behind the error.
-                running.shutdown().await;
-                return Ok(Some(index));
+            ended => {
+                member.set_ended(ended);
+                None
             }
         }
-    }
-
-    /// Tells of the tasks of a superstep: those that start, and what others wrote before.
-    async fn tell_several(&self, tasks: &[Task<S>], endings: &[OnceLock<Ended<S>>]) {
-        for (task, ended) in tasks.iter().zip(endings) {
-            if !matches!(ended.get(), Some(Ended::Asked { .. })) && task.ran.is_none() {
-                self.tell_started(task).await;
-            }
-        }
-        for (task, ended) in tasks.iter().zip(endings) {
-            if let Some(Ended::Finished(done)) = ended.get() {
-                self.tell_kept(task, done).await;
-            }
-            if let Some(done) = &task.ran {
-                self.tell_kept(task, done).await;
-            }
-        }
-    }
-
-    /// START has no code: what it has taken up goes its way.
-    async fn take_up(
-        &mut self,
-        tasks: &[Task<S>],
-        endings: &mut [OnceLock<Ended<S>>],
-    ) -> Result<(), AgentError> {
-        let plan = Arc::clone(&self.plan);
-        for (index, (task, slot)) in tasks.iter().zip(endings).enumerate() {
-            let Some(Ended::Finished(done)) = slot.get_mut() else {
-                continue;
-            };
-            if !self.is_start(task) {
-                continue;
-            }
-            let mut cx = self.context(task.node);
-            cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
-            let asked = match check_jump(&plan, task.node, &done.output.jump) {
-                Ok(()) => look(&plan, task.node, &self.state, &done.output, &cx).await,
-                Err(error) => Err(error.into()),
-            };
-            match asked {
-                Ok(routes) => done.routes = routes,
-                Err(unsettled) => {
-                    let ended = unsettled.ended(Some(Done::clone(done)));
-                    self.record_ended(index, task.node, &ended).await?;
-                    self.tell_ended(task, index, &ended).await;
-                    *slot = OnceLock::from(ended);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What one of several tasks is told.
-    fn context_of(&self, index: usize, task: &Task<S>) -> Context {
-        let mut cx = self.context(task.node);
-        cx.set_place(self.recorder.as_ref().and_then(|log| log.place(index)));
-        self.remind(&mut cx, index, task);
-        cx
     }
 }

@@ -5,11 +5,11 @@ use super::panic::catch;
 use super::route::check_jump;
 use super::task::Task;
 use crate::graph::plan::Plan;
-use crate::node::{Argument, Call, Context, NodeError};
+use crate::node::{Context, NodeError};
 use crate::state::State;
 
 /// Runs one task to its output. Its routers are not asked yet.
-// A block for the same reason as in `run_one_of`.
+// A block and not an async function, whose arguments would take up room twice.
 #[allow(clippy::manual_async_fn)]
 pub(super) fn run_task<'a, S: State>(
     plan: &'a Plan<S>,
@@ -21,7 +21,7 @@ pub(super) fn run_task<'a, S: State>(
         let Some(node) = plan.nodes.get(task.node) else {
             return Ended::Failed(NodeError::msg("there is no such node"));
         };
-        let result = catch(|| node.step.call(call(state, cx, task))).await;
+        let result = catch(|| node.step.call(task.call(state, cx))).await;
         match judge(state, cx, result) {
             Ended::Finished(done) => match check_jump(plan, task.node, &done.output.jump) {
                 Ok(()) => Ended::Finished(done),
@@ -30,14 +30,4 @@ pub(super) fn run_task<'a, S: State>(
             ended => ended,
         }
     }
-}
-
-/// What the node of a task is started with.
-fn call<'a, S: State>(state: &'a S, cx: &'a Context, task: &'a Task<S>) -> Call<'a, S> {
-    let (state, item) = match &task.argument {
-        None => (state, None),
-        Some(Argument::Item(item)) => (state, Some(&**item)),
-        Some(Argument::State(sent)) => (&**sent, None),
-    };
-    Call { state, item, cx }
 }

@@ -25,7 +25,7 @@ pub(super) async fn ask<S: State>(
     let routers = &plan.outgoing(node).routers;
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
-        let asked = catch(|| router.router.ask(view, cx)).await;
+        let asked = catch(|| router.router.ask(view, cx).into_run()).await;
         answers.push(check_answer(plan, node, cx, asked)?);
     }
     Ok(answers)

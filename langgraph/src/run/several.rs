@@ -14,20 +14,21 @@ use crate::state::State;
 impl<S: State> Machine<S> {
     /// A superstep of several tasks: side by side on one snapshot, committed in task order.
     pub(super) async fn several(&mut self, plan: &Plan<S>) -> Result<Option<End>, AgentError> {
-        let mut tasks = std::mem::take(&mut self.frontier);
-        let known = tasks.iter().all(|task| task.prior.is_some());
+        let tasks = std::mem::take(&mut self.frontier);
+        let known = tasks.iter().all(|task| task.prior().is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.
         let untouched = known.then(|| Arc::clone(&self.state));
-        let endings = self.execute(&mut tasks).await?;
+        let members = self.execute(tasks).await?;
         let mut paused = false;
         let mut refused = None;
         let mut interrupts = Vec::new();
-        let mut writes = Vec::with_capacity(tasks.len());
-        let mut directions = Vec::with_capacity(tasks.len());
+        let mut tasks = Vec::with_capacity(members.len());
+        let mut writes = Vec::with_capacity(members.len());
+        let mut directions = Vec::with_capacity(members.len());
         let mut failed = None;
-        for (index, (task, ending)) in tasks.iter().zip(endings).enumerate() {
-            let lost = || Ended::Failed(Panicked::lost().into());
-            match ending.into_inner().unwrap_or_else(lost) {
+        for (index, member) in members.into_iter().enumerate() {
+            let (task, ended) = member.into_parts();
+            match ended.unwrap_or_else(|| Ended::Failed(Panicked::lost().into())) {
                 Ended::Finished(done) => {
                     writes.push((task.node, done.output.writes));
                     directions.push((task.node, done.output.jump, done.routes));
@@ -42,12 +43,13 @@ impl<S: State> Machine<S> {
                         refused = Some(self.failure(task.node, error));
                     }
                     writes.extend(ran.map(|done| (task.node, done.output.writes)));
-                    interrupts.extend(self.interrupts(task, index, questions));
+                    interrupts.extend(self.interrupts(&task, index, questions));
                 }
                 Ended::Failed(error) => {
                     failed.get_or_insert((task.node, error));
                 }
             }
+            tasks.push(task);
         }
         if let Some((node, error)) = failed {
             self.frontier = tasks;

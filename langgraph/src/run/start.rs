@@ -6,7 +6,7 @@ use super::ended::{Ended, Unsettled};
 use super::look::asks;
 use super::machine::Machine;
 use super::route::{ask, check_jump};
-use super::task::Task;
+use super::task::{Past, Task};
 use crate::AgentError;
 use crate::node::Output;
 use crate::state::State;
@@ -39,7 +39,7 @@ impl<S: State> Machine<S> {
         let routes = match asked {
             Ok(routes) => routes,
             Err(unsettled) => {
-                let (mut task, ended) = (Task::by_edge(start), unsettled.ended(None));
+                let (task, ended) = (Task::by_edge(start), unsettled.ended(None));
                 let noted = if self.watched() {
                     Box::pin(self.note(&task, &ended)).await
                 } else {
@@ -55,8 +55,10 @@ impl<S: State> Machine<S> {
                 }
                 // The input has not gone its way yet: the loop pauses with it.
                 self.step -= 1;
-                task.prior = Some(Box::new(ended));
-                self.frontier.push(task);
+                self.frontier.push(task.with_past(Past {
+                    prior: Some(ended),
+                    ..Past::default()
+                }));
                 return Ok(());
             }
         };

@@ -17,7 +17,7 @@ use super::route::{ask, check_answer};
 use super::task::Task;
 use super::turn::{TURN, check_cancelled, give_turn};
 use crate::AgentError;
-use crate::graph::plan::{Ahead, Plan, Routes};
+use crate::graph::plan::{Ahead, Asked, Plan, Routes};
 use crate::node::{Call, Context, Jump, NodeError, Output, Write, Writes};
 use crate::state::State;
 
@@ -173,25 +173,35 @@ impl<S: State> Machine<S> {
                 }) if direct && !cx.has_open_question() => jump,
                 answer => return Ok(Halt::Answered(answer)),
             };
-            match (&jump, &node.out.ahead) {
-                (Jump::Edges, Ahead::Node(next)) => doing.node = *next,
-                (Jump::Edges, Ahead::Router) => {
+            // Matched by value: along the edges, there is nothing to drop.
+            let Jump::Edges = jump else {
+                return Ok(Halt::Merged(jump));
+            };
+            match node.out.ahead {
+                Ahead::Node(next) => doing.node = next,
+                Ahead::Router => {
                     let Some(router) = node.out.routers.first() else {
-                        return Ok(Halt::Merged(jump));
+                        return Ok(Halt::Merged(Jump::Edges));
                     };
                     doing.part = Part::Router;
                     cx.begin_routing();
-                    let arm = match router.router.ask(&*state, cx).await {
-                        Ok(Routes::Arm(arm)) if !cx.has_open_question() => arm,
-                        answer => return Ok(Halt::Routed(answer)),
+                    let arm = match router.router.ask(&*state, cx) {
+                        Asked::Arm(arm) => arm,
+                        Asked::Run(run) => match run.await {
+                            Ok(Routes::Arm(arm)) => arm,
+                            answer => return Ok(Halt::Routed(answer)),
+                        },
                     };
+                    if cx.has_open_question() {
+                        return Ok(Halt::Routed(Ok(Routes::Arm(arm))));
+                    }
                     match router.arms.get(arm).map(|nodes| &**nodes) {
                         Some([]) => return Ok(Halt::Nowhere),
                         Some([next]) if !plan.defers(*next) => doing.node = *next,
                         _ => return Ok(Halt::Routed(Ok(Routes::Arm(arm)))),
                     }
                 }
-                _ => return Ok(Halt::Merged(jump)),
+                Ahead::Much => return Ok(Halt::Merged(Jump::Edges)),
             }
         }
         Ok(Halt::Before)
@@ -201,10 +211,7 @@ impl<S: State> Machine<S> {
     pub(super) fn plain_task(&self) -> Option<usize> {
         match self.frontier.as_slice() {
             [task]
-                if task.argument.is_none()
-                    && task.answers.is_empty()
-                    && task.prior.is_none()
-                    && task.ran.is_none()
+                if task.is_plain()
                     && task.node < self.plan.nodes.len()
                     && self.taken < self.scope.limit =>
             {

@@ -88,7 +88,7 @@ impl<S: State> Machine<S> {
         let Some(emitter) = &self.scope.emitter else {
             return;
         };
-        if self.is_start(task) || task.ran.is_some() {
+        if self.is_start(task) || task.ran().is_some() {
             // No node has run; but what is asked has to be seen.
             if let Ended::Asked { questions, .. } = ended {
                 let interrupts = self.interrupts(task, index, questions.clone());

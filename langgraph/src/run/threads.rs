@@ -116,7 +116,7 @@ async fn fork<S: State>(
     copy(machine, log, loaded, origin, command).await?;
     for (task, answer) in answers {
         if let Some(task) = machine.frontier.get_mut(task) {
-            task.answers.push(answer.clone());
+            task.add_answer(answer.clone());
         }
         if let Some(recorder) = &mut machine.recorder {
             recorder.keep_answers(task, vec![answer]);

@@ -129,8 +129,12 @@ impl FieldSet {
     }
 
     /// Adds every field of `other`.
+    #[inline]
     pub fn union_with(&mut self, other: &Self) {
         self.low |= other.low;
+        if other.high.is_empty() {
+            return;
+        }
         if self.high.len() < other.high.len() {
             self.high.resize(other.high.len(), 0);
         }
@@ -140,11 +144,19 @@ impl FieldSet {
     }
 
     /// Takes out every field of `other`.
+    #[inline]
     pub fn remove_all(&mut self, other: &Self) {
         self.low &= !other.low;
         for (mine, theirs) in self.high.iter_mut().zip(&other.high) {
             *mine &= !theirs;
         }
+    }
+
+    /// True when a field is in both sets.
+    #[inline]
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.low & other.low != 0
+            || (self.high.iter().zip(&other.high)).any(|(mine, theirs)| mine & theirs != 0)
     }
 
     /// The fields that are in both sets.

@@ -52,6 +52,7 @@ impl Context {
     }
 
     /// From here on it is the task's routers that ask and call.
+    #[inline]
     pub(crate) fn begin_routing(&self) {
         self.routing.store(true, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
@@ -176,6 +177,7 @@ impl Context {
         self.interrupt(&key, question)
     }
 
+    #[inline]
     pub(crate) fn has_open_question(&self) -> bool {
         self.memory
             .get()
@@ -203,6 +205,7 @@ impl Context {
         let questions = Questions {
             own: asking.open.take(),
             inner: std::mem::take(&mut asking.inner),
+            again: false,
         };
         (paused || questions.own.is_some()).then_some(questions)
     }

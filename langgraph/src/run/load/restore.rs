@@ -10,7 +10,7 @@ use crate::graph::{NodeName, START};
 use crate::run::ended::Ended;
 use crate::run::machine::{Machine, Seen};
 use crate::run::record::Recorder;
-use crate::run::task::Task;
+use crate::run::task::{Past, Task};
 use crate::state::State;
 
 impl<S: State> Loaded<S> {
@@ -93,14 +93,17 @@ impl<S: State> Loaded<S> {
                 }),
                 _ => None,
             };
-            machine.frontier.push(Task {
-                node: find(&task.node)?,
-                argument: task.argument,
-                answers: task.answers,
-                once: task.once,
-                prior: prior.map(Box::new),
-                ran: task.ran.map(Box::new),
-            });
+            let node = find(&task.node)?;
+            machine.frontier.push(
+                task.argument
+                    .map_or_else(|| Task::by_edge(node), |given| Task::sent(node, given))
+                    .with_past(Past {
+                        answers: task.answers,
+                        once: task.once,
+                        prior,
+                        ran: task.ran,
+                    }),
+            );
         }
         Ok(())
     }
