@@ -1,6 +1,6 @@
 //! `#[node]`: every form runs in a graph, and the function stays a function.
 
-use langgraph::node::{NodeRun, worker};
+use langgraph::node::NodeRun;
 use langgraph::prelude::*;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
@@ -495,7 +495,7 @@ async fn a_node_by_hand_needs_a_goto_only_if_it_jumps() {
     let silent = silent.compile().unwrap();
     assert_eq!(silent.invoke(()).await.unwrap().count, 1);
     let error = silent.invoke(counted()).await.unwrap_err().to_string();
-    assert!(error.contains("add it to its `goto [..]`"), "{error}");
+    assert!(error.contains("`by_hand => goto [one_field];`"), "{error}");
     let declared = graph! {
         let by_hand = ByHand;
         START => by_hand => goto [one_field, END];
@@ -503,4 +503,43 @@ async fn a_node_by_hand_needs_a_goto_only_if_it_jumps() {
     };
     let declared = declared.compile().unwrap();
     assert_eq!(declared.invoke(counted()).await.unwrap().count, 2);
+}
+
+/// A state that keeps a log, whichever it is.
+trait Logged: State {
+    fn log(line: String) -> Self::Update;
+}
+
+impl Logged for Notes {
+    fn log(line: String) -> NotesUpdate {
+        say(&line)
+    }
+}
+
+/// A node of any such state.
+#[node]
+async fn of_any_state<S: Logged>(_: &S, cx: &Context) -> Result<S::Update, NodeError> {
+    Ok(S::log(cx.node().to_owned()))
+}
+
+#[tokio::test]
+async fn a_node_that_is_generic_over_the_state_returns_its_update() {
+    let graph = graph! { type State = Notes; START => of_any_state => END };
+    let notes = graph.compile().unwrap().invoke(()).await.unwrap();
+    assert_eq!(notes.log, ["of_any_state"]);
+}
+
+#[tokio::test]
+async fn an_error_in_a_box_is_given_back_as_it_was() {
+    #[node]
+    async fn fails(_: &Notes) -> Result<(), NodeError> {
+        let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(Failed);
+        Err(boxed).map_err(NodeError::boxed)
+    }
+
+    let graph = graph! { START => fails => END }.compile().unwrap();
+    let Err(AgentError::Node { source, .. }) = graph.invoke(()).await else {
+        panic!("the node fails");
+    };
+    assert!(source.downcast_ref::<Failed>().is_some());
 }
