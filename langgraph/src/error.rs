@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::graph::{NodeName, START};
 use crate::node::{Interrupt, NodeError};
+use crate::runtime::NoRuntime;
 use crate::state::ReducerError;
 
 /// Why a run ended without its result.
@@ -68,6 +69,9 @@ pub enum AgentError {
     /// The checkpointer failed, or a thread cannot be read.
     #[error("checkpoint: {0}")]
     Checkpoint(#[from] crate::checkpoint::CheckpointError),
+    /// A graph inside a thread cannot be looked at or changed.
+    #[error(transparent)]
+    Subgraph(#[from] crate::run::SubgraphError),
     /// A call to a remote agent failed.
     #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {
@@ -97,6 +101,9 @@ pub enum AgentError {
     /// The caller cancelled the run.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The run needs a tokio runtime, and there is none around.
+    #[error(transparent)]
+    NoRuntime(#[from] NoRuntime),
     /// The run took longer than it may.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),

@@ -166,6 +166,7 @@ pub mod message;
 pub mod node;
 pub mod remote;
 pub mod run;
+mod runtime;
 pub mod state;
 pub mod store;
 pub mod stream;
@@ -178,6 +179,7 @@ pub use langgraph_macros::tool;
 pub use langgraph_macros::{graph, node};
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
+pub use runtime::NoRuntime;
 pub use state::State;
 
 /// What most programs need: `use langgraph::prelude::*;`.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state, whatever that is
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use langgraph::prelude::*;
 use langgraph::state::PlainUpdate;
 
@@ -80,6 +82,59 @@ async fn an_if_routes() {
     let graph = graph.compile().unwrap();
     assert_eq!(graph.invoke(3).await.unwrap(), 4);
     assert_eq!(graph.invoke(4).await.unwrap(), 8);
+}
+
+#[tokio::test]
+async fn an_else_if_asks_the_next_router_only_if_none_has_decided() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    async fn odd(n: &i64) -> Result<bool, NodeError> {
+        tokio::task::yield_now().await;
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        if *n == 13 {
+            return Err(NodeError::msg("unlucky"));
+        }
+        Ok(n % 2 == 1)
+    }
+    fn third(n: &i64, _: &Context) -> Option<i64> {
+        ASKED.fetch_add(100, Ordering::Relaxed);
+        (n % 3 == 0).then_some(n / 3)
+    }
+    let (large, negative) = (|n: &i64| *n > 99, |n: &i64| *n < 0);
+    let graph = graph! {
+        START => if large {
+            END
+        } else if odd {
+            inc => END
+        } else if let Some(2 | 4) = third {
+            [double, slow]
+        } else if negative {
+            slow => inc
+        } else {
+            double => END
+        };
+    };
+    let labels = graph.topology().branches[0].arms.as_ref().unwrap();
+    let labels: Vec<&str> = labels.iter().map(|arm| &*arm.label).collect();
+    assert_eq!(labels, ["large", "odd", "Some(2 | 4)", "negative", "else"]);
+    let graph = graph.compile().unwrap();
+    for (input, output, asked) in [
+        (100, 100, 0),
+        (7, 8, 1),
+        (8, 16, 101),
+        (-6, slow(&-6).await + 1, 101),
+    ] {
+        ASKED.store(0, Ordering::Relaxed);
+        assert_eq!(graph.invoke(input).await.unwrap(), output, "{input}");
+        assert_eq!(ASKED.load(Ordering::Relaxed), asked, "{input}");
+    }
+    // Both of the group are started, and so both write the state.
+    let error = graph.invoke(6).await.unwrap_err().to_string();
+    assert!(
+        error.contains("double") && error.contains("slow"),
+        "{error}"
+    );
+    let error = graph.invoke(13).await.unwrap_err();
+    assert!(error.to_string().contains("unlucky"), "{error}");
 }
 
 type Sum = Plain<Vec<i64>>;

@@ -23,11 +23,18 @@ pub(crate) struct Graph {
 }
 
 /// A `let` statement, passed through as it is.
+#[derive(Default)]
 pub(crate) struct Let {
     /// The statement; empty when it could not be read.
     pub(crate) statement: TokenStream,
     /// The names that it would bind, if it could not be read.
     pub(crate) lost: Vec<Ident>,
+    /// The names that it binds.
+    pub(crate) names: Vec<Ident>,
+    /// What the names that it uses stand in.
+    pub(crate) value: TokenStream,
+    /// Those of its names that nothing in the graph uses.
+    pub(crate) unused: Vec<Ident>,
 }
 
 /// Stages with arrows between them.
@@ -46,7 +53,7 @@ pub(crate) enum Stage {
     Node(ExprPath),
     /// `[chain, …]`
     Group(Group),
-    /// `match router { … }` or `if router { … } else { … }`
+    /// `match router { … }` or `if router { … } else if router { … } else { … }`
     Switch(Box<Switch>),
     /// `goto [..]`
     Goto(Goto),
@@ -85,7 +92,16 @@ pub(crate) struct Arm {
     /// What the answer must look like; `None` for the branches of a plain `if`.
     pub(crate) pattern: Option<Pat>,
     pub(crate) guard: Option<(token::If, Expr)>,
+    /// The router of an `else if`, which is asked when none before it has decided.
+    pub(crate) asks: Option<Asks>,
     pub(crate) chain: Chain,
+}
+
+/// A router that is asked after others.
+pub(crate) struct Asks {
+    /// `if`.
+    pub(crate) keyword: Span,
+    pub(crate) router: Expr,
 }
 
 /// `goto [..]`

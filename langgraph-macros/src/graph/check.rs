@@ -5,15 +5,25 @@
 
 use proc_macro2::Span;
 
+use syn::ext::IdentExt;
+
+use super::ast::Let;
 use super::model::{Edge, Model, Slip};
 use crate::diag::{Errors, Range};
 use langgraph_wiring::flow::{Analysis, START};
+use langgraph_wiring::similar::did_you_mean;
 
 mod reach;
 mod twice;
 
 /// Reports every mistake in the lines of a graph. `first` is the first token of the macro.
-pub(crate) fn check(model: &Model, first: Option<Span>, broken: bool, errors: &mut Errors) {
+pub(crate) fn check(
+    model: &Model,
+    lets: &[Let],
+    first: Option<Span>,
+    broken: bool,
+    errors: &mut Errors,
+) {
     reserved_name(model, errors);
     duplicate_node(model, errors);
     end_as_source(model, errors);
@@ -32,6 +42,9 @@ pub(crate) fn check(model: &Model, first: Option<Span>, broken: bool, errors: &m
     }
     let sound = errors.is_empty();
     twice::Twice::new(model, errors).check();
+    if !broken {
+        unused_let(model, lets, errors);
+    }
     if sound && !broken {
         let flow = model.flow();
         let analysis = Analysis::new(&flow);
@@ -246,6 +259,28 @@ fn worker_without_item(model: &Model, errors: &mut Errors) {
                 ),
             );
         }
+    }
+}
+
+/// A `let` that nothing in the graph uses.
+fn unused_let(model: &Model, lets: &[Let], errors: &mut Errors) {
+    let bound = |node: &str| {
+        let mut names = lets.iter().flat_map(|statement| &statement.names);
+        names.any(|name| name.unraw() == node)
+    };
+    for name in lets.iter().flat_map(|statement| &statement.unused) {
+        let text = name.unraw().to_string();
+        let nodes = model.nodes.iter().map(|node| node.name.as_str());
+        let nodes = nodes.filter(|node| !bound(node));
+        let meant = did_you_mean(&text, nodes).filter(|_| text.len() > 3);
+        let meant = meant.map(|other| format!("did you mean it by `{other}`? if not, "));
+        errors.on(
+            name,
+            format_args!(
+                "no chain names `{text}`: {}connect it, or remove this `let`",
+                meant.unwrap_or_default()
+            ),
+        );
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn expand(
         .state
         .map_or_else(|| quote!(_), ToTokens::to_token_stream);
     let errors = errors.to_compile_errors();
-    let statements = frame.lets.iter().map(|statement| &statement.statement);
+    let statements = frame.lets.iter().map(statement);
     let ends = printer.ends();
     let nodes = printer.nodes();
     let edges = printer.edges();
@@ -70,7 +70,8 @@ pub(crate) fn expand(
     } else {
         TokenStream::new()
     };
-    // One name for what is called: a long path in every call is work for rustc.
+    // One name for what is called: a long path in every call is work for rustc. What looks up
+    // methods stands before the closures of the routers, whose bounds it would look at each time.
     let body = quote_spanned! {Span::mixed_site()=>
         use #root::__private as #private;
         #answers
@@ -79,17 +80,23 @@ pub(crate) fn expand(
         let mut #graph = #private::closed::<#of>();
         #ends
         #nodes
+        #writes
         #edges
         #joins
         #(#switches)*
         #gotos
-        #writes
         #errors
         #graph
     };
     let mut block = Group::new(Delimiter::Brace, body);
     block.set_span(Span::mixed_site());
     block.into_token_stream()
+}
+
+/// A `let`, and what keeps rustc from reporting again that nothing uses it.
+fn statement(written: &Let) -> TokenStream {
+    let (statement, unused) = (&written.statement, &written.unused);
+    quote!(#statement #(let _ = &#unused;)*)
 }
 
 struct Printer<'a> {
@@ -174,7 +181,7 @@ impl Printer<'_> {
         }
         let private = private_at(Span::mixed_site());
         quote_spanned! {Span::mixed_site()=>
-            use #private::{FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _};
+            use #private::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
         }
     }
 

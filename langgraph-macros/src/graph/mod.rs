@@ -4,6 +4,7 @@ mod ast;
 mod check;
 mod expand;
 mod label;
+mod lets;
 mod model;
 mod parse;
 
@@ -15,12 +16,13 @@ use crate::paths;
 /// The expansion of `graph!`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
-    let graph = parse::parse(input, &mut errors);
+    let mut graph = parse::parse(input, &mut errors);
+    lets::find_unused(&mut graph);
     // What is missing everywhere is reported on the first chain.
     let chain = graph.chains.first().and_then(|chain| chain.stages.first());
     let first = chain.map(ast::Stage::span).or(graph.first);
     let model = model::Model::new(graph.chains);
-    check::check(&model, first, graph.broken, &mut errors);
+    check::check(&model, &graph.lets, first, graph.broken, &mut errors);
     let root = graph.root.map_or_else(paths::root, paths::Root::given);
     let graph = expand::Frame {
         state: graph.state.as_ref(),

@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprPath, Pat, token};
 
-use super::ast::Form;
+use super::ast::{Asks, Form};
 use langgraph_wiring::flow::{self, END, Flow, NODES, START};
 
 mod beside;
@@ -83,6 +83,8 @@ pub(crate) struct Arm {
     pub(crate) label: String,
     pub(crate) pattern: Option<Pat>,
     pub(crate) guard: Option<(token::If, Expr)>,
+    /// The router of an `else if`.
+    pub(crate) asks: Option<Asks>,
     pub(crate) targets: Vec<Place>,
     pub(crate) map: Option<Map>,
 }

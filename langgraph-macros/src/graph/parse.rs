@@ -13,6 +13,7 @@ use self::tokens::{
     found, input_span, not_a_node, skip_one, skip_past_semicolon, word,
 };
 use super::ast::{Chain, Graph, Group, Let, Stage};
+use super::lets;
 use crate::diag::{Errors, last_span};
 
 mod decisions;
@@ -157,20 +158,17 @@ impl Reader<'_> {
     /// `let pattern = value;`
     fn let_statement(&mut self, input: ParseStream<'_>) -> Let {
         let mut lost = Vec::new();
-        if let Ok(statement) = self.read_let(input, &mut lost) {
-            return Let {
-                statement,
-                lost: Vec::new(),
-            };
+        if let Ok(read) = self.read_let(input, &mut lost) {
+            return read;
         }
         skip_past_semicolon(input);
         Let {
-            statement: TokenStream::new(),
             lost,
+            ..Let::default()
         }
     }
 
-    fn read_let(&mut self, input: ParseStream<'_>, names: &mut Vec<Ident>) -> Read<TokenStream> {
+    fn read_let(&mut self, input: ParseStream<'_>, lost: &mut Vec<Ident>) -> Read<Let> {
         let attributes = self.ok(input.call(Attribute::parse_outer))?;
         if !input.peek(Token![let]) {
             let written = last_span(&quote!(#(#attributes)*));
@@ -182,7 +180,8 @@ impl Reader<'_> {
             return Err(self.fail_at(keyword.span, "expected a name after `let`"));
         }
         let pattern = self.ok(input.call(Pat::parse_single))?;
-        bound_names(&pattern.to_token_stream(), names);
+        bound_names(&pattern.to_token_stream(), lost);
+        let names = lets::names(&pattern, &attributes);
         let mut statement = quote!(#(#attributes)* #keyword #pattern);
         if input.peek(Token![:]) {
             let colon: Token![:] = self.ok(input.parse())?;
@@ -202,6 +201,7 @@ impl Reader<'_> {
         }
         let value: Expr = self.ok(input.parse())?;
         statement.extend(quote!(#equals #value));
+        let mut uses = value.to_token_stream();
         if input.peek(Token![else]) {
             if ends_in_braces(&value) {
                 let message = "the value before this `else` ends in braces: put it in parentheses";
@@ -210,10 +210,16 @@ impl Reader<'_> {
             let otherwise: Token![else] = self.ok(input.parse())?;
             let block: syn::Block = self.ok(input.parse())?;
             statement.extend(quote!(#otherwise #block));
+            uses.extend(block.into_token_stream());
         }
         self.semicolon(input, &statement, "a `let`");
         statement.extend(quote!(;));
-        Ok(statement)
+        Ok(Let {
+            statement,
+            names,
+            value: uses,
+            ..Let::default()
+        })
     }
 
     /// The `;` after a statement; without it, the reader goes on as if it were there.

@@ -7,7 +7,7 @@ mod prefixes;
 
 use proc_macro2::TokenStream;
 
-use super::{ast::Graph, check, expand, model::Model, parse};
+use super::{ast::Graph, check, expand, lets, model::Model, parse};
 use crate::diag::Errors;
 
 /// A graph that has been read, modelled and checked.
@@ -28,6 +28,8 @@ fn read(text: &str) -> Read {
 
 fn read_tokens(tokens: TokenStream) -> Read {
     let mut errors = Errors::new();
+    let mut graph = parse::parse(tokens, &mut errors);
+    lets::find_unused(&mut graph);
     let Graph {
         state,
         lets,
@@ -36,7 +38,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
         fragments,
         broken,
         root,
-    } = parse::parse(tokens, &mut errors);
+    } = graph;
     let unread = errors.len();
     assert_eq!(
         broken,
@@ -44,7 +46,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
         "a graph is broken exactly when something could not be read"
     );
     let model = Model::new(chains);
-    check::check(&model, first, broken, &mut errors);
+    check::check(&model, &lets, first, broken, &mut errors);
     let root = root.map_or_else(crate::paths::root, crate::paths::Root::given);
     let frame = expand::Frame {
         state: state.as_ref(),

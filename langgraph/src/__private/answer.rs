@@ -1,8 +1,9 @@
 //! The answers of the routers of `graph!`: any type, plain, in a `Result`, or of a future.
 //!
-//! Which of these a router gives is seen from the type of its answer, by the order in which
-//! methods are looked up: `(&&&&Of(&answer)).kind()` finds the impl with the most references
-//! first.
+//! Which of these a router gives is seen from the type of its answer, by the order in which rustc
+//! looks up the method of `(&Of(&answer)).kind()`: one that takes `&Of` by value, of the type itself
+//! before one of a trait; one that takes a reference to it; one that takes what it refers to. There
+//! are few steps, as each of them is work for rustc in every decision.
 
 use std::future::Future;
 
@@ -61,28 +62,72 @@ pub fn ask<'a, S: State, K, R: Ask<'a, S, K>>(
 #[derive(Debug)]
 pub struct Of<'a, T>(pub &'a T);
 
-macro_rules! kind {
-    ($trait:ident, $kind:ident, [$($generic:ident)*], $answer:ty, where { $($bound:tt)* }) => {
-        /// Sees what an answer is.
-        pub trait $trait {
-            /// What it is.
-            fn kind(&self) -> $kind {
-                $kind
-            }
-        }
-
-        impl<$($generic),*> $trait for $answer where $($bound)* {}
-
-        /// What an answer is.
-        #[derive(Clone, Copy, Debug)]
-        pub struct $kind;
-    };
+impl<T> Clone for Of<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-kind!(TryFutureAnswer, TryFuture, [F T E], &&&Of<'_, F>, where { F: Future<Output = Result<T, E>> });
-kind!(FutureAnswer, ToAwait, [F], &&Of<'_, F>, where { F: Future });
-kind!(ResultAnswer, Fallible, [T E], &Of<'_, Result<T, E>>, where {});
-kind!(PlainAnswer, Ready, [T], Of<'_, T>, where {});
+impl<T> Copy for Of<'_, T> {}
+
+/// A future of a `Result`.
+#[derive(Clone, Copy, Debug)]
+pub struct TryFuture;
+
+/// A future.
+#[derive(Clone, Copy, Debug)]
+pub struct ToAwait;
+
+/// A `Result`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fallible;
+
+/// Anything else.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready;
+
+impl<T, E> Of<'_, Result<T, E>> {
+    /// What it is.
+    pub fn kind(&self) -> Fallible {
+        Fallible
+    }
+}
+
+/// Sees a future of a `Result`.
+pub trait TryFutureAnswer {
+    /// What it is.
+    fn kind(self) -> TryFuture;
+}
+
+impl<F: Future<Output = Result<T, E>>, T, E> TryFutureAnswer for &Of<'_, F> {
+    fn kind(self) -> TryFuture {
+        TryFuture
+    }
+}
+
+/// Sees a future.
+pub trait FutureAnswer {
+    /// What it is.
+    fn kind(&self) -> ToAwait;
+}
+
+impl<F: Future> FutureAnswer for &Of<'_, F> {
+    fn kind(&self) -> ToAwait {
+        ToAwait
+    }
+}
+
+/// Sees anything else.
+pub trait PlainAnswer {
+    /// What it is.
+    fn kind(self) -> Ready;
+}
+
+impl<T> PlainAnswer for Of<'_, T> {
+    fn kind(self) -> Ready {
+        Ready
+    }
+}
 
 // The kinds are values only so that `(..).kind().run(..)` finds the right `run`.
 #[allow(clippy::unused_self)]
@@ -97,10 +142,10 @@ impl TryFuture {
     }
 
     /// Awaits the answer, unwraps it and reads it as the number of an arm.
-    pub fn pick<'a, S: State, T, E: Into<NodeError>>(
+    pub fn pick<'a, S: State, T: 'a, E: Into<NodeError>>(
         self,
         answer: impl Future<Output = Result<T, E>> + Send + 'a,
-        read: impl FnOnce(T) -> usize + Send + 'a,
+        read: fn(T) -> usize,
     ) -> RouterRun<'a, Pick<S>> {
         self.run(answer, move |answer| Pick::arm(read(answer)))
     }
@@ -118,10 +163,10 @@ impl ToAwait {
     }
 
     /// Awaits the answer and reads it as the number of an arm.
-    pub fn pick<'a, S: State, T>(
+    pub fn pick<'a, S: State, T: 'a>(
         self,
         answer: impl Future<Output = T> + Send + 'a,
-        read: impl FnOnce(T) -> usize + Send + 'a,
+        read: fn(T) -> usize,
     ) -> RouterRun<'a, Pick<S>> {
         self.run(answer, move |answer| Pick::arm(read(answer)))
     }
@@ -142,7 +187,7 @@ impl Fallible {
     pub fn pick<'a, S: State, T, E: Into<NodeError>>(
         self,
         answer: Result<T, E>,
-        read: impl FnOnce(T) -> usize + Send + 'a,
+        read: fn(T) -> usize,
     ) -> RouterRun<'a, Pick<S>> {
         self.run(answer, move |answer| Pick::arm(read(answer)))
     }
@@ -156,11 +201,7 @@ impl Ready {
     }
 
     /// Reads the answer as the number of an arm.
-    pub fn pick<'a, S: State, T>(
-        self,
-        answer: T,
-        read: impl FnOnce(T) -> usize + Send + 'a,
-    ) -> RouterRun<'a, Pick<S>> {
+    pub fn pick<'a, S: State, T>(self, answer: T, read: fn(T) -> usize) -> RouterRun<'a, Pick<S>> {
         self.run(answer, move |answer| Pick::arm(read(answer)))
     }
 }

@@ -1,6 +1,7 @@
 //! What expansions call. Not part of the public API: it changes without notice.
 
 mod answer;
+mod choice;
 mod codec;
 #[cfg(feature = "agent")]
 mod tool;
@@ -9,13 +10,12 @@ mod writes;
 
 use std::marker::PhantomData;
 
-use crate::graph::{Arm, NodeName, StateGraph};
-use crate::node::{
-    Context, IntoOutput, Item, NodeError, NodeFuture, NodeRun, Output, RouterRun, Send, Worker,
-};
+use crate::graph::StateGraph;
+use crate::node::{IntoOutput, Item, NodeError, NodeFuture, NodeRun, Output, Send, Worker};
 use crate::state::State;
 
-pub use self::answer::{FutureAnswer, Of, PlainAnswer, ResultAnswer, TryFutureAnswer, ask};
+pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
+pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 #[cfg(feature = "agent")]
 pub use self::tool::{ToolArgument, argument};
@@ -24,8 +24,8 @@ pub use self::update::{
     reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use self::writes::{
-    Added, DeclaredWrites, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField,
-    UnknownWrites, WrittenOnce, add, pair, write,
+    Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,
+    add, pair, write,
 };
 pub use crate::graph::Pick;
 pub use serde;
@@ -37,100 +37,6 @@ pub use {schemars, serde_json};
 /// An empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {
     StateGraph::new().closed()
-}
-
-/// Asks a router after `source`; it picks one of `arms`: label, targets, and whether the arm is
-/// a map.
-pub fn add_switch<'g, S: State>(
-    graph: &'g mut StateGraph<S>,
-    source: &'g str,
-    arms: &[(&str, &[&str], bool)],
-) -> AddSwitch<'g, S> {
-    let arms = arms.iter().map(|(label, targets, map)| Arm {
-        label: (*label).to_owned(),
-        targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
-        map: *map,
-    });
-    let arms = arms.collect();
-    AddSwitch {
-        graph,
-        source,
-        arms,
-    }
-}
-
-/// Asks a router after `source`; it picks one of `arms`: label and target.
-pub fn add_choice<'g, S: State>(
-    graph: &'g mut StateGraph<S>,
-    source: &'g str,
-    arms: &[(&str, &str)],
-) -> AddSwitch<'g, S> {
-    let arms = arms.iter().map(|(label, target)| Arm {
-        label: (*label).to_owned(),
-        targets: vec![NodeName::from(*target)],
-        map: false,
-    });
-    let arms = arms.collect();
-    AddSwitch {
-        graph,
-        source,
-        arms,
-    }
-}
-
-/// A switch that still needs its router.
-#[derive(Debug)]
-pub struct AddSwitch<'g, S: State> {
-    graph: &'g mut StateGraph<S>,
-    source: &'g str,
-    arms: Vec<Arm>,
-}
-
-impl<S: State> AddSwitch<'_, S> {
-    /// Adds the switch.
-    pub fn asking(
-        self,
-        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
-        + std::marker::Send
-        + Sync
-        + 'static,
-    ) {
-        self.graph.add_switch(self.source, self.arms, router);
-    }
-}
-
-/// Asks a function after `source` for the tasks of `worker`.
-pub fn add_map<'g, S: State>(
-    graph: &'g mut StateGraph<S>,
-    source: &'g str,
-    worker: &'g str,
-) -> AddMap<'g, S> {
-    AddMap {
-        graph,
-        source,
-        worker,
-    }
-}
-
-/// A map that still needs its items.
-#[derive(Debug)]
-pub struct AddMap<'g, S: State> {
-    graph: &'g mut StateGraph<S>,
-    source: &'g str,
-    worker: &'g str,
-}
-
-impl<S: State> AddMap<'_, S> {
-    /// Adds the map.
-    pub fn asking(
-        self,
-        sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
-        + std::marker::Send
-        + Sync
-        + 'static,
-    ) {
-        self.graph.add_each(self.source, self.worker, sends);
-    }
 }
 
 /// Adds edges.

@@ -3,7 +3,8 @@
 //!
 //! Each plain field of a state is a place in a row. `#[node(writes(…))]` names fields, the state
 //! turns names into a row, and two rows with a field at one place clash. Where one of the nodes says
-//! nothing, or the state has no rows, `clash` is that of [`UnknownWrites`], which finds nothing.
+//! nothing, or the state has no rows, [`Pair`] has no `clash` of its own, and that of
+//! [`UnknownWrites`] finds nothing.
 
 use std::marker::PhantomData;
 
@@ -192,24 +193,16 @@ impl<F> Found<F> {
     }
 }
 
-/// Both nodes say what they write.
-pub trait DeclaredWrites {
-    /// The field that both write, or `Nothing`.
-    type Field;
-
-    /// Looks for it.
-    fn clash(&self) -> Found<Self::Field> {
-        Found::new()
-    }
-}
-
-impl<S, A, B> DeclaredWrites for Pair<S, A, B>
+impl<S, A, B> Pair<S, A, B>
 where
     A: Kind<Names: Row<S>>,
     B: Kind<Names: Row<S>>,
     RowOf<S, A>: Clash<RowOf<S, B>>,
 {
-    type Field = <RowOf<S, A> as Clash<RowOf<S, B>>>::Out;
+    /// Looks for the field that both write.
+    pub fn clash(&self) -> Found<<RowOf<S, A> as Clash<RowOf<S, B>>>::Out> {
+        Found::new()
+    }
 }
 
 type RowOf<S, K> = <<K as Kind>::Names as Row<S>>::Row;
@@ -222,4 +215,4 @@ pub trait UnknownWrites {
     }
 }
 
-impl<S, A, B> UnknownWrites for &Pair<S, A, B> {}
+impl<S, A, B> UnknownWrites for Pair<S, A, B> {}

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::plan::{Asked, ErasedRouter, Plan, Routes};
+use super::plan::{ErasedRouter, Plan};
 use super::problem::{CompilationErrors, check};
+use super::routers::{Each, InTurn, Last, Mapped, Named, Pick, Switch, Test};
 use super::{
-    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, FieldInfo, Join, Lint,
-    NodeName, START, Topology, lints,
+    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, EdgeSources, FieldInfo,
+    Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
 };
-use crate::node::IntoTargets as _;
 use crate::node::{
-    ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeCache, NodeError,
-    Policies, Resources, RouterRun, Send, Target, Worker,
+    ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeCache, Policies,
+    Resources, RouterRun, Send, Worker,
 };
 use crate::state::State;
 
@@ -55,68 +55,6 @@ pub struct StateGraph<S: State> {
     /// Names that nodes had before, beside those that the nodes say themselves.
     pub(super) aliases: Vec<(NodeName, NodeName)>,
     deny_lints: bool,
-}
-
-/// What an edge starts from: one node, or several that are all waited for.
-pub trait EdgeSources {
-    /// The sources; `Err` holds the several of a join.
-    #[doc(hidden)]
-    fn sources(self) -> Result<NodeName, Vec<NodeName>>;
-}
-
-impl EdgeSources for &str {
-    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Ok(self.into())
-    }
-}
-
-impl EdgeSources for String {
-    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Ok(self.into())
-    }
-}
-
-impl EdgeSources for NodeName {
-    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Ok(self)
-    }
-}
-
-impl<T: Into<NodeName>, const N: usize> EdgeSources for [T; N] {
-    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Err(self.into_iter().map(Into::into).collect())
-    }
-}
-
-impl<T: Into<NodeName>> EdgeSources for Vec<T> {
-    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Err(self.into_iter().map(Into::into).collect())
-    }
-}
-
-/// One entry of a path map: a key and where it leads, or a node's name, which is its own key.
-pub trait PathMapEntry {
-    /// The key and the node.
-    #[doc(hidden)]
-    fn entry(self) -> (String, NodeName);
-}
-
-impl PathMapEntry for &str {
-    fn entry(self) -> (String, NodeName) {
-        (self.to_owned(), self.into())
-    }
-}
-
-impl PathMapEntry for String {
-    fn entry(self) -> (String, NodeName) {
-        (self.clone(), self.into())
-    }
-}
-
-impl<K: Into<String>, N: Into<NodeName>> PathMapEntry for (K, N) {
-    fn entry(self) -> (String, NodeName) {
-        (self.0.into(), self.1.into())
-    }
 }
 
 impl<S: State + Default> Default for StateGraph<S> {
@@ -286,10 +224,7 @@ impl<S: State> StateGraph<S> {
         self.push_branch(
             source.into(),
             Some(arms),
-            Arc::new(Mapped {
-                router: Named::new(router),
-                keys,
-            }),
+            Arc::new(Mapped::new(router, keys)),
         )
     }
 
@@ -358,6 +293,17 @@ impl<S: State> StateGraph<S> {
         + 'static,
     ) -> &mut Self {
         self.push_branch(source.into(), Some(arms), Arc::new(Switch(router)))
+    }
+
+    /// The same, with other routers that are asked before.
+    pub(crate) fn add_switch_in_turn(
+        &mut self,
+        source: impl Into<NodeName>,
+        arms: Vec<Arm>,
+        tests: Vec<Test<S>>,
+        last: Last<S>,
+    ) -> &mut Self {
+        self.push_branch(source.into(), Some(arms), Arc::new(InTurn { tests, last }))
     }
 
     fn push_branch(
@@ -460,139 +406,5 @@ impl<S: State> fmt::Debug for StateGraph<S> {
         f.debug_struct("StateGraph")
             .field("topology", &self.topology)
             .finish_non_exhaustive()
-    }
-}
-
-impl<T: Into<NodeName>, const N: usize> From<[T; N]> for Breakpoints {
-    fn from(nodes: [T; N]) -> Self {
-        nodes.into_iter().collect()
-    }
-}
-
-impl<T: Into<NodeName>> From<Vec<T>> for Breakpoints {
-    fn from(nodes: Vec<T>) -> Self {
-        nodes.into_iter().collect()
-    }
-}
-
-impl<T: Into<NodeName>> FromIterator<T> for Breakpoints {
-    fn from_iter<I: IntoIterator<Item = T>>(nodes: I) -> Self {
-        let nodes: Vec<NodeName> = nodes.into_iter().map(Into::into).collect();
-        if nodes.is_empty() {
-            Self::None
-        } else {
-            Self::Nodes(nodes)
-        }
-    }
-}
-
-/// What a `match` of `graph!` picks.
-pub struct Pick<S: State>(pub(crate) Routes<S>);
-
-impl<S: State> Pick<S> {
-    /// The arm at `index`.
-    pub const fn arm(index: usize) -> Self {
-        Self(Routes::Arm(index))
-    }
-
-    /// The sends of the map at `index`.
-    pub fn each(_index: usize, sends: impl IntoIterator<Item = Send<S>>) -> Self {
-        Self(Routes::Targets(
-            sends.into_iter().map(Target::Send).collect(),
-        ))
-    }
-}
-
-impl<S: State> fmt::Debug for Pick<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pick")
-    }
-}
-
-/// A router whose answers are names and sends.
-struct Named<R, K>(R, std::marker::PhantomData<fn() -> K>);
-
-impl<R, K> Named<R, K> {
-    fn new(router: R) -> Self {
-        Self(router, std::marker::PhantomData)
-    }
-}
-
-impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        let run = self.0.route(state, cx);
-        Asked::Run(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
-    }
-}
-
-/// A router whose answers are keys of a path map.
-struct Mapped<R, K> {
-    router: Named<R, K>,
-    keys: Vec<String>,
-}
-
-impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        Asked::Run(self.router.0.route(state, cx).map(|answer| {
-            let mut picked = Vec::new();
-            for target in answer.into_targets() {
-                match target {
-                    Target::Send(send) => picked.push(Routes::Targets(vec![Target::Send(send)])),
-                    Target::Node(key) => match self.keys.iter().position(|known| **known == *key) {
-                        Some(index) => picked.push(Routes::Arm(index)),
-                        None => {
-                            return Err(NodeError::from(UnknownKey {
-                                key,
-                                known: self.keys.clone(),
-                            }));
-                        }
-                    },
-                }
-            }
-            Ok(match picked.len() {
-                1 => picked.pop().unwrap_or(Routes::Several(Vec::new())),
-                _ => Routes::Several(picked),
-            })
-        }))
-    }
-}
-
-/// A router answered with a key that is not in its path map.
-#[derive(Debug, thiserror::Error)]
-#[error("the router answered `{key}`, which is not a key of its path map ({})", known.join(", "))]
-pub(crate) struct UnknownKey {
-    pub(crate) key: NodeName,
-    known: Vec<String>,
-}
-
-struct Each<F>(F);
-
-impl<S, F> ErasedRouter<S> for Each<F>
-where
-    S: State,
-    F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
-{
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        Asked::Run((self.0)(state, cx).map(|sends| {
-            Ok(Routes::Targets(
-                sends.into_iter().map(Target::Send).collect(),
-            ))
-        }))
-    }
-}
-
-struct Switch<F>(F);
-
-impl<S, F> ErasedRouter<S> for Switch<F>
-where
-    S: State,
-    F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + std::marker::Send + Sync,
-{
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        match (self.0)(state, cx).now() {
-            Ok(Ok(Pick(Routes::Arm(arm)))) => Asked::Arm(arm),
-            Ok(answer) => Asked::Run(RouterRun::ready(answer.map(|pick| pick.0))),
-            Err(run) => Asked::Run(run.map(|pick| Ok(pick.0))),
-        }
     }
 }

@@ -99,6 +99,10 @@ impl<S: State> CompiledStateGraph<S> {
     /// [`MemorySaver`](crate::checkpoint::MemorySaver) keeps any state; a saver that keeps bytes
     /// asks that the state's fields can be serialized, or are `#[state(untracked)]`: here, where the
     /// compiler names the type that cannot be, and in the graphs inside, when a run starts.
+    ///
+    /// A graph inside another, as a node or by [`Context::run`](crate::Context::run), is kept by the
+    /// saver of the thread it runs on; one of its own is used only when it runs by itself. What it
+    /// keeps is said with [`persistence`](Self::persistence).
     #[must_use]
     pub fn checkpointer<K: Keeps<S>>(mut self, saver: impl Saver<K>) -> Self {
         self.saver = Some(saver.into_checkpointer());

@@ -14,8 +14,9 @@ use super::handler::{ErasedHandler, NodeFailure};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use super::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
-use super::{Call, Context, Look, Looking, NodeError, NodeRun, Output, Step};
+use super::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step};
 use crate::run::catch;
+use crate::runtime::runtime;
 use crate::state::State;
 
 /// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,
@@ -111,6 +112,12 @@ impl<S: State> Guarded<S> {
             let policy = self.retry.iter().find(|policy| policy.accepts(&error));
             match policy {
                 Some(policy) if is_failure && attempts < policy.max_attempts => {
+                    let what =
+                        || format!("another attempt after a wait (the last one failed: {error})");
+                    if let Err(missing) = runtime(what) {
+                        let error = missing.into();
+                        return Err(Failed { error, attempts });
+                    }
                     tokio::time::sleep(policy.wait(attempts, &error)).await;
                     attempts += 1;
                 }
@@ -127,6 +134,9 @@ impl<S: State> Guarded<S> {
     async fn bounded(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
         // A panic is an error already here, so that it is retried and handled like one.
         let run = catch(|| self.step.call(call));
+        if let Some(limit) = self.timeout.or(self.idle) {
+            runtime(|| format!("a time limit of {limit:?}"))?;
+        }
         match (self.timeout, self.idle) {
             (None, None) => run.await,
             (Some(limit), None) => run_limited(run, limit).await,
@@ -197,7 +207,7 @@ impl<S: State> Step<S> for Guarded<S> {
         NodeRun::future(self.run(call))
     }
 
-    fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
-        self.step.inside(state, look)
+    fn graph(&self) -> Option<GraphNode<'_>> {
+        self.step.graph()
     }
 }

@@ -50,6 +50,10 @@ pub(crate) struct Question {
 pub(crate) struct Questions {
     pub(crate) own: Option<Question>,
     pub(crate) inner: Vec<Interrupt>,
+    /// The graph inside was changed from outside: the task runs again, whether there are answers
+    /// or not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) again: bool,
 }
 
 /// An answer to a question of a task.

@@ -10,6 +10,7 @@ mod function;
 mod future;
 mod guard;
 mod handler;
+mod inner;
 mod input;
 mod interrupt;
 mod middleware;
@@ -53,6 +54,9 @@ pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
+pub(crate) use inner::{
+    AnyState, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking, Wanted,
+};
 #[cfg(feature = "conformance")]
 pub(crate) use interrupt::Question;
 pub(crate) use interrupt::{Answer, Questions};
@@ -60,5 +64,5 @@ pub(crate) use output::Writes;
 pub(crate) use policies::{Around, Policies};
 pub(crate) use scope::{Place, Scope, Shared, below, kept};
 pub(crate) use send::{Argument, ErasedItem, StoredItem};
-pub(crate) use step::{Call, Look, Looking, Step};
+pub(crate) use step::{Call, Step};
 pub(crate) use stored::{Lent, state, whole};

@@ -11,6 +11,7 @@ use super::{Context, NodeError};
 use crate::AgentError;
 use crate::checkpoint::{CheckpointError, Format as _, FormatError, Json};
 use crate::hash::Fnv;
+use crate::runtime::runtime;
 
 /// The result of work that is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +204,14 @@ impl Context {
             Begun::Done(text) => return typed(&name, &text),
             Begun::UnderWay(under_way) => under_way,
         };
+        // Found before the work is done, which could not be kept.
+        let place = match self.place() {
+            None => None,
+            Some(place) => {
+                let runtime = runtime(|| format!("keeping that `{name}` has been done once"))?;
+                Some((place.clone(), runtime))
+            }
+        };
         let value = work.await.map_err(Into::into)?;
         let text = Json
             .encode(&value)
@@ -212,10 +221,12 @@ impl Context {
             key: name,
             arguments,
         };
-        if let Some(place) = self.place() {
-            let (place, record) = (place.clone(), record.clone());
+        if let Some((place, runtime)) = place {
+            let record = record.clone();
             // A record that is half stored when the task is dropped would leave the log in doubt.
-            let stored = tokio::spawn(async move { place.keep_once(record).await }).await;
+            let stored = runtime
+                .spawn(async move { place.keep_once(record).await })
+                .await;
             stored
                 .map_err(CheckpointError::storage)
                 .flatten()

@@ -53,6 +53,21 @@ impl<'a, T> RouterRun<'a, T> {
     }
 }
 
+impl<'a, T: Send + 'a> RouterRun<'a, T> {
+    /// Goes on with another run, which the answer of this one says.
+    pub fn then<U: Send + 'a>(
+        self,
+        next: impl FnOnce(T) -> RouterRun<'a, U> + Send + 'a,
+    ) -> RouterRun<'a, U> {
+        match self.0 {
+            Inner::Ready(Some(Ok(answer))) => next(answer),
+            Inner::Ready(Some(Err(error))) => RouterRun::ready(Err(error)),
+            Inner::Ready(None) => RouterRun(Inner::Ready(None)),
+            Inner::Future(answer) => RouterRun::future(async move { next(answer.await?).await }),
+        }
+    }
+}
+
 impl<T> Unpin for RouterRun<'_, T> {}
 
 impl<T> Future for RouterRun<'_, T> {

@@ -1,13 +1,8 @@
 //! The one form in which the runtime holds every node.
 
-use std::future::Future;
-use std::pin::Pin;
-
+use super::inner::GraphNode;
 use super::send::ErasedItem;
 use super::{Context, NodeRun};
-use crate::AgentError;
-use crate::checkpoint::{Checkpointer, InnerSnapshot, ThreadKey};
-use crate::graph::NodeName;
 use crate::state::State;
 
 /// What a node is started with.
@@ -29,27 +24,12 @@ impl<S: State> Clone for Call<'_, S> {
 
 impl<S: State> Copy for Call<'_, S> {}
 
-/// A look at the log of a graph inside a task.
-pub(crate) struct Look<'a> {
-    pub(crate) saver: &'a dyn Checkpointer,
-    /// The graph's log.
-    pub(crate) key: ThreadKey,
-    /// The nodes around the graph, outermost first.
-    pub(crate) namespace: Vec<NodeName>,
-    /// True when the checkpoint around it is shown as it was saved.
-    pub(crate) saved: bool,
-}
-
-/// What a look finds; none when the graph has not started.
-pub(crate) type Looking<'a> =
-    Pin<Box<dyn Future<Output = Result<Option<InnerSnapshot>, AgentError>> + Send + 'a>>;
-
 /// A node, a worker, a subgraph, or one of these with policies around it.
 pub(crate) trait Step<S: State>: Send + Sync {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S>;
 
-    /// Looks at the graph that the node is, if it is one, in a task that was given `state`.
-    fn inside<'a>(&'a self, _state: &'a S, _look: Look<'a>) -> Option<Looking<'a>> {
+    /// The graph that the node is, if it is one.
+    fn graph(&self) -> Option<GraphNode<'_>> {
         None
     }
 

@@ -14,6 +14,7 @@ use tokio::time::Sleep;
 
 use super::reply::Ending;
 use super::{AgentEnvelope, AgentId, EnvelopeBody, RemoteError, ReplyStream, Transport};
+use crate::runtime::runtime;
 
 /// Something that answers requests: a served graph ([`serve`](super::serve)), or a function from
 /// an envelope to the body of the reply.
@@ -115,6 +116,10 @@ impl Transport for LocalNetwork {
     fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
         Box::pin(async move {
             let agent = self.find(&request.to)?;
+            if let Some(limit) = request.timeout {
+                runtime(|| format!("the time limit of {limit:?} for a reply"))
+                    .map_err(RemoteError::connection)?;
+            }
             let deadline = request
                 .timeout
                 .map(|limit| (Box::pin(tokio::time::sleep(limit)), limit));

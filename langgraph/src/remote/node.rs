@@ -22,6 +22,7 @@ use crate::message::MessageChunk;
 use crate::node::{
     Call, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Step,
 };
+use crate::runtime::runtime;
 use crate::state::State;
 use crate::stream::Mode;
 
@@ -190,6 +191,9 @@ impl RemoteNode {
             timeout: self.timeout,
             body: EnvelopeBody::Complete(request),
         };
+        if let Some(limit) = self.timeout {
+            runtime(|| format!("the time limit of {limit:?} for a reply"))?;
+        }
         let mut clock = Clock::new(self.timeout);
         let mut parts = clock.within(transport.request(request)).await??;
         let mut reply = ReplyAssembler::new(self.limits);

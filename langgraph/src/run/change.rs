@@ -12,10 +12,12 @@ use super::options::Options;
 use super::prepare::{enter, machine};
 use super::record::Origin;
 use super::task::Task;
-use super::update::Change;
+use super::update::{Change, Target};
 use super::{StateUpdate, ThreadUpdate};
 use crate::AgentError;
-use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, Stored};
+use crate::checkpoint::{
+    Base, CheckpointError, CheckpointId, Checkpointer, Source, Stored, ThreadKey,
+};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::node::{NodeError, Output};
@@ -23,46 +25,57 @@ use crate::state::State;
 
 impl<S: State> ThreadUpdate<S> {
     pub(super) async fn make(self) -> Result<CheckpointId, AgentError> {
-        let saver = self.graph.saver.clone();
-        let saver = saver.ok_or_else(|| CheckpointError::NoCheckpointer(self.thread.clone()))?;
+        let (graph, thread) = match self.target {
+            Target::Thread(graph, thread) => (graph, thread),
+            Target::Inside(subgraph) => return subgraph.make(self.change, self.at).await,
+        };
+        let Some(saver) = &graph.saver else {
+            return Err(CheckpointError::NoCheckpointer(thread).into());
+        };
         let log = Log {
             at_rest: true,
-            ..Log::root(&saver, self.thread.clone())
+            ..Log::root(saver, thread)
         };
-        let mut machine = machine(&self.graph, &Options::default(), None)?;
-        let mut loaded = log.load(&machine, self.at).await?;
-        match self.change {
-            Change::Updates(supersteps) => {
-                write(&mut machine, &log, loaded, supersteps).await?;
-            }
-            Change::Input(input) => add_input(&mut machine, &log, loaded, input).await?,
-            Change::Clear => {
-                forget_unknown(&mut loaded, &machine.plan);
-                let parent = stand(&mut machine, &log, loaded, &[])?;
-                machine.step += 1;
-                machine.record(behind(parent, Source::Update), None).await?;
-            }
-            Change::Copy => {
-                let Some(loaded) = loaded else {
-                    return Err(CheckpointError::UnknownThread(self.thread).into());
-                };
-                let origin = Origin {
-                    parent: loaded.stored.checkpoint.parent,
-                    base: Some(Base {
-                        id: loaded.stored.checkpoint.id,
-                        with_tasks: false,
-                    }),
-                    source: Source::Fork,
-                };
-                copy(&mut machine, &log, loaded, origin, None).await?;
-            }
-        }
-        let made = machine
-            .recorder
-            .as_ref()
-            .and_then(|recorder| recorder.current());
-        made.ok_or_else(|| CheckpointError::InvalidUpdate("nothing was written".to_owned()).into())
+        let mut machine = machine(&graph, &Options::default(), None)?;
+        let loaded = log.load(&machine, self.at).await?;
+        apply(&mut machine, &log, loaded, self.change).await
     }
+}
+
+/// Makes a change of a log, and answers with the new checkpoint.
+pub(super) async fn apply<S: State>(
+    machine: &mut Machine<S>,
+    log: &Log,
+    mut loaded: Option<Loaded<S>>,
+    change: Change<S>,
+) -> Result<CheckpointId, AgentError> {
+    match change {
+        Change::Updates(supersteps) => write(machine, log, loaded, supersteps).await?,
+        Change::Input(input) => add_input(machine, log, loaded, input).await?,
+        Change::Clear => {
+            forget_unknown(&mut loaded, &machine.plan);
+            let parent = stand(machine, log, loaded, &[])?;
+            machine.step += 1;
+            machine.record(behind(parent, Source::Update), None).await?;
+        }
+        Change::Copy => {
+            let Some(loaded) = loaded else {
+                return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
+            };
+            let origin = Origin {
+                parent: loaded.stored.checkpoint.parent,
+                base: Some(Base {
+                    id: loaded.stored.checkpoint.id,
+                    with_tasks: false,
+                }),
+                source: Source::Fork,
+            };
+            copy(machine, log, loaded, origin, None).await?;
+        }
+    }
+    let recorder = machine.recorder.as_ref();
+    let made = recorder.and_then(|recorder| recorder.current());
+    made.ok_or_else(|| refused("nothing was written"))
 }
 
 fn refused(reason: impl Into<String>) -> AgentError {
@@ -125,7 +138,7 @@ async fn write<S: State>(
     let several = supersteps.len() > 1 || supersteps.iter().any(|updates| updates.len() > 1);
     let last = match &loaded {
         None => vec![NodeName::from(START)],
-        Some(loaded) => last_by_edge(log, &loaded.stored).await?,
+        Some(loaded) => last_by_edge(&*log.saver, &log.key, &loaded.stored).await?,
     };
     forget_unknown(&mut loaded, &machine.plan);
     let mut parent = stand(machine, log, loaded, &[])?;
@@ -280,13 +293,17 @@ pub(super) async fn copy<S: State>(
 
 /// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
 /// from outside do not.
-pub(super) async fn last_by_edge(log: &Log, from: &Stored) -> Result<Vec<NodeName>, AgentError> {
+pub(super) async fn last_by_edge(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    from: &Stored,
+) -> Result<Vec<NodeName>, AgentError> {
     if !from.checkpoint.ran.is_empty() {
         return Ok(from.checkpoint.ran.clone());
     }
     let mut base = from.checkpoint.base;
     while let Some(Base { id, with_tasks }) = base {
-        let chain = log.saver.load(&log.key, Some(id)).await?;
+        let chain = saver.load(key, Some(id)).await?;
         let records = chain.map(|chain| chain.records).unwrap_or_default();
         let Some(before) = records.last() else { break };
         if with_tasks {

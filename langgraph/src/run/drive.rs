@@ -18,6 +18,7 @@ use crate::AgentError;
 use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
 use crate::graph::plan::Plan;
 use crate::node::{Command, NodeError, Output};
+use crate::runtime::runtime;
 use crate::state::State;
 use crate::stream::Emitter;
 
@@ -130,6 +131,10 @@ async fn with_log<S: State>(
     match options.durability {
         Durability::Sync => on_thread(plan, machine, log, begin, command, at).await,
         Durability::Async => {
+            runtime(|| {
+                let thread = &log.key.thread;
+                format!("storing thread `{thread}` in the background (`Durability::Async`)")
+            })?;
             let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
             let log = Log {
                 saver: Arc::<Behind>::clone(&behind),
@@ -187,6 +192,7 @@ async fn bounded<T>(
     limit: Duration,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
+    runtime(|| format!("the run's time limit of {limit:?}"))?;
     match tokio::time::timeout(limit, run).await {
         Ok(result) => result,
         Err(_) => Err(AgentError::TimedOut(limit)),

@@ -38,7 +38,7 @@ pub(super) async fn save<S: State>(
     .await?;
     let Some(loaded) = loaded else { return Ok(()) };
     let mut stored = loaded.stored;
-    let ran = last_by_edge(log, &stored).await?;
+    let ran = last_by_edge(held, &log.key, &stored).await?;
     let mut state = Arc::unwrap_or_clone(loaded.state);
     state.reset(&plan.fields.untracked);
     // The snapshot has what was written to the checkpoint from outside.

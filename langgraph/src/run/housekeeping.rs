@@ -1,13 +1,9 @@
 //! Copying, shortening and removing threads.
 
-use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use crate::AgentError;
-use crate::checkpoint::{
-    Batch, CheckpointError, CheckpointId, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey,
-    Usage,
-};
+use crate::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 use crate::graph::CompiledStateGraph;
 use crate::state::State;
 
@@ -128,83 +124,6 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// [`AgentError::Checkpoint`] when there is no such thread, or the storage fails.
     pub async fn prune(&self, thread: &str, keep: Keep) -> Result<usize, AgentError> {
-        let (saver, key) = self.kept(thread)?;
-        let Some(head) = saver.head(&key).await? else {
-            return Err(CheckpointError::UnknownThread(thread.to_owned()).into());
-        };
-        let all = saver.list(&key, ListOptions::default()).await?;
-        let stays = |index: usize, id: CheckpointId| match keep {
-            _ if id == head.id => true,
-            Keep::Newest(newest) => index < newest,
-            Keep::Since(since) => id.created_at() >= since,
-        };
-        let (mut kept, mut gone) = (Vec::new(), Vec::new());
-        for (index, id) in all.iter().enumerate() {
-            let list = if stays(index, *id) {
-                &mut kept
-            } else {
-                &mut gone
-            };
-            list.push(*id);
-        }
-        let deleted: HashSet<_> = gone.iter().copied().collect();
-        let fold = self
-            .folds(thread, &self.cut_off(thread, &kept, &deleted).await?)
-            .await?;
-        saver.prune(&key, Prune { fold, delete: gone }).await?;
-        self.delete_logs_below(thread, head.id, &kept).await?;
-        Ok(deleted.len())
-    }
-
-    /// Of the checkpoints that stay, those based on one that goes.
-    async fn cut_off(
-        &self,
-        thread: &str,
-        kept: &[CheckpointId],
-        deleted: &HashSet<CheckpointId>,
-    ) -> Result<Vec<CheckpointId>, AgentError> {
-        let (saver, key) = self.kept(thread)?;
-        let mut known = HashSet::new();
-        let mut cut = Vec::new();
-        for id in kept {
-            if known.contains(id) {
-                continue;
-            }
-            let chain = saver.load(&key, Some(*id)).await?;
-            for stored in chain.into_iter().flat_map(|chain| chain.records) {
-                let checkpoint = stored.checkpoint;
-                let based = checkpoint
-                    .base
-                    .is_some_and(|base| deleted.contains(&base.id));
-                if known.insert(checkpoint.id)
-                    && based
-                    && checkpoint.snapshot.is_none()
-                    && !deleted.contains(&checkpoint.id)
-                {
-                    cut.push(checkpoint.id);
-                }
-            }
-        }
-        Ok(cut)
-    }
-
-    /// Removes the logs of graphs inside tasks of checkpoints that are gone: also those that an
-    /// earlier call has left, which failed half-way. What is newer than `head` is another run's.
-    async fn delete_logs_below(
-        &self,
-        thread: &str,
-        head: CheckpointId,
-        kept: &[CheckpointId],
-    ) -> Result<(), AgentError> {
-        let kept: HashSet<_> = kept.iter().collect();
-        let (saver, _) = self.kept(thread)?;
-        for key in saver.logs(thread).await? {
-            let place = key.namespace.first().map(String::as_str);
-            let checkpoint = place.and_then(crate::node::Place::checkpoint_of);
-            if checkpoint.is_some_and(|id| id < head && !kept.contains(&id)) {
-                saver.delete_log(&key).await?;
-            }
-        }
-        Ok(())
+        self.view(thread)?.prune(keep).await
     }
 }

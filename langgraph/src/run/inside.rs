@@ -8,7 +8,7 @@ use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Argument, Look, below, kept};
+use crate::node::{AnyState, Argument, InnerLog, Look, below, kept};
 use crate::state::State;
 
 /// A log that is looked at.
@@ -20,25 +20,37 @@ pub(super) struct Looked<'a> {
     pub(super) saved: bool,
 }
 
+impl<S: State> CompiledStateGraph<S> {
+    /// The state before the first record of its log inside a task.
+    pub(super) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
+        let shared = match self.persistence {
+            // It has a state of its own.
+            Persistence::PerThread(_) => None,
+            _ => around.and_then(|state| state.downcast().ok()),
+        };
+        shared.unwrap_or_else(|| Arc::new(self.plan.initial.clone()))
+    }
+}
+
 /// What the log of a graph inside a task says; none when the graph has not started.
 pub(super) async fn snapshot_inside<S: State>(
     graph: &CompiledStateGraph<S>,
-    initial: S,
-    look: Look<'_>,
+    log: InnerLog<'_>,
+    look: Look,
 ) -> Result<Option<InnerSnapshot>, AgentError> {
     let (key, call) = match &graph.persistence {
         Persistence::None => return Ok(None),
-        Persistence::PerCall => (look.key, None),
+        Persistence::PerCall => (log.key, None),
         Persistence::PerThread(name) => {
-            let call: Arc<str> = look.key.namespace.join("/").into();
-            (kept(&look.key.thread, name), Some(call))
+            let call: Arc<str> = log.key.namespace.join("/").into();
+            (kept(&log.key.thread, name), Some(call))
         }
     };
     let loaded = load(&Read {
         plan: &graph.plan,
         codec: graph.codec.or_else(S::codec),
-        initial: &Arc::new(initial),
-        saver: look.saver,
+        initial: &graph.begins_with(log.around),
+        saver: log.saver,
         key: &key,
         at: None,
         changes: false,
@@ -50,7 +62,7 @@ pub(super) async fn snapshot_inside<S: State>(
         return Ok(None);
     };
     let looked = Looked {
-        saver: look.saver,
+        saver: log.saver,
         key: &key,
         namespace: &look.namespace,
         saved: look.saved,
@@ -74,6 +86,9 @@ pub(super) async fn show<S: State>(
         let Some(node) = node.and_then(|node| plan.nodes.get(node)) else {
             continue;
         };
+        let Some(node) = node.step.graph() else {
+            continue;
+        };
         if !looked.saved && task.is_finished() {
             continue;
         }
@@ -81,22 +96,23 @@ pub(super) async fn show<S: State>(
             Some(Argument::State(state)) => state,
             _ => &loaded.state,
         };
+        let around: AnyState = Arc::<S>::clone(state);
         // The log has the name that the node had then.
         let stored = loaded.stored.checkpoint.tasks.get(index);
         let stored = stored.map_or(&task.node, |spec| &spec.node);
         let mut namespace = looked.namespace.to_vec();
         namespace.push(Arc::clone(&task.node));
-        let look = Look {
+        let log = InnerLog {
             saver: looked.saver,
             // A node that is a graph makes one call.
             key: below(looked.key, checkpoint, index, stored, 0),
+            around: node.shares_state.then_some(around),
+        };
+        let look = Look {
             namespace,
             saved: looked.saved,
         };
-        let inside = match node.step.inside(state, look) {
-            Some(inside) => inside.await?,
-            None => None,
-        };
+        let inside = node.graph.look(log, look).await?;
         if let Some(task) = loaded.tasks.get_mut(index) {
             task.inside = inside;
         }

@@ -27,6 +27,8 @@ pub(super) struct Log {
     pub(super) encodes: bool,
     /// True when it is written to from outside, without a run that goes on.
     pub(super) at_rest: bool,
+    /// The id of the next checkpoint, where it is known before.
+    pub(super) next: Option<CheckpointId>,
 }
 
 impl Log {
@@ -40,6 +42,7 @@ impl Log {
             call: None,
             encodes: true,
             at_rest: false,
+            next: None,
         }
     }
 
@@ -50,7 +53,7 @@ impl Log {
         head: Option<Head>,
     ) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
-        let tip = Tip::new(saver, self.key.clone(), head, self.encodes);
+        let tip = Tip::new(saver, self.key.clone(), head, self.encodes).with_next(self.next);
         let coder = Coder {
             plan: Arc::clone(&machine.plan),
             codec: machine.codec,

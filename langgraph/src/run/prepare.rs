@@ -7,9 +7,9 @@ use super::machine::Machine;
 use super::options::Options;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
-use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
-use crate::node::{Output, Scope, Shared, Write};
+use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::{Output, Resources, Scope, Shared, Write};
 use crate::state::State;
 use crate::stream::Emitter;
 
@@ -39,7 +39,21 @@ pub(super) fn machine<S: State>(
         .map(|stops| plan.stops(stops))
         .transpose()
         .map_err(unknown)?;
-    let scope = Arc::new(Scope {
+    let scope = Arc::new(scope(plan, options, emitter));
+    let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
+    machine.codec = graph.codec.or(machine.codec);
+    if let Some(stops) = before {
+        machine.before = stops;
+    }
+    if let Some(stops) = after {
+        machine.after = stops;
+    }
+    Ok(machine)
+}
+
+/// What the tasks of a run of the root graph share.
+fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) -> Scope {
+    Scope {
         names: Arc::clone(&plan.names),
         limit: options.limit,
         resources: plan.resources.layered(&options.resources),
@@ -57,16 +71,25 @@ pub(super) fn machine<S: State>(
             kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
         }),
-    });
-    let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
+    }
+}
+
+/// A machine at rest for a graph inside others, to change its log from outside.
+pub(super) fn machine_inside<S: State>(
+    graph: &CompiledStateGraph<S>,
+    namespace: &[NodeName],
+    resources: Resources,
+    initial: S,
+) -> Machine<S> {
+    let plan = &graph.plan;
+    let scope = Scope {
+        namespace: namespace.into(),
+        resources,
+        ..scope(plan, &Options::default(), None)
+    };
+    let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), initial);
     machine.codec = graph.codec.or(machine.codec);
-    if let Some(stops) = before {
-        machine.before = stops;
-    }
-    if let Some(stops) = after {
-        machine.after = stops;
-    }
-    Ok(machine)
+    machine
 }
 
 /// The log of the run's thread.

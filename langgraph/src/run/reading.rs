@@ -1,26 +1,12 @@
-//! Looking at a thread.
+//! Looking at threads, and back over them.
 
-use std::sync::Arc;
-
-use super::inside::{Looked, show};
-use super::load::{Loaded, Read, load};
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Snapshot, ThreadKey};
+use crate::checkpoint::{CheckpointId, ListOptions, Snapshot};
 use crate::graph::CompiledStateGraph;
 use crate::state::State;
 
 /// Looking at threads.
 impl<S: State> CompiledStateGraph<S> {
-    pub(super) fn kept(
-        &self,
-        thread: &str,
-    ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
-        match &self.saver {
-            Some(saver) => Ok((saver, ThreadKey::root(thread))),
-            None => Err(CheckpointError::NoCheckpointer(thread.to_owned())),
-        }
-    }
-
     /// The thread as it is now, with what finished tasks of an unfinished superstep have written;
     /// `None` when there is no such thread.
     ///
@@ -28,8 +14,7 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// [`AgentError::Checkpoint`] when the thread cannot be read.
     pub async fn get_state(&self, thread: &str) -> Result<Option<Snapshot<S>>, AgentError> {
-        let loaded = self.read(thread, None).await?;
-        Ok(loaded.map(|loaded| loaded.live(&self.plan, &[])))
+        self.view(thread)?.live().await
     }
 
     /// The thread as it is now, or as the checkpoint `at` was saved, with the graphs inside its
@@ -73,36 +58,7 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         at: impl Into<Option<CheckpointId>> + Send,
     ) -> Result<Option<Snapshot<S>>, AgentError> {
-        let at = at.into();
-        let Some(loaded) = self.read(thread, at).await? else {
-            return Ok(None);
-        };
-        let (saver, key) = self.kept(thread)?;
-        let looked = Looked {
-            saver: &**saver,
-            key: &key,
-            namespace: &[],
-            saved: at.is_some(),
-        };
-        Ok(Some(show(&self.plan, loaded, looked).await?))
-    }
-
-    async fn read(
-        &self,
-        thread: &str,
-        at: Option<CheckpointId>,
-    ) -> Result<Option<Loaded<S>>, AgentError> {
-        let (saver, key) = self.kept(thread)?;
-        load(&Read {
-            plan: &self.plan,
-            codec: self.codec.or_else(S::codec),
-            initial: &Arc::new(self.plan.initial.clone()),
-            saver: &**saver,
-            key: &key,
-            at,
-            changes: false,
-        })
-        .await
+        self.view(thread)?.with_subgraphs(at.into()).await
     }
 
     /// The thread as that checkpoint was saved; `None` when there is no such checkpoint.
@@ -115,9 +71,62 @@ impl<S: State> CompiledStateGraph<S> {
         thread: &str,
         checkpoint: CheckpointId,
     ) -> Result<Option<Snapshot<S>>, AgentError> {
-        Ok(self
-            .read(thread, Some(checkpoint))
-            .await?
-            .map(|loaded| loaded.saved(&[])))
+        self.view(thread)?.saved(checkpoint).await
+    }
+
+    /// The thread's checkpoints, newest first, those of all its branches.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    pub async fn history(&self, thread: &str) -> Result<Vec<Snapshot<S>>, AgentError> {
+        self.history_with(thread, ListOptions::default()).await
+    }
+
+    /// Some of the thread's checkpoints, newest first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::{ListOptions, MemorySaver, Source};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// graph.run(1).thread("t").await?;
+    ///
+    /// let inputs = ListOptions::new().source(Source::Input).limit(10);
+    /// assert_eq!(graph.history_with("t", inputs).await?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    pub async fn history_with(
+        &self,
+        thread: &str,
+        options: ListOptions,
+    ) -> Result<Vec<Snapshot<S>>, AgentError> {
+        self.view(thread)?.history(options).await
+    }
+
+    /// A checkpoint (the head, without one) and those it came from, newest first: one branch of the
+    /// thread, to its beginning or to where it was [pruned](Self::prune).
+    ///
+    /// # Errors
+    ///
+    /// As [`get_state`](Self::get_state).
+    pub async fn lineage(
+        &self,
+        thread: &str,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Vec<Snapshot<S>>, AgentError> {
+        self.view(thread)?.lineage(checkpoint).await
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::AgentError;
 use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
+use crate::runtime::runtime;
 
 /// What a run does when another one is at work on its thread.
 ///
@@ -137,6 +138,9 @@ pub(super) async fn beside_others<T>(
     match policy {
         OnConflict::Reject => run.await,
         OnConflict::Wait(at_most) => {
+            runtime(|| {
+                format!("waiting for other runs on thread `{thread}` (`OnConflict::Wait`)")
+            })?;
             let lease = Lease::take(saver, thread, at_most).await?;
             let ended = lease.during(run).await;
             lease.give_back().await;

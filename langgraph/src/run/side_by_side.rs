@@ -10,6 +10,7 @@ use super::route::check_jump;
 use super::task::Task;
 use crate::AgentError;
 use crate::node::Context;
+use crate::runtime::runtime;
 use crate::state::State;
 
 impl<S: State> Machine<S> {
@@ -44,7 +45,7 @@ impl<S: State> Machine<S> {
         if fail_fast || self.watched() || at_once < open {
             return self.watch(members, at_once.max(1), fail_fast).await;
         }
-        let runtime = Handle::current();
+        let (runtime, members) = self.runtime_for(members)?;
         let mut crew = Foreman::new(&self.plan, &self.state, members, false);
         crew.start_all(&runtime);
         Ok(crew.finish().await)
@@ -58,7 +59,7 @@ impl<S: State> Machine<S> {
         at_once: usize,
         fail_fast: bool,
     ) -> Result<Vec<Member<S>>, AgentError> {
-        let runtime = Handle::current();
+        let (runtime, members) = self.runtime_for(members)?;
         let watched = self.watched();
         let known: Vec<bool> = members.iter().map(|member| member.known).collect();
         let mut open = (0..).zip(known).filter(|(_, known)| !known);
@@ -105,6 +106,30 @@ impl<S: State> Machine<S> {
                 (ended, Ok(())) => member.set_ended(ended),
             }
         }
+    }
+
+    /// The runtime on which tasks run side by side. Without one they stay where they are.
+    fn runtime_for(
+        &mut self,
+        members: Vec<Member<S>>,
+    ) -> Result<(Handle, Vec<Member<S>>), AgentError> {
+        match runtime(|| format!("running {} side by side", self.names_of(&members))) {
+            Ok(runtime) => Ok((runtime, members)),
+            Err(missing) => {
+                self.frontier = members.into_iter().map(Member::into_task).collect();
+                Err(missing.into())
+            }
+        }
+    }
+
+    fn names_of(&self, members: &[Member<S>]) -> String {
+        let open = members.iter().filter(|member| !member.known);
+        let mut names: Vec<_> = open
+            .map(|member| format!("`{}`", self.plan.node_name(member.task.node)))
+            .collect();
+        // A worker has many tasks.
+        names.dedup();
+        names.join(", ")
     }
 
     /// Tells of the tasks of a superstep: those that start, and what others wrote before.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::answers::answer_key;
 use super::commit::Changes;
 use super::end::End;
-use super::inside::snapshot_inside;
 use super::log::Log;
 use super::machine::Machine;
 use super::persistence::{Only, Persistence};
@@ -16,8 +15,8 @@ use super::threads::{go_on, start};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Answer, Call, ConfiguredNode, Context, IntoInput, IntoNode, IntoOutput, Look, Looking,
-    NodeError, NodeRun, Output, Scope, Step, Write,
+    Answer, Call, ConfiguredNode, Context, GraphNode, IntoInput, IntoNode, IntoOutput, NodeError,
+    NodeRun, Output, Scope, Step, Write,
 };
 use crate::state::State;
 
@@ -104,6 +103,7 @@ async fn enter_below<S: State>(
             key,
             encodes: place.tip.encodes(),
             at_rest: false,
+            next: None,
             metadata: machine.scope.shared.metadata.clone(),
             snapshots,
             call,
@@ -197,12 +197,11 @@ impl<S: State> Step<S> for Shared<S> {
         NodeRun::future(self.run(call))
     }
 
-    fn inside<'a>(&'a self, state: &'a S, look: Look<'a>) -> Option<Looking<'a>> {
-        let initial = match self.0.persistence {
-            Persistence::PerThread(_) => self.0.plan.initial.clone(),
-            _ => state.clone(),
-        };
-        Some(Box::pin(snapshot_inside(&self.0, initial, look)))
+    fn graph(&self) -> Option<GraphNode<'_>> {
+        Some(GraphNode {
+            graph: &self.0,
+            shares_state: true,
+        })
     }
 }
 
@@ -305,9 +304,11 @@ impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
         NodeRun::future(self.run(call))
     }
 
-    fn inside<'a>(&'a self, _: &'a P, look: Look<'a>) -> Option<Looking<'a>> {
-        let initial = self.graph.plan.initial.clone();
-        Some(Box::pin(snapshot_inside(&self.graph, initial, look)))
+    fn graph(&self) -> Option<GraphNode<'_>> {
+        Some(GraphNode {
+            graph: &self.graph,
+            shares_state: false,
+        })
     }
 }
 

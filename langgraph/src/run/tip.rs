@@ -20,6 +20,8 @@ pub(crate) struct Tip {
 /// What a run knows of the end of its log.
 struct KnownEnd {
     head: Option<Head>,
+    /// The id of the next checkpoint, where it is known before.
+    next: Option<CheckpointId>,
     /// Why a record could not be stored; it may be there all the same.
     doubt: Option<String>,
 }
@@ -35,8 +37,18 @@ impl Tip {
             encodes: encodes && saver.formats().is_some(),
             saver,
             key,
-            end: Mutex::new(KnownEnd { head, doubt: None }),
+            end: Mutex::new(KnownEnd {
+                head,
+                next: None,
+                doubt: None,
+            }),
         }
+    }
+
+    /// The same tip, whose next checkpoint gets that id: it is newer than the head.
+    pub(crate) fn with_next(mut self, id: Option<CheckpointId>) -> Self {
+        self.end.get_mut().next = id;
+        self
     }
 
     pub(crate) fn encodes(&self) -> bool {
@@ -75,7 +87,8 @@ impl Tip {
         batch: impl FnOnce(CheckpointRecord) -> Batch,
     ) -> Result<CheckpointId, CheckpointError> {
         let mut end = self.end.lock().await;
-        let id = CheckpointId::after(end.head.map(|head| head.id));
+        let next = end.next.take();
+        let id = next.unwrap_or_else(|| CheckpointId::after(end.head.map(|head| head.id)));
         record.id = id;
         self.put_behind(&mut end, batch(record)).await?;
         Ok(id)

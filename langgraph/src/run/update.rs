@@ -5,6 +5,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::Subgraph;
 use crate::AgentError;
 use crate::checkpoint::CheckpointId;
 use crate::graph::{CompiledStateGraph, NodeName};
@@ -26,7 +27,7 @@ impl<S: State> StateUpdate<S> {
         }
     }
 
-    /// Written as if that node had run: its edges, joins and routers are followed. [`START`]
+    /// Written as if that node had run: its edges, joins and routers are followed. [`START`](crate::START)
     /// counts as one.
     #[must_use]
     pub fn as_node(mut self, node: impl Into<NodeName>) -> Self {
@@ -46,10 +47,16 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
 /// A change of a thread, before it is made: await it. It answers with the new checkpoint.
 #[must_use = "nothing is changed until it is awaited"]
 pub struct ThreadUpdate<S: State> {
-    pub(super) graph: CompiledStateGraph<S>,
-    pub(super) thread: String,
+    pub(super) target: Target<S>,
     pub(super) at: Option<CheckpointId>,
     pub(super) change: Change<S>,
+}
+
+/// What is changed.
+pub(super) enum Target<S: State> {
+    Thread(CompiledStateGraph<S>, String),
+    /// A graph inside a thread.
+    Inside(Subgraph<S>),
 }
 
 pub(super) enum Change<S: State> {
@@ -63,7 +70,28 @@ pub(super) enum Change<S: State> {
     Copy,
 }
 
+impl<S: State> Change<S> {
+    pub(super) fn updates<U: IntoIterator<Item = StateUpdate<S>>>(
+        supersteps: impl IntoIterator<Item = U>,
+    ) -> Self {
+        let supersteps = supersteps.into_iter();
+        Self::Updates(
+            supersteps
+                .map(|updates| updates.into_iter().collect())
+                .collect(),
+        )
+    }
+}
+
 impl<S: State> ThreadUpdate<S> {
+    pub(super) fn new(target: Target<S>, change: Change<S>) -> Self {
+        Self {
+            target,
+            at: None,
+            change,
+        }
+    }
+
     /// Changes the thread at that checkpoint instead of at its head. What came after it is kept.
     pub fn at(mut self, checkpoint: CheckpointId) -> Self {
         self.at = Some(checkpoint);
@@ -85,10 +113,12 @@ impl<S: State> ThreadUpdate<S> {
 
 impl<S: State> fmt::Debug for ThreadUpdate<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadUpdate")
-            .field("thread", &self.thread)
-            .field("at", &self.at)
-            .finish_non_exhaustive()
+        let mut shown = f.debug_struct("ThreadUpdate");
+        match &self.target {
+            Target::Thread(_, thread) => shown.field("thread", thread),
+            Target::Inside(subgraph) => shown.field("subgraph", subgraph),
+        };
+        shown.field("at", &self.at).finish_non_exhaustive()
     }
 }
 
@@ -143,10 +173,7 @@ impl<S: State> CompiledStateGraph<S> {
         thread: impl Into<String>,
         supersteps: impl IntoIterator<Item = U>,
     ) -> ThreadUpdate<S> {
-        let supersteps = supersteps
-            .into_iter()
-            .map(|updates| updates.into_iter().collect());
-        self.change(thread, Change::Updates(supersteps.collect()))
+        self.change(thread, Change::updates(supersteps))
     }
 
     /// Puts an input beside what is pending; [`proceed`](Self::proceed) takes it up.
@@ -169,11 +196,6 @@ impl<S: State> CompiledStateGraph<S> {
     }
 
     fn change(&self, thread: impl Into<String>, change: Change<S>) -> ThreadUpdate<S> {
-        ThreadUpdate {
-            graph: self.clone(),
-            thread: thread.into(),
-            at: None,
-            change,
-        }
+        ThreadUpdate::new(Target::Thread(self.clone(), thread.into()), change)
     }
 }

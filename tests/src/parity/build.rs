@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use langgraph::graph::{Breakpoints, CompilationError, CompilationErrors, END};
 use langgraph::node::{CachePolicy, ConfiguredNode, IntoNode, NodeExt, RetryPolicy, Target};
+use langgraph::run::Persistence;
 use langgraph::{CompiledStateGraph, Context, NodeError, StateGraph};
 use serde_json::Value;
 
-use super::case::{ConditionalSpec, GraphSpec, NodeSpec, OneOrMany, PathMap, RetrySpec, Stops};
+use super::case::{
+    Checkpointing, ConditionalSpec, GraphSpec, NodeSpec, OneOrMany, PathMap, RetrySpec, Stops,
+};
 use super::expr::Scope;
 use super::ops::{Failed, OpsHandler, OpsNode, targets};
 use super::schema::Schema;
@@ -120,7 +123,7 @@ fn configured(
 /// written back.
 fn subgraph(spec: &GraphSpec, place: &Place) -> Result<ConfiguredNode<Dynamic>, NotBuilt> {
     let schema = Arc::new(Schema::of(spec).map_err(NotBuilt::Unable)?);
-    let graph = build(spec, place)?;
+    let graph = build(spec, place)?.persistence(persistence(spec, place));
     let into = move |outer: &Dynamic| match outer.input(None) {
         Value::Object(values) => writes::input(&schema, values),
         _ => writes::input(&schema, serde_json::Map::new()),
@@ -134,6 +137,16 @@ fn subgraph(spec: &GraphSpec, place: &Place) -> Result<ConfiguredNode<Dynamic>, 
     };
     let back = move |inner: Dynamic| langgraph::Command::update(back(inner));
     Ok(graph.mapped(into, back).into_node())
+}
+
+/// What a graph inside another keeps: Python's `checkpointer` of `None`, `True` and `False`. Python
+/// names a history by the nodes around the graph.
+fn persistence(spec: &GraphSpec, place: &Place) -> Persistence {
+    match spec.checkpointer {
+        Checkpointing::Inherit => Persistence::PerCall,
+        Checkpointing::Own => Persistence::PerThread(place.path.join("/")),
+        Checkpointing::None => Persistence::None,
+    }
 }
 
 fn policy_of(spec: &RetrySpec) -> RetryPolicy {

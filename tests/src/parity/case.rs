@@ -18,8 +18,6 @@ pub(super) struct Case {
     /// Decisions of ours that may answer differently.
     #[serde(default)]
     pub differs: Vec<String>,
-    /// What the case needs.
-    pub features: Vec<String>,
     /// The graph.
     pub graph: Arc<GraphSpec>,
     /// The actions, in order.
@@ -34,11 +32,6 @@ impl Case {
     /// When the file cannot be read, or is no case.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
-    }
-
-    /// Whether the case needs that.
-    pub(super) fn has(&self, feature: &str) -> bool {
-        self.features.iter().any(|needed| needed == feature)
     }
 }
 

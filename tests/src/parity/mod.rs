@@ -24,12 +24,4 @@ mod window;
 mod world;
 mod writes;
 
-use case::Case;
 pub use suite::{Mode, Report, Verdict, run};
-
-/// What does not exist yet: a name for it, and which cases need it. They are skipped.
-const MISSING: &[(&str, Needs)] = &[("subgraph_checkpointer", |case| {
-    case.has("subgraph_checkpointer")
-})];
-
-type Needs = fn(&Case) -> bool;

@@ -13,7 +13,7 @@ use super::action::answer;
 use super::case::{Case, Expectation};
 use super::compare::compare;
 use super::mutate::mutate;
-use super::{MISSING, ours};
+use super::ours;
 
 /// No case takes that long.
 const TOO_LONG: Duration = Duration::from_secs(30);
@@ -41,7 +41,7 @@ pub enum Verdict {
     Fail(String),
     /// It answers otherwise because of these decisions.
     Differs(Vec<String>),
-    /// It needs what does not exist.
+    /// It needs what is Python's only.
     Skip(String),
 }
 
@@ -146,9 +146,6 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
 async fn verdict(path: &Path, case: Case, mode: Mode, saver: &Arc<dyn Checkpointer>) -> Verdict {
     if case.differs.iter().any(|tag| tag == ours::PYTHON_ONLY) {
         return Verdict::Skip(ours::PYTHON_ONLY.to_owned());
-    }
-    if let Some((feature, _)) = MISSING.iter().find(|(_, needs)| needs(&case)) {
-        return Verdict::Skip((*feature).to_owned());
     }
     let case = Arc::new(case);
     // A task of its own: a panic is the case's.

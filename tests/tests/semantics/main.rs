@@ -28,3 +28,4 @@ mod subgraphs;
 mod trail;
 mod unfilled_joins;
 mod untracked;
+mod without_runtime;

@@ -20,6 +20,8 @@ const GRAPHS: &[&str] = &[
     "START => a => match route { Route :: Again => b => a , Route :: Write ( topics ) if loud => \
      for topic in topics { write ( topic ) } => c => END , _ => END } ;",
     "START => a => if done { END } else { b => a } ;",
+    "START => a => if done { END } else if let Some ( _ ) = maybe { b => a } else if done { c } else \
+     { a } ; c => END ;",
     "START => a => if let Some ( _ ) = maybe { [ b , c ] } else { END } ; [ b , c ] => d => END ;",
     "START => a => for topic in topics { write ( topic ) => b } => c => END ;",
     "START => planner => goto [ a , b , END ] ; a => planner ; b => END ;",

@@ -2,59 +2,160 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::ExprPath;
+use syn::{Expr, ExprPath};
 
 use super::{Printer, at, graph, private_at, worker_handle};
 use crate::graph::ast::{Form, name_span};
 use crate::graph::model::{Arm, Map, Switch};
 
+/// A router, the word before it, and the arms that it decides between.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    router: &'a Expr,
+    keyword: Span,
+    arms: &'a [Arm],
+}
+
+/// What becomes of an answer.
+enum Reading {
+    /// The number of an arm, which nothing but the answer says.
+    Pick(TokenStream),
+    /// Anything else.
+    Run(TokenStream),
+}
+
 impl Printer<'_> {
-    /// The call of a router, with what becomes of its answer.
+    /// The call of a router, with what becomes of its answer; several of them for `else if`.
     pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
-        let (graph, router) = (graph(), &switch.router);
-        let source = self.name(switch.source.vertex);
-        // Our names stand under the router's: what rustc says of the call, or of the answer in the
-        // `match`, lands there.
-        let router_span = at(first_span(router, switch.keyword));
-        let [router_name, state, cx, answer] =
-            ["__router", "__state", "__cx", "__answer"].map(|name| Ident::new(name, router_span));
+        let (graph, source) = (graph(), self.name(switch.source.vertex));
+        let first = Asked {
+            router: &switch.router,
+            keyword: switch.keyword,
+            arms: &switch.arms,
+        };
         let each = switch.arms.first().and_then(|arm| arm.map.as_ref());
-        let each = each.filter(|_| switch.form.is_none());
-        let (add, picked) = if let Some(map) = each {
-            let worker = self.name(map.worker);
-            let Some(sends) = self.sends(map, &answer.to_token_stream(), switch.keyword) else {
-                return TokenStream::new();
-            };
-            let add = quote!(add_map(&mut #graph, #source, #worker));
-            (add, sends)
-        } else {
-            let (add, arms) = self.arms(&switch.arms);
-            let add = quote!(#add(&mut #graph, #source, &[#(#arms),*]));
-            (add, self.picked(switch, &answer, &state))
-        };
-        let workers = self.workers(switch);
-        let asks = private_at(router_span);
         let private = private_at(Span::mixed_site());
-        let asked = quote_spanned! {router_span=>
-            #asks::ask(&#router_name, #state, #cx)
-        };
-        let read = Ident::new(
-            if sends(&switch.arms) { "run" } else { "pick" },
-            router_span,
-        );
-        let read = quote_spanned! {router_span=>
-            (&&&&#asks::Of(&#answer)).kind().#read(#answer, move |#answer| #picked)
+        if let (None, Some(map)) = (switch.form, each) {
+            let worker = self.name(map.worker);
+            let items = self.closure(&first, |answer, _| {
+                let sends = self.sends(map, &answer.to_token_stream(), switch.keyword)?;
+                Some(Reading::Run(sends))
+            });
+            return items
+                .map(|items| {
+                    quote_spanned! {Span::mixed_site()=>
+                        #private::add_map(&mut #graph, #source, #worker).asking(#items);
+                    }
+                })
+                .unwrap_or_default();
+        }
+        let (add, arms) = self.arms(&switch.arms);
+        let picked = match switch.form {
+            Some(Form::Match) => {
+                let last = self.closure(&first, |answer, state| {
+                    Some(self.matched(switch, answer, state))
+                });
+                last.map(|last| quote!(.asking(#last)))
+            }
+            _ => self.conditions(switch, first),
         };
         quote_spanned! {Span::mixed_site()=>
-            #private::#add.asking({
-                let #router_name = #router;
+            #private::#add(&mut #graph, #source, &[#(#arms),*]) #picked;
+        }
+    }
+
+    /// A closure around the call of a router and what `read` makes of its answer.
+    fn closure(
+        &self,
+        asked: &Asked<'_>,
+        read: impl Fn(&Ident, &Ident) -> Option<Reading>,
+    ) -> Option<TokenStream> {
+        let (router, workers) = (asked.router, self.workers(asked.arms));
+        // Our names stand under the router's: what rustc says of the call, or of the answer in the
+        // `match`, lands there.
+        let span = at(first_span(router, asked.keyword));
+        let [router_name, state, cx, answer] =
+            ["__router", "__state", "__cx", "__answer"].map(|name| Ident::new(name, span));
+        let private = private_at(span);
+        let call = quote_spanned!(span=> #private::ask(&#router_name, #state, #cx));
+        let (how, value) = match read(&answer, &state)? {
+            Reading::Pick(value) => ("pick", value),
+            Reading::Run(value) => ("run", value),
+        };
+        let how = Ident::new(how, span);
+        let read = quote_spanned! {span=>
+            (&#private::Of(&#answer)).kind().#how(#answer, move |#answer| #value)
+        };
+        Some(quote_spanned! {Span::mixed_site()=> {
+            let #router_name = #router;
+            #workers
+            move |#state, #cx| {
                 #workers
-                move |#state, #cx| {
-                    #workers
-                    let #answer = #asked;
-                    #read
-                }
+                let #answer = #call;
+                #read
+            }
+        }})
+    }
+
+    /// The routers of an `if`, one after the other until one has decided.
+    fn conditions(&self, switch: &Switch, first: Asked<'_>) -> Option<TokenStream> {
+        let (_, asking) = switch.arms.split_last()?;
+        let last = asking.len().checked_sub(1)?;
+        let mut calls = TokenStream::new();
+        for (index, arm) in asking.iter().enumerate() {
+            let (router, keyword) = match &arm.asks {
+                None => (first.router, first.keyword),
+                Some(asks) => (&asks.router, asks.keyword),
+            };
+            let arms = switch.arms.get(index..index + 2)?;
+            let arms = if index == last { arms } else { arms.get(..1)? };
+            let asked = Asked {
+                router,
+                keyword,
+                arms,
+            };
+            let closure = self.closure(&asked, |answer, state| {
+                Some(self.condition(&asked, index, answer, state))
+            })?;
+            calls.extend(if index == last {
+                quote!(.asking(#closure))
+            } else {
+                quote!(.asking_first(#closure))
             });
+        }
+        Some(calls)
+    }
+
+    /// An `if` over an answer, between two arms, or between one and the next router.
+    fn condition(&self, asked: &Asked<'_>, index: usize, answer: &Ident, state: &Ident) -> Reading {
+        let keyword = Ident::new("if", asked.keyword);
+        let pattern = asked.arms.first().and_then(|arm| arm.pattern.as_ref());
+        let condition = match pattern {
+            Some(pattern) => quote!(let #pattern = #answer),
+            None => answer.to_token_stream(),
+        };
+        let plain = asked.arms.iter().all(|arm| arm.map.is_none());
+        match asked.arms {
+            [then, otherwise] if plain => {
+                let then = number(index, at(place(then)));
+                let otherwise = number(index + 1, at(place(otherwise)));
+                Reading::Pick(quote!(#keyword #condition { #then } else { #otherwise }))
+            }
+            [then, otherwise] => {
+                let then = self.body(index, then, state);
+                let otherwise = self.body(index + 1, otherwise, state);
+                Reading::Run(quote!(#keyword #condition { #then } else { #otherwise }))
+            }
+            arms => {
+                let then = arms.iter().map(|arm| self.body(index, arm, state));
+                Reading::Run(quote! {
+                    #keyword #condition {
+                        ::core::option::Option::Some(#(#then)*)
+                    } else {
+                        ::core::option::Option::None
+                    }
+                })
+            }
         }
     }
 
@@ -79,9 +180,9 @@ impl Printer<'_> {
         (Ident::new("add_switch", Span::mixed_site()), arms.collect())
     }
 
-    /// The handles of the workers that a switch starts, to be moved into its closures.
-    fn workers(&self, switch: &Switch) -> TokenStream {
-        let maps = switch.arms.iter().filter_map(|arm| arm.map.as_ref());
+    /// The handles of the workers that arms start, to be moved into its closures.
+    fn workers(&self, arms: &[Arm]) -> TokenStream {
+        let maps = arms.iter().filter_map(|arm| arm.map.as_ref());
         let mut workers: Vec<usize> = maps.map(|map| map.worker).collect();
         workers.sort_unstable();
         workers.dedup();
@@ -96,32 +197,17 @@ impl Printer<'_> {
     }
 
     /// The user's `match`, with what each arm stands for.
-    fn picked(&self, switch: &Switch, answer: &Ident, state: &Ident) -> TokenStream {
-        let bodies: Vec<TokenStream> = switch
-            .arms
-            .iter()
-            .enumerate()
-            .map(|(index, arm)| {
-                if sends(&switch.arms) {
-                    self.body(index, arm, state)
-                } else {
-                    number(index, at(place(arm)))
-                }
-            })
-            .collect();
-        let pattern = switch.arms.first().and_then(|arm| arm.pattern.as_ref());
-        if switch.form != Some(Form::Match) {
-            let keyword = Ident::new("if", switch.keyword);
-            let condition = match pattern {
-                Some(pattern) => quote!(let #pattern = #answer),
-                None => answer.to_token_stream(),
-            };
-            let mut bodies = bodies.into_iter();
-            let (then, otherwise) = (bodies.next(), bodies.next());
-            return quote!(#keyword #condition { #then } else { #otherwise });
-        }
+    fn matched(&self, switch: &Switch, answer: &Ident, state: &Ident) -> Reading {
+        // A guard may use what is around the graph, and then the `match` is no plain function.
+        let mut arms = switch.arms.iter();
+        let plain = arms.all(|arm| arm.map.is_none() && arm.guard.is_none());
         let keyword = Ident::new("match", switch.keyword);
-        let arms = switch.arms.iter().zip(&bodies).map(|(arm, body)| {
+        let arms = switch.arms.iter().enumerate().map(|(index, arm)| {
+            let body = if plain {
+                number(index, at(place(arm)))
+            } else {
+                self.body(index, arm, state)
+            };
             let pattern = &arm.pattern;
             let guard = arm
                 .guard
@@ -131,10 +217,10 @@ impl Printer<'_> {
         });
         let mut arms: TokenStream = arms.collect();
         if switch.broken {
-            let body = if sends(&switch.arms) {
-                pick(0, Span::mixed_site())
-            } else {
+            let body = if plain {
                 number(0, Span::mixed_site())
+            } else {
+                pick(0, Span::mixed_site())
             };
             arms.extend(quote!(#[allow(unreachable_patterns)] _ => #body,));
         }
@@ -143,10 +229,15 @@ impl Printer<'_> {
             // So that the arm that rustc suggests goes inside the user's braces.
             braces.set_span(brace.span.join());
         }
-        quote!(#keyword #answer #braces)
+        let value = quote!(#keyword #answer #braces);
+        if plain {
+            Reading::Pick(value)
+        } else {
+            Reading::Run(value)
+        }
     }
 
-    /// What an arm stands for, where some arms have sends: its number, or its sends.
+    /// What an arm stands for, as a value: its number, or its sends.
     fn body(&self, index: usize, arm: &Arm, state: &Ident) -> TokenStream {
         let span = at(place(arm));
         let private = private_at(span);
@@ -158,7 +249,7 @@ impl Printer<'_> {
         };
         // A name that the pattern does not bind is a function of the state, as everywhere else.
         let items = match items {
-            syn::Expr::Path(path) if !binds(arm, path) => {
+            Expr::Path(path) if !binds(arm, path) => {
                 let call = quote_spanned!(at(name_span(path))=> (#state));
                 quote!(#path #call)
             }
@@ -189,11 +280,6 @@ impl Printer<'_> {
         let private = private_at(span);
         Some(quote_spanned!(span=> #private::sends(#items, move |#pattern| #send)))
     }
-}
-
-/// True when an arm is a map.
-fn sends(arms: &[Arm]) -> bool {
-    arms.iter().any(|arm| arm.map.is_some())
 }
 
 /// Where an arm leads.

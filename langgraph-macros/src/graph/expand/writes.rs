@@ -35,7 +35,15 @@ impl Printer<'_> {
 
     /// One check per pair.
     pub(super) fn writes(&self) -> TokenStream {
-        self.beside.iter().map(|pair| self.check(pair)).collect()
+        if self.beside.is_empty() {
+            return TokenStream::new();
+        }
+        let private = private_at(Span::mixed_site());
+        let checks = self.beside.iter().map(|pair| self.check(pair));
+        quote_spanned! {Span::mixed_site()=>
+            use #private::UnknownWrites as _;
+            #(#checks)*
+        }
     }
 
     fn check(&self, pair: &Beside) -> TokenStream {
@@ -60,8 +68,7 @@ impl Printer<'_> {
         quote! {{
             #[allow(non_snake_case)]
             #bound
-            use #private::{DeclaredWrites as _, UnknownWrites as _};
-            let #both = (&#private::pair(&#kind_of_first, &#kind_of_second)).clash();
+            let #both = #private::pair(&#kind_of_first, &#kind_of_second).clash();
             #call(#found #field);
         }}
     }

@@ -256,23 +256,27 @@ impl Model {
             });
         }
         for (place, arm) in switch.arms.into_iter().enumerate() {
+            let asked = arm
+                .asks
+                .as_ref()
+                .map(|asks| label(asks.router.to_token_stream()));
             let label = match (&arm.pattern, &arm.guard) {
                 (Some(pattern), None) => label(pattern.to_token_stream()),
                 (Some(pattern), Some((keyword, guard))) => label(quote!(#pattern #keyword #guard)),
                 (None, _) if place == 0 => router_text.clone(),
-                (None, _) => "else".to_owned(),
+                (None, _) => asked.unwrap_or_else(|| "else".to_owned()),
             };
             if source.is_none() {
                 self.chain(arm.chain.stages, Source::Lost);
                 continue;
             }
             if let Some(switch) = self.switches.get_mut(number) {
-                let (pattern, guard) = (arm.pattern, arm.guard);
                 let (targets, map) = (Vec::new(), None);
                 switch.arms.push(Arm {
                     label,
-                    pattern,
-                    guard,
+                    pattern: arm.pattern,
+                    guard: arm.guard,
+                    asks: arm.asks,
                     targets,
                     map,
                 });
@@ -363,6 +367,7 @@ impl Model {
                     label,
                     pattern: None,
                     guard: None,
+                    asks: None,
                     targets,
                     map,
                 }],

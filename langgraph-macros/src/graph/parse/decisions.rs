@@ -8,7 +8,7 @@ use syn::{Expr, ExprPath, Pat, Token, token};
 use super::tokens::{arguments, braced, bracketed, ends_chain, found, not_a_node, skip_one};
 use super::{Read, Reader, Reported, STAGES};
 use crate::diag::last_span;
-use crate::graph::ast::{Arm, Chain, For, Form, Goto, Stage, Switch, Worker, name_span};
+use crate::graph::ast::{Arm, Asks, Chain, For, Form, Goto, Stage, Switch, Worker, name_span};
 
 impl Reader<'_> {
     /// The router of a `match` or an `if`, or the items of a `for`.
@@ -71,6 +71,7 @@ impl Reader<'_> {
             arms.push(Arm {
                 pattern: Some(pattern),
                 guard,
+                asks: None,
                 chain,
             });
             block
@@ -172,51 +173,72 @@ impl Reader<'_> {
         Ok(brace)
     }
 
-    /// `if router { chain } else { chain }`
+    /// `if router { chain } else if router { chain } else { chain }`
     pub(super) fn if_stage(&mut self, input: ParseStream<'_>) -> Read<Stage> {
-        let keyword: Token![if] = self.ok(input.parse())?;
-        let what = "a router, a function of the state that answers `bool`,";
-        let router = self.router(input, keyword.span, "if", what)?;
+        let (keyword, router, pattern) = self.condition(input)?;
         let before = self.errors.len();
-        let mut then = Chain::default();
-        let brace = self.block(input, "`if`", &mut then)?;
-        let mut otherwise = Chain::default();
-        if input.peek(Token![else]) {
-            let word: Token![else] = self.ok(input.parse())?;
-            if input.peek(Token![if]) {
-                return Err(self.fail_at(
-                    word.span,
-                    "`else if` asks a second router; write one router with more answers and a \
-                     `match` over them",
-                ));
-            }
-            if !input.peek(token::Brace) {
-                return Err(self.fail_at(word.span, "expected `{` after `else`"));
-            }
-            self.block(input, "`else`", &mut otherwise)?;
-        } else if self.errors.len() == before {
-            self.fail_at(
-                keyword.span,
-                "this `if` needs an `else` that says where to go otherwise, as in `else { END }`",
-            );
-        }
-        let (form, router, pattern) = match router {
-            Expr::Let(condition) => (Form::IfLet, *condition.expr, Some(*condition.pat)),
-            router => (Form::If, router, None),
+        let form = if pattern.is_some() {
+            Form::IfLet
+        } else {
+            Form::If
         };
-        let arm = |pattern, chain| Arm {
+        let mut arms = Vec::new();
+        let arm = |pattern, asks, chain| Arm {
             pattern,
             guard: None,
+            asks,
             chain,
         };
+        let mut chain = Chain::default();
+        let brace = self.block(input, "`if`", &mut chain)?;
+        arms.push(arm(pattern, None, chain));
+        let mut last = keyword;
+        let mut closed = false;
+        while !closed && input.peek(Token![else]) {
+            let word: Token![else] = self.ok(input.parse())?;
+            let mut chain = Chain::default();
+            if input.peek(Token![if]) {
+                let (keyword, router, pattern) = self.condition(input)?;
+                self.block(input, "`else if`", &mut chain)?;
+                arms.push(arm(pattern, Some(Asks { keyword, router }), chain));
+                last = keyword;
+            } else {
+                if !input.peek(token::Brace) {
+                    return Err(self.fail_at(word.span, "expected `{` after `else`"));
+                }
+                self.block(input, "`else`", &mut chain)?;
+                arms.push(arm(None, None, chain));
+                closed = true;
+            }
+        }
+        if !closed {
+            if self.errors.len() == before {
+                self.fail_at(
+                    last,
+                    "this `if` needs an `else` that says where to go otherwise, as in \
+                     `else { END }`",
+                );
+            }
+            arms.push(arm(None, None, Chain::default()));
+        }
         Ok(Stage::Switch(Box::new(Switch {
-            keyword: keyword.span,
+            keyword,
             form,
             router,
             brace,
-            arms: vec![arm(pattern, then), arm(None, otherwise)],
+            arms,
             broken: self.errors.len() > before,
         })))
+    }
+
+    /// `if router`, or `if let pattern = router`.
+    fn condition(&mut self, input: ParseStream<'_>) -> Read<(Span, Expr, Option<Pat>)> {
+        let keyword: Token![if] = self.ok(input.parse())?;
+        let what = "a router, a function of the state that answers `bool`,";
+        Ok(match self.router(input, keyword.span, "if", what)? {
+            Expr::Let(condition) => (keyword.span, *condition.expr, Some(*condition.pat)),
+            router => (keyword.span, router, None),
+        })
     }
 
     /// `goto [a, END]`

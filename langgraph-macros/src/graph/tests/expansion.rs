@@ -63,17 +63,17 @@ fn a_renamed_crate() {
                 __graph.add_node("a", a);
                 let __node_b = __langgraph::add(&mut __graph, "b", b);
                 let __node_c = __langgraph::add(&mut __graph, "c", c);
+                use __langgraph::UnknownWrites as _;
+                {
+                    #[allow(non_snake_case)]
+                    fn b_beside_c<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    let __both = __langgraph::pair(&__node_b, &__node_c).clash();
+                    b_beside_c(__both.field);
+                }
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
-                {
-                    #[allow(non_snake_case)]
-                    fn b_beside_c<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
-                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
-                    let __both = (&__langgraph::pair(&__node_b, &__node_c)).clash();
-                    b_beside_c(__both.field);
-                }
                 __graph
             }
         "#]],
@@ -93,18 +93,18 @@ fn groups() {
                 let __node_b = __langgraph::add(&mut __graph, "b", b);
                 __graph.add_node("c", c);
                 __graph.add_node("d", d);
+                use __langgraph::UnknownWrites as _;
+                {
+                    #[allow(non_snake_case)]
+                    fn a_beside_b<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    let __both = __langgraph::pair(&__node_a, &__node_b).clash();
+                    a_beside_b(__both.field);
+                }
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
                 );
                 __langgraph::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
-                {
-                    #[allow(non_snake_case)]
-                    fn a_beside_b<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
-                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
-                    let __both = (&__langgraph::pair(&__node_a, &__node_b)).clash();
-                    a_beside_b(__both.field);
-                }
                 __graph
             }
         "#]],
@@ -119,9 +119,7 @@ fn a_loop_mentions_a_node_twice() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                use __langgraph::{
-                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
-                };
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __graph.add_node("a", __langgraph::mentions([&a]).of(a));
@@ -136,6 +134,13 @@ fn a_loop_mentions_a_node_twice() {
                     "d",
                     __langgraph::mentions([&d]).of(d),
                 );
+                use __langgraph::UnknownWrites as _;
+                {
+                    #[allow(non_snake_case)]
+                    fn c_beside_d<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    let __both = __langgraph::pair(&__node_c, &__node_d).clash();
+                    c_beside_d(__both.field);
+                }
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
@@ -153,25 +158,18 @@ fn a_loop_mentions_a_node_twice() {
                         let __router = r;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&&&&__langgraph::Of(&__answer))
+                            (&__langgraph::Of(&__answer))
                                 .kind()
-                                .pick(
+                                .run(
                                     __answer,
                                     move |__answer| match __answer {
-                                        R::More => 0usize,
-                                        R::Done(n) if n > 3 => 1usize,
-                                        _ => 2usize,
+                                        R::More => __langgraph::Pick::arm(0usize),
+                                        R::Done(n) if n > 3 => __langgraph::Pick::arm(1usize),
+                                        _ => __langgraph::Pick::arm(2usize),
                                     },
                                 )
                         }
                     });
-                {
-                    #[allow(non_snake_case)]
-                    fn c_beside_d<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
-                    use __langgraph::{DeclaredWrites as _, UnknownWrites as _};
-                    let __both = (&__langgraph::pair(&__node_c, &__node_d)).clash();
-                    c_beside_d(__both.field);
-                }
                 __graph
             }
         "#]],
@@ -185,9 +183,7 @@ fn an_if() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                use __langgraph::{
-                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
-                };
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", __langgraph::mentions([&a]).of(a));
@@ -197,7 +193,7 @@ fn an_if() {
                         let __router = done;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&&&&__langgraph::Of(&__answer))
+                            (&__langgraph::Of(&__answer))
                                 .kind()
                                 .pick(
                                     __answer,
@@ -214,9 +210,7 @@ fn an_if() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                use __langgraph::{
-                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
-                };
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", __langgraph::mentions([&a]).of(a));
@@ -226,12 +220,84 @@ fn an_if() {
                         let __router = next;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&&&&__langgraph::Of(&__answer))
+                            (&__langgraph::Of(&__answer))
                                 .kind()
                                 .pick(
                                     __answer,
                                     move |__answer| {
                                         if let Some(n) = __answer { 0usize } else { 1usize }
+                                    },
+                                )
+                        }
+                    });
+                __graph
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn an_else_if() {
+    expands(
+        "START => a => if done { END } else if let Some(ts) = next { for t in ts { b(t) } => END } else { a }",
+        expect![[r#"
+            fn graph() {
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
+                let mut __graph = __langgraph::closed::<_>();
+                let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
+                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                let __worker_b = __graph.add_worker("b", b);
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
+                __langgraph::add_switch(
+                        &mut __graph,
+                        "a",
+                        &[
+                            ("done", &["__end__"], false),
+                            ("Some(ts)", &["b"], true),
+                            ("else", &["a"], false),
+                        ],
+                    )
+                    .asking_first({
+                        let __router = done;
+                        move |__state, __cx| {
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&__langgraph::Of(&__answer))
+                                .kind()
+                                .run(
+                                    __answer,
+                                    move |__answer| {
+                                        if __answer {
+                                            ::core::option::Option::Some(__langgraph::Pick::arm(0usize))
+                                        } else {
+                                            ::core::option::Option::None
+                                        }
+                                    },
+                                )
+                        }
+                    })
+                    .asking({
+                        let __router = next;
+                        let __worker_b = ::core::clone::Clone::clone(&__worker_b);
+                        move |__state, __cx| {
+                            let __worker_b = ::core::clone::Clone::clone(&__worker_b);
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&__langgraph::Of(&__answer))
+                                .kind()
+                                .run(
+                                    __answer,
+                                    move |__answer| {
+                                        if let Some(ts) = __answer {
+                                            __langgraph::Pick::each(
+                                                1usize,
+                                                __langgraph::sends(
+                                                    ts,
+                                                    move |t| __langgraph::send(&__worker_b, t),
+                                                ),
+                                            )
+                                        } else {
+                                            __langgraph::Pick::arm(2usize)
+                                        }
                                     },
                                 )
                         }
@@ -249,9 +315,7 @@ fn a_for() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                use __langgraph::{
-                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
-                };
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("plan", plan);
@@ -264,7 +328,7 @@ fn a_for() {
                         move |__state, __cx| {
                             let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                             let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&&&&__langgraph::Of(&__answer))
+                            (&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
@@ -289,9 +353,7 @@ fn a_for_in_an_arm() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                use __langgraph::{
-                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
-                };
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __graph.add_node("plan", plan);
@@ -313,7 +375,7 @@ fn a_for_in_an_arm() {
                         move |__state, __cx| {
                             let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                             let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&&&&__langgraph::Of(&__answer))
+                            (&__langgraph::Of(&__answer))
                                 .kind()
                                 .run(
                                     __answer,
@@ -393,9 +455,7 @@ fn a_mistake() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                use __langgraph::{
-                    FutureAnswer as _, PlainAnswer as _, ResultAnswer as _, TryFutureAnswer as _,
-                };
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed::<_>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __graph.add_node("a", a);
@@ -406,7 +466,7 @@ fn a_mistake() {
                         let __router = r;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&&&&__langgraph::Of(&__answer))
+                            (&__langgraph::Of(&__answer))
                                 .kind()
                                 .pick(
                                     __answer,

@@ -21,6 +21,10 @@ fn graphs_without_mistakes_say_nothing() {
         "START => a => match |s: &S| s.kind() { R::A => { b => END } R::B => END } b => c => END;",
         "START => a => if done { END } else { b => a };",
         "START => a => if let Some(n) = next { END } else { b => a };",
+        "START => a => if r { END } else if let Some(n) = q { b => a } else if p { c => END } else { a };",
+        "let a = b; let a = a.retry(3); let r = |s: &S| s.done(); START => a => if r { END } else { a };",
+        "let a = b; let _b = 3; let n = 3; START => a => match r { X if n > 3 => END, _ => a };",
+        "let (a, B { c, .. }) = pair(); let n = 1; let m = f(\"{n}\"); START => a => [c, d]; [c, d] => END; let d = e(m);",
         "START => a => [b, c => d] => e => END;",
         "START => a => [[b, c] => d, e] => f => END;",
         "START => [a, b] => [c, d] => e => END;",
@@ -118,6 +122,35 @@ fn worker_without_item() {
     says(
         "START => a => match r { X => w, Y(xs) => for x in xs { w(x) } => END };",
         &[error, note],
+    );
+}
+
+#[test]
+fn unused_let() {
+    says(
+        "let b = a.retry(3); START => a => END;",
+        &["no chain names `b`: connect it, or remove this `let`"],
+    );
+    says(
+        "let searcher = search.retry(3); START => search => END;",
+        &[
+            "no chain names `searcher`: did you mean it by `search`? if not, connect it, or remove \
+             this `let`",
+        ],
+    );
+    // The first `a` is hidden, and what is only around an unused name is used.
+    says(
+        "let a = x; let a = y; let (b, c) = (d, 1); let e = c; START => a => END;",
+        &[
+            "no chain names `a`: connect it, or remove this `let`",
+            "no chain names `b`: connect it, or remove this `let`",
+            "no chain names `e`: connect it, or remove this `let`",
+        ],
+    );
+    // Nothing is said while some of the graph cannot be read.
+    says(
+        "let b = a; START => a =>;",
+        &["expected a node, `[..]`, `match`, `if`, `for`, `goto [..]` or `END` after `=>`"],
     );
 }
 
@@ -583,11 +616,12 @@ mod slips {
             &["this `if` needs an `else` that says where to go otherwise, as in `else { END }`"],
         );
         says(
-            "START => a => if r { END } else if q { END } else { END }",
-            &[
-                "`else if` asks a second router; write one router with more answers and a `match` \
-               over them",
-            ],
+            "START => a => if r { END } else if q { END }",
+            &["this `if` needs an `else` that says where to go otherwise, as in `else { END }`"],
+        );
+        says(
+            "START => a => if r { END } else if { END } else { END }",
+            &["expected a router, a function of the state that answers `bool`, after `if`"],
         );
         says(
             "START => a => goto search",

@@ -13,7 +13,7 @@ const GRAPHS: &[&str] = &[
     "START => a => match r { R::A(n) if n > 3 => [b, c] => d, R::B { x, .. } => for y in x \
      { w((y, 1)) } => END, _ => { END } } b => END; d => END;",
     "crate = ::graphs; let Some(x) = y else { return }; START => nodes::x::<u8> => if let Some(n) = next { END } \
-     else { nodes::x };",
+     else if y.done { b => END } else if let [_, ..] = r { END } else { nodes::x };",
     "#[allow(unused)] let a: Node<S> = x; let (b, mut c) = pair(); START => [a, [b, c] => d] => e => match \
      |s: &S| s.kind() { | K::X | K::Y if let Some(n) = s => for (i, _) in n.iter() { w(i) => a } => END, \
      K::Z => [b, c => END], 3..=5 => END }",

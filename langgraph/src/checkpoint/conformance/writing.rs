@@ -123,6 +123,7 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     let questions = Questions {
         own: Some(question),
         inner: vec![inner],
+        again: true,
     };
     let answer = Answer {
         key: "sure".into(),

@@ -205,6 +205,7 @@ impl Context {
         let questions = Questions {
             own: asking.open.take(),
             inner: std::mem::take(&mut asking.inner),
+            again: false,
         };
         (paused || questions.own.is_some()).then_some(questions)
     }

@@ -16,11 +16,11 @@ impl<S: State> TaskState<S> {
     /// True when it waits for answers and has got none.
     pub(super) fn waits(&self) -> bool {
         match &self.outcome {
-            Some(Outcome::Asked(Questions { own, inner })) => {
+            Some(Outcome::Asked(Questions { own, inner, again })) => {
                 let asked = own.is_some() || !inner.is_empty();
                 let answered = own.iter().any(|own| self.has_answer(&own.key))
                     || inner.iter().any(|inner| self.has_answer(&inner.id));
-                asked && !answered
+                asked && !answered && !again
             }
             _ => false,
         }

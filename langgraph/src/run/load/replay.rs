@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Loaded;
 use super::tasks::{Outcome, TaskState, task_states};
 use crate::AgentError;
-use crate::checkpoint::{Head, Stored, TaskSpec};
+use crate::checkpoint::{Head, Source, Stored, TaskSpec};
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::message::Reading;
@@ -20,6 +20,9 @@ pub(in crate::run) struct Replay<'a, S: State> {
     reader: Reader<'a, S>,
     state: Arc<S>,
     known: KnownIds,
+    /// True when the record before begins a call: the input of that is the caller's. One that came
+    /// from outside meanwhile is not.
+    begins: bool,
 }
 
 impl<'a, S: State> Replay<'a, S> {
@@ -32,6 +35,7 @@ impl<'a, S: State> Replay<'a, S> {
             reader,
             state: Arc::clone(initial),
             known,
+            begins: false,
         }
     }
 
@@ -43,6 +47,13 @@ impl<'a, S: State> Replay<'a, S> {
         mut changes: Option<&mut Changes<S>>,
     ) -> Result<&Arc<S>, AgentError> {
         let plan = self.reader.plan;
+        let began = self.begins;
+        self.begins = match before.map(|before| &before.checkpoint) {
+            Some(before) if before.call == stored.checkpoint.call => {
+                began && stored.checkpoint.source == Source::Fork
+            }
+            _ => true,
+        };
         if let Some(snapshot) = &stored.checkpoint.snapshot {
             self.state = Arc::new(S::clone(&*self.reader.state(snapshot)?));
             if self.reader.formats.is_some() {
@@ -75,6 +86,7 @@ impl<'a, S: State> Replay<'a, S> {
             }
             let starts = |task: &TaskSpec| &*task.node == START;
             if let Some(changes) = changes
+                && began
                 && before.checkpoint.tasks.iter().any(starts)
             {
                 // The input is the caller's, not a change of this graph.

@@ -78,7 +78,7 @@ pub(super) fn task_states<S: State>(
                 }
                 state.lost_way = None;
                 // Had it been answered, it would not ask.
-                let Questions { own, inner } = &questions.0;
+                let Questions { own, inner, .. } = &questions.0;
                 let asks = |key: &String| {
                     own.iter().any(|own| own.key == *key) || inner.iter().any(|i| i.id == *key)
                 };

@@ -1,5 +1,3 @@
-#![deny(unused_variables)]
-
 use langgraph::prelude::*;
 
 #[node]
@@ -17,6 +15,8 @@ fn main() {
         type State = i64;
 
         let search = search.retry(3);
+        let planner = plan.retry(3);
+        let _limit = 5;
 
         START => plan => END;
     };

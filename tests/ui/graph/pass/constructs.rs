@@ -64,7 +64,15 @@ fn main() {
         work => if done { END } else { publish };
         nodes::write => [a => b, c] => publish;
         judge => for item in items { other(item) } => END;
-        publish => if let Some(1) = last { END } else { END };
+        publish => if let Some(1) = last {
+            END
+        } else if done {
+            for number in items { work(number) }
+        } else if let Some(2) = last {
+            [a, c]
+        } else {
+            END
+        };
         let a = plan;
         let b = plan;
         let c = plan;

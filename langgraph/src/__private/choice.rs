@@ -1,0 +1,126 @@
+//! The decisions of `graph!`: arms, and the routers that pick one of them.
+
+use std::fmt;
+use std::marker::Send as MaySend;
+
+use crate::graph::{Arm, NodeName, Pick, StateGraph, Test};
+use crate::node::{Context, RouterRun, Send};
+use crate::state::State;
+
+/// Asks a router after `source`; it picks one of `arms`: label, targets, and whether the arm is
+/// a map.
+pub fn add_switch<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: &[(&str, &[&str], bool)],
+) -> AddSwitch<'g, S> {
+    let arms = arms.iter().map(|(label, targets, map)| Arm {
+        label: (*label).to_owned(),
+        targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
+        map: *map,
+    });
+    AddSwitch::new(graph, source, arms.collect())
+}
+
+/// Asks a router after `source`; it picks one of `arms`: label and target.
+pub fn add_choice<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: &[(&str, &str)],
+) -> AddSwitch<'g, S> {
+    let arms = arms.iter().map(|(label, target)| Arm {
+        label: (*label).to_owned(),
+        targets: vec![NodeName::from(*target)],
+        map: false,
+    });
+    AddSwitch::new(graph, source, arms.collect())
+}
+
+/// A switch that still needs its router.
+pub struct AddSwitch<'g, S: State> {
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    arms: Vec<Arm>,
+    tests: Vec<Test<S>>,
+}
+
+impl<'g, S: State> AddSwitch<'g, S> {
+    fn new(graph: &'g mut StateGraph<S>, source: &'g str, arms: Vec<Arm>) -> Self {
+        Self {
+            graph,
+            source,
+            arms,
+            tests: Vec::new(),
+        }
+    }
+
+    /// A router that is asked before the last one, which is asked if this one does not decide.
+    #[must_use = "the last router is given to `asking`"]
+    pub fn asking_first(
+        mut self,
+        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Option<Pick<S>>>
+        + MaySend
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.tests.push(Box::new(router));
+        self
+    }
+
+    /// Adds the switch.
+    pub fn asking(
+        self,
+        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + MaySend + Sync + 'static,
+    ) {
+        if self.tests.is_empty() {
+            self.graph.add_switch(self.source, self.arms, router);
+        } else {
+            let (tests, last) = (self.tests, Box::new(router));
+            self.graph
+                .add_switch_in_turn(self.source, self.arms, tests, last);
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for AddSwitch<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddSwitch")
+            .field("source", &self.source)
+            .field("arms", &self.arms)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Asks a function after `source` for the tasks of `worker`.
+pub fn add_map<'g, S: State>(
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    worker: &'g str,
+) -> AddMap<'g, S> {
+    AddMap {
+        graph,
+        source,
+        worker,
+    }
+}
+
+/// A map that still needs its items.
+#[derive(Debug)]
+pub struct AddMap<'g, S: State> {
+    graph: &'g mut StateGraph<S>,
+    source: &'g str,
+    worker: &'g str,
+}
+
+impl<S: State> AddMap<'_, S> {
+    /// Adds the map.
+    pub fn asking(
+        self,
+        sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
+        + MaySend
+        + Sync
+        + 'static,
+    ) {
+        self.graph.add_each(self.source, self.worker, sends);
+    }
+}

@@ -1,0 +1,121 @@
+//! What is wrong with the place of a graph inside another.
+
+use crate::graph::NodeName;
+
+/// Why a graph inside a thread cannot be looked at or changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubgraphError {
+    /// The path names no node.
+    #[error("the path to a graph inside graph `{graph}` is empty; name at least one node")]
+    EmptyPath {
+        /// The graph.
+        graph: String,
+    },
+    /// A graph on the way has no such node.
+    #[error(
+        "there is no node `{node}` in graph `{graph}` on the way `{path}`; it has {}",
+        list(.known)
+    )]
+    UnknownNode {
+        /// The way, up to the node.
+        path: String,
+        /// The node.
+        node: NodeName,
+        /// The graph.
+        graph: String,
+        /// The nodes it has.
+        known: Vec<NodeName>,
+    },
+    /// A node on the way is no graph.
+    #[error(
+        "node `{path}` is no graph; a graph that a node calls with `cx.run(..)` is not on any path, only one that is a node itself"
+    )]
+    NoGraph {
+        /// The way, up to the node.
+        path: String,
+    },
+    /// The graph is over another state.
+    #[error("the graph in node `{path}` is over `{found}`, not over `{expected}`")]
+    WrongState {
+        /// The way to the graph.
+        path: String,
+        /// The state that was asked for.
+        expected: &'static str,
+        /// The state it has.
+        found: &'static str,
+    },
+    /// The graph keeps nothing.
+    #[error(
+        "the graph in node `{path}` keeps nothing (`Persistence::None`), so there is nothing to look at or to change"
+    )]
+    KeepsNothing {
+        /// The way to the graph.
+        path: String,
+    },
+    /// Several tasks of a node run side by side.
+    #[error(
+        "{tasks} tasks of node `{path}` run side by side on thread `{thread}`; say which one with `SubgraphPath::new(..).instance(n)`, from 0"
+    )]
+    SeveralTasks {
+        /// The thread.
+        thread: String,
+        /// The way, up to the node.
+        path: String,
+        /// How many.
+        tasks: usize,
+    },
+    /// There are not that many tasks of the node.
+    #[error("there is no task `{path}` on thread `{thread}`: the node has {tasks}, counted from 0")]
+    NoSuchTask {
+        /// The thread.
+        thread: String,
+        /// The way, up to the node.
+        path: String,
+        /// How many there are.
+        tasks: usize,
+    },
+    /// The graph has not started.
+    #[error(
+        "the graph in node `{path}` has not started on thread `{thread}`, so there is nothing to change"
+    )]
+    NotStarted {
+        /// The thread.
+        thread: String,
+        /// The way to the graph.
+        path: String,
+    },
+    /// The graph has ended, and nothing waits for it.
+    #[error(
+        "the graph in node `{path}` has ended on thread `{thread}`, so a change of it would have no effect; go back to a checkpoint of the thread in which it is pending, with `.at(..)`"
+    )]
+    Ended {
+        /// The thread.
+        thread: String,
+        /// The way to the graph.
+        path: String,
+    },
+    /// A checkpoint of the thread says nothing about a graph that is kept from call to call.
+    #[error(
+        "the graph in node `{path}` is kept from call to call (`Persistence::PerThread`), beside the checkpoints of thread `{thread}`; without `.at(..)`, go back by checkpoints of its own"
+    )]
+    NotOfACheckpoint {
+        /// The thread.
+        thread: String,
+        /// The way to the graph.
+        path: String,
+    },
+    /// Only what is kept from call to call can be shortened or forgotten on its own.
+    #[error(
+        "the graph in node `{path}` is kept per call: its log goes with the checkpoint of the thread that it belongs to; prune or delete the thread"
+    )]
+    NotKept {
+        /// The way to the graph.
+        path: String,
+    },
+}
+
+fn list(nodes: &[NodeName]) -> String {
+    let nodes: Vec<_> = nodes.iter().map(|node| format!("`{node}`")).collect();
+    nodes.join(", ")
+}

@@ -1,0 +1,210 @@
+//! What can be asked of a graph inside another without its state type.
+
+use std::sync::Arc;
+
+use super::error::SubgraphError;
+use crate::AgentError;
+use crate::checkpoint::{Base, CheckpointError, Checkpointer, InnerSnapshot, Source, Stored};
+use crate::graph::plan::Plan;
+use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::{
+    AnyState, Argument, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking,
+    Resources, Wanted,
+};
+use crate::run::change::copy;
+use crate::run::inside::snapshot_inside;
+use crate::run::load::{Read, load};
+use crate::run::log::Log;
+use crate::run::options::Options;
+use crate::run::persistence::Persistence;
+use crate::run::prepare::machine;
+use crate::run::record::Origin;
+use crate::state::State;
+
+impl<S: State> InnerGraph for CompiledStateGraph<S> {
+    fn name(&self) -> &str {
+        &self.topology().name
+    }
+
+    fn state(&self) -> &'static str {
+        std::any::type_name::<S>()
+    }
+
+    fn persistence(&self) -> &Persistence {
+        &self.persistence
+    }
+
+    fn resources(&self) -> &Resources {
+        &self.plan.resources
+    }
+
+    fn nodes(&self) -> &[NodeName] {
+        &self.plan.names
+    }
+
+    fn node(&self, name: &str) -> Option<(NodeName, Option<GraphNode<'_>>)> {
+        let index = self.plan.stored_index(name)?;
+        let node = self.plan.nodes.get(index)?;
+        Some((self.plan.name(index), node.step.graph()))
+    }
+
+    fn look<'a>(&'a self, log: InnerLog<'a>, look: Look) -> Looking<'a, InnerSnapshot> {
+        Box::pin(snapshot_inside(self, log, look))
+    }
+
+    fn find<'a>(&'a self, log: InnerLog<'a>, wanted: Wanted<'a>) -> Looking<'a, FoundTask> {
+        Box::pin(find(self, log, wanted))
+    }
+
+    fn fork<'a>(
+        &'a self,
+        saver: &'a Arc<dyn Checkpointer>,
+        thread: &'a str,
+        fork: Fork,
+    ) -> Forking<'a> {
+        Box::pin(make_fork(self, saver, thread, fork))
+    }
+}
+
+/// The tasks of a node at a checkpoint: their places among the checkpoint's tasks, the names that
+/// the node had then, and whether they joined in.
+fn tasks_of<S: State>(
+    plan: &Plan<S>,
+    stored: &Stored,
+    node: &NodeName,
+) -> Vec<(usize, NodeName, bool)> {
+    let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
+    let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
+    let all = own.chain(joined_in.map(|spec| (spec, true)));
+    all.enumerate()
+        .filter(|(_, (spec, _))| plan.renamed(&spec.node) == *node)
+        .map(|(index, (spec, joined_in))| (index, Arc::clone(&spec.node), joined_in))
+        .collect()
+}
+
+async fn find<S: State>(
+    graph: &CompiledStateGraph<S>,
+    log: InnerLog<'_>,
+    Wanted {
+        node: wanted,
+        path,
+        at,
+    }: Wanted<'_>,
+) -> Result<Option<FoundTask>, AgentError> {
+    let plan = &graph.plan;
+    let mut next = at;
+    // The newest checkpoint with a task of the node, from the head back.
+    let (checkpoint, tasks) = loop {
+        let Some(chain) = log.saver.load(&log.key, next).await? else {
+            return Ok(None);
+        };
+        if let (Some(id), true) = (at, chain.records.is_empty()) {
+            let thread = log.key.thread.clone();
+            return Err(CheckpointError::UnknownCheckpoint { thread, id }.into());
+        }
+        let found = chain.records.iter().rev().find_map(|stored| {
+            let tasks = tasks_of(plan, stored, &wanted.node);
+            (!tasks.is_empty()).then_some((stored.checkpoint.id, tasks))
+        });
+        match found {
+            Some((checkpoint, _)) if at.is_some_and(|at| at != checkpoint) => return Ok(None),
+            Some(found) => break found,
+            None if at.is_some() => return Ok(None),
+            None => {}
+        }
+        let first = chain.records.first().map(|stored| &stored.checkpoint);
+        next = first.and_then(|first| first.base.map(|base| base.id).or(first.parent));
+        if next.is_none() {
+            return Ok(None);
+        }
+    };
+    let thread = || log.key.thread.clone();
+    let (task, node, joined_in) = match (tasks.as_slice(), wanted.instance) {
+        ([only], None) => only.clone(),
+        (several, None) => {
+            return Err(SubgraphError::SeveralTasks {
+                thread: thread(),
+                path: path.to_owned(),
+                tasks: several.len(),
+            }
+            .into());
+        }
+        (all, Some(instance)) => match all.get(instance) {
+            Some(task) => task.clone(),
+            None => {
+                return Err(SubgraphError::NoSuchTask {
+                    thread: thread(),
+                    path: path.to_owned(),
+                    tasks: all.len(),
+                }
+                .into());
+            }
+        },
+    };
+    let loaded = load(&Read {
+        plan,
+        codec: graph.codec.or_else(S::codec),
+        initial: &graph.begins_with(log.around),
+        saver: log.saver,
+        key: &log.key,
+        at: Some(checkpoint),
+        changes: false,
+    })
+    .await?;
+    // It may be gone meanwhile.
+    let Some(loaded) = loaded else {
+        return Ok(None);
+    };
+    let Some(found) = loaded.tasks.get(task) else {
+        return Ok(None);
+    };
+    let open = !found.is_finished() && found.ran.is_none();
+    let state: AnyState = match &found.argument {
+        Some(Argument::State(state)) => Arc::<S>::clone(state),
+        _ => Arc::<S>::clone(&loaded.state),
+    };
+    Ok(Some(FoundTask {
+        head: loaded.head,
+        checkpoint,
+        task,
+        node,
+        state,
+        pending: open && loaded.head.id == checkpoint,
+        joined_in,
+        call: loaded.stored.checkpoint.call.clone(),
+    }))
+}
+
+async fn make_fork<S: State>(
+    graph: &CompiledStateGraph<S>,
+    saver: &Arc<dyn Checkpointer>,
+    thread: &str,
+    Fork { at, id, head }: Fork,
+) -> Result<(), AgentError> {
+    let mut machine = machine(graph, &Options::default(), None)?;
+    let log = Log {
+        at_rest: true,
+        next: Some(id),
+        ..Log::root(saver, thread)
+    };
+    let Some(loaded) = log.load(&machine, Some(at)).await? else {
+        return Err(CheckpointError::UnknownThread(thread.to_owned()).into());
+    };
+    if loaded.head != head {
+        return Err(CheckpointError::Conflict {
+            thread: thread.to_owned(),
+            known: Some(head),
+            head: Some(loaded.head),
+        }
+        .into());
+    }
+    let origin = Origin {
+        parent: Some(at),
+        base: Some(Base {
+            id: at,
+            with_tasks: false,
+        }),
+        source: Source::Fork,
+    };
+    copy(&mut machine, &log, loaded, origin, None).await
+}

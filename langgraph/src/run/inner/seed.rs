@@ -1,0 +1,140 @@
+//! Logs of graphs inside a copy of a checkpoint.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::descend::Descent;
+use super::path::SubgraphPath;
+use crate::checkpoint::{
+    Batch, CheckpointError, CheckpointId, Checkpointer, Stored, TaskOutcome, ThreadKey,
+};
+use crate::graph::{NodeName, START};
+use crate::node::{Fork, below};
+
+/// The logs below a copy of a checkpoint that is still to be made.
+pub(super) struct Seeded {
+    pub(super) fork: Fork,
+    first: Vec<ThreadKey>,
+    last: ThreadKey,
+}
+
+impl Seeded {
+    /// The log of the graph at the end of the way.
+    pub(super) fn key(&self) -> &ThreadKey {
+        &self.last
+    }
+
+    /// Removes the logs again. What cannot be removed is in nobody's way.
+    pub(super) async fn remove(self, saver: &Arc<dyn Checkpointer>) {
+        for key in self.first.iter().chain([&self.last]) {
+            let _ = saver.delete_log(key).await;
+        }
+    }
+}
+
+/// Copies the logs on a way, each up to the checkpoint that the way goes through and the last one
+/// up to `at`, for a copy of the thread's checkpoint; none where the copy would not have the task.
+pub(super) async fn seed(
+    saver: &Arc<dyn Checkpointer>,
+    descent: &Descent<'_>,
+    path: &SubgraphPath,
+    last: &ThreadKey,
+    at: Option<CheckpointId>,
+) -> Result<Option<Seeded>, CheckpointError> {
+    let (Some(root), Some(first)) = (descent.around.first(), path.nodes().first()) else {
+        return Ok(None);
+    };
+    if root.joined_in {
+        return Ok(None);
+    }
+    let fork = Fork {
+        at: root.checkpoint,
+        id: CheckpointId::after(Some(root.head.id)),
+        head: root.head,
+    };
+    // In the copy the node has the name that it has today.
+    let mut name: &NodeName = &first.node;
+    let (mut key, mut checkpoint) = (root.key.clone(), fork.id);
+    let mut copied = Vec::new();
+    let mut copies = Vec::new();
+    for (index, around) in descent.around.iter().enumerate() {
+        key = below(&key, checkpoint, around.task, name, 0);
+        let (from, upto) = match descent.around.get(index + 1) {
+            Some(next) => {
+                (checkpoint, name) = (next.checkpoint, &next.node);
+                (&next.key, Some(next.checkpoint))
+            }
+            None => (last, at),
+        };
+        copies.push((key.clone(), lineage(&**saver, from, upto).await?));
+    }
+    for (key, records) in copies {
+        let put = saver.put(&key, copy_of(records)).await;
+        copied.push(key);
+        if let Err(error) = put {
+            for key in &copied {
+                let _ = saver.delete_log(key).await;
+            }
+            return Err(error);
+        }
+    }
+    Ok(copied.pop().map(|last| Seeded {
+        fork,
+        first: copied,
+        last,
+    }))
+}
+
+/// A checkpoint (the head, without one) and those its state is made of, to the beginning of the log.
+async fn lineage(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    at: Option<CheckpointId>,
+) -> Result<VecDeque<Stored>, CheckpointError> {
+    let mut lineage = VecDeque::new();
+    let mut next = at;
+    loop {
+        let chain = saver.load(key, next).await?;
+        let records = chain.map(|chain| chain.records).unwrap_or_default();
+        if records.is_empty() {
+            break;
+        }
+        for stored in records.into_iter().rev() {
+            next = stored.checkpoint.base.map(|base| base.id);
+            lineage.push_front(stored);
+        }
+        if next.is_none() {
+            break;
+        }
+    }
+    match at {
+        Some(id) if lineage.is_empty() => {
+            let thread = key.thread.clone();
+            Err(CheckpointError::UnknownCheckpoint { thread, id })
+        }
+        // Where the log was pruned, there is nothing before.
+        _ => Ok(lineage),
+    }
+}
+
+/// The records of a new log; the tasks of the last one all run again.
+fn copy_of(records: VecDeque<Stored>) -> Batch {
+    let mut batch = Batch::default();
+    let last = records.len().saturating_sub(1);
+    for (index, stored) in records.into_iter().enumerate() {
+        let starts = |task: usize| {
+            let spec = stored.checkpoint.tasks.get(task);
+            spec.is_some_and(|spec| &*spec.node == START)
+        };
+        // START has no code: the input that it took up is taken up again.
+        let stays = |task: usize, outcome: Option<&TaskOutcome>| {
+            index < last || (starts(task) && matches!(outcome, Some(TaskOutcome::Finished(_))))
+        };
+        let tasks = stored.tasks.iter();
+        let tasks = tasks.filter(|record| stays(record.task, record.outcome.as_ref()));
+        batch.tasks.extend(tasks.cloned());
+        batch.entries.extend(stored.entries);
+        batch.checkpoints.push(stored.checkpoint);
+    }
+    batch
+}

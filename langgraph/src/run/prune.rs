@@ -1,0 +1,146 @@
+//! Shortening a log.
+
+use std::collections::HashSet;
+
+use super::Keep;
+use super::view::View;
+use crate::AgentError;
+use crate::checkpoint::{CheckpointError, CheckpointId, ListOptions, Prune};
+use crate::state::State;
+
+impl<S: State> View<'_, S> {
+    /// Removes old checkpoints of the log, of all its branches, and says how many.
+    pub(super) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
+        self.prune_before(keep, None).await
+    }
+
+    /// As [`prune`](Self::prune), of a graph that is kept from call to call; a call that is pending
+    /// stays whole.
+    pub(super) async fn prune_but(
+        &self,
+        keep: Keep,
+        call: Option<&str>,
+    ) -> Result<usize, AgentError> {
+        let first = match call {
+            None => None,
+            Some(call) => self.first_of(call).await?,
+        };
+        self.prune_before(keep, first).await
+    }
+
+    /// The first checkpoint of the call that the head is part of, if it is that one.
+    async fn first_of(&self, call: &str) -> Result<Option<CheckpointId>, AgentError> {
+        let (mut first, mut at) = (None, None);
+        loop {
+            let Some(chain) = self.saver.load(&self.key, at).await? else {
+                return Ok(first);
+            };
+            for stored in chain.records.iter().rev() {
+                if stored.checkpoint.call.as_deref() != Some(call) {
+                    return Ok(first);
+                }
+                first = Some(stored.checkpoint.id);
+            }
+            at = chain
+                .records
+                .first()
+                .and_then(|stored| stored.checkpoint.parent);
+            if at.is_none() {
+                return Ok(first);
+            }
+        }
+    }
+
+    async fn prune_before(
+        &self,
+        keep: Keep,
+        first: Option<CheckpointId>,
+    ) -> Result<usize, AgentError> {
+        let Some(head) = self.saver.head(&self.key).await? else {
+            return Err(CheckpointError::UnknownThread(self.key.thread.clone()).into());
+        };
+        let all = self.saver.list(&self.key, ListOptions::default()).await?;
+        let stays = |index: usize, id: CheckpointId| match keep {
+            _ if id == head.id || first.is_some_and(|first| id >= first) => true,
+            Keep::Newest(newest) => index < newest,
+            Keep::Since(since) => id.created_at() >= since,
+        };
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        for (index, id) in all.iter().enumerate() {
+            let list = if stays(index, *id) {
+                &mut kept
+            } else {
+                &mut gone
+            };
+            list.push(*id);
+        }
+        self.remove(head.id, &kept, gone).await
+    }
+
+    /// Removes checkpoints; what those that stay were based on is folded into them.
+    pub(super) async fn remove(
+        &self,
+        head: CheckpointId,
+        kept: &[CheckpointId],
+        gone: Vec<CheckpointId>,
+    ) -> Result<usize, AgentError> {
+        let deleted: HashSet<_> = gone.iter().copied().collect();
+        let fold = self.folds(&self.cut_off(kept, &deleted).await?).await?;
+        let prune = Prune { fold, delete: gone };
+        self.saver.prune(&self.key, prune).await?;
+        self.delete_logs_below(head, kept).await?;
+        Ok(deleted.len())
+    }
+
+    /// Of the checkpoints that stay, those based on one that goes.
+    async fn cut_off(
+        &self,
+        kept: &[CheckpointId],
+        deleted: &HashSet<CheckpointId>,
+    ) -> Result<Vec<CheckpointId>, AgentError> {
+        let mut known = HashSet::new();
+        let mut cut = Vec::new();
+        for id in kept {
+            if known.contains(id) {
+                continue;
+            }
+            let chain = self.saver.load(&self.key, Some(*id)).await?;
+            for stored in chain.into_iter().flat_map(|chain| chain.records) {
+                let checkpoint = stored.checkpoint;
+                let based = checkpoint
+                    .base
+                    .is_some_and(|base| deleted.contains(&base.id));
+                if known.insert(checkpoint.id)
+                    && based
+                    && checkpoint.snapshot.is_none()
+                    && !deleted.contains(&checkpoint.id)
+                {
+                    cut.push(checkpoint.id);
+                }
+            }
+        }
+        Ok(cut)
+    }
+
+    /// Removes the logs of graphs inside tasks of checkpoints that are gone: also those that an
+    /// earlier call has left, which failed half-way. What is newer than `head` is another run's.
+    async fn delete_logs_below(
+        &self,
+        head: CheckpointId,
+        kept: &[CheckpointId],
+    ) -> Result<(), AgentError> {
+        let kept: HashSet<_> = kept.iter().collect();
+        let above = &self.key.namespace;
+        for key in self.saver.logs(&self.key.thread).await? {
+            let Some(below) = key.namespace.strip_prefix(above.as_slice()) else {
+                continue;
+            };
+            let place = below.first().map(String::as_str);
+            let checkpoint = place.and_then(crate::node::Place::checkpoint_of);
+            if checkpoint.is_some_and(|id| id < head && !kept.contains(&id)) {
+                self.saver.delete_log(&key).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Graphs that are kept from call to call.
+
+use super::*;
+
+fn expert(graph: CompiledStateGraph<Vec2>) -> CompiledStateGraph<Vec2> {
+    graph.persistence(Persistence::PerThread("expert".to_owned()))
+}
+
+/// An expert that tells what it remembers.
+fn telling(saver: &Arc<dyn Checkpointer>) -> CompiledStateGraph<Vec2> {
+    let mut inner = StateGraph::<Vec2>::new();
+    inner
+        .add_node("look", note("looked"))
+        .add_sequence(&["look"]);
+    let tell = |memory: Vec2| wrote(&memory.log.join("+"));
+    let expert = expert(compiled(&inner)).mapped(|_: &Vec2| wrote("asked"), tell);
+    let mut graph = StateGraph::<Vec2>::new();
+    graph.add_node("expert", expert).add_sequence(&["expert"]);
+    compiled(&graph).checkpointer(Arc::clone(saver))
+}
+
+#[tokio::test]
+async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
+    for Opened { saver, .. } in savers().await {
+        let graph = telling(&saver);
+        let expert = inside(&graph, "expert");
+        assert!(expert.get_state().await.unwrap().is_none());
+        assert!(expert.history().await.unwrap().is_empty());
+        graph.run(()).thread("t").await.unwrap();
+        assert_eq!(log_of(&expert).await, ["asked", "looked"]);
+        // Between two calls.
+        expert.update_state(wrote("told")).await.unwrap();
+        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        assert_eq!(state.log[1], "asked+looked+told+asked+looked");
+        assert_eq!(expert.history().await.unwrap().len(), 3 + 1 + 3);
+
+        assert_eq!(expert.prune(Keep::Newest(2)).await.unwrap(), 5);
+        assert_eq!(
+            log_of(&expert).await.join("+"),
+            "asked+looked+told+asked+looked"
+        );
+        expert.delete().await.unwrap();
+        assert!(expert.get_state().await.unwrap().is_none());
+        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        assert_eq!(state.log[2], "asked+looked");
+    }
+}
+
+#[tokio::test]
+async fn it_is_told_something_before_its_first_call() {
+    for Opened { saver, .. } in savers().await {
+        let graph = telling(&saver);
+        inside(&graph, "expert")
+            .update_state(wrote("told"))
+            .await
+            .unwrap();
+        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        assert_eq!(state.log, ["told+asked+looked"]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_goes_on_with_a_change_and_stays_whole_when_shortened() {
+    for Opened { saver, .. } in savers().await {
+        let graph = around(expert(inner()), &saver);
+        graph.run(()).thread("t").await.unwrap();
+        graph.answer("t", "yes").await.unwrap();
+        graph.run(()).thread("t").await.unwrap();
+        let expert = inside(&graph, "inner");
+        let calls = expert.history().await.unwrap();
+        expert
+            .update_state(wrote("outside"))
+            .as_node("ask")
+            .await
+            .unwrap();
+        assert!(open_questions(&graph).await.is_empty());
+        // The first call goes; the one that is pending has its input, two supersteps, a change.
+        assert_eq!(
+            expert.prune(Keep::Newest(1)).await.unwrap(),
+            calls.len() - 3
+        );
+        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        // Over the same state it returns what it changed in this call.
+        assert_eq!(
+            state.log[5..],
+            ["before", "first", "outside", "last", "after"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn it_is_forgotten_while_it_waits_and_begins_anew() {
+    for Opened { saver, .. } in savers().await {
+        let graph = around(expert(inner()), &saver);
+        graph.run(()).thread("t").await.unwrap();
+        inside(&graph, "inner").delete().await.unwrap();
+        assert!(open_questions(&graph).await.is_empty());
+        let outcome = graph.proceed("t").await.unwrap();
+        assert_eq!(outcome.interrupts().len(), 1);
+        let state = graph.answer("t", "yes").await.unwrap().into_state();
+        assert_eq!(state.log, ["before", "first", "a: yes", "last", "after"]);
+    }
+}
+
+#[tokio::test]
+async fn a_graph_inside_it_is_reached() {
+    for Opened { saver, .. } in savers().await {
+        let mut mid = StateGraph::<Vec2>::new();
+        mid.add_node("inner", inner()).add_sequence(&["inner"]);
+        let graph = around_mid(expert(compiled(&mid)), &saver);
+        graph.run(()).thread("t").await.unwrap();
+        let deep = inside(&graph, ["mid", "inner"]);
+        deep.update_state(wrote("outside"))
+            .as_node("ask")
+            .await
+            .unwrap();
+        assert!(open_questions(&graph).await.is_empty());
+        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        assert_eq!(state.log, ["before", "first", "outside", "last", "after"]);
+        let error = deep.update_state(wrote("late")).await.unwrap_err();
+        assert!(matches!(
+            error,
+            AgentError::Subgraph(SubgraphError::Ended { .. })
+        ));
+    }
+}
+
+#[tokio::test]
+async fn no_checkpoint_of_the_thread_says_where_it_stood() {
+    for Opened { saver, .. } in savers().await {
+        let graph = telling(&saver);
+        graph.run(()).thread("t").await.unwrap();
+        let head = graph.get_state("t").await.unwrap().unwrap().id;
+        let error = inside(&graph, "expert")
+            .at(head)
+            .get_state()
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(
+                error,
+                AgentError::Subgraph(SubgraphError::NotOfACheckpoint { .. })
+            ),
+            "{error}"
+        );
+    }
+}
