@@ -49,6 +49,6 @@ impl Checkpointer for OverMemory {
         })
     }
 
-    forward!(store: load, head, list, logs, threads, copy_thread, prune, delete_log, delete_thread);
-    forward!(store: usage, lease, release);
+    forward!(store: load, load_state, head, list, logs, threads, copy_thread, prune, delete_log);
+    forward!(store: delete_thread, usage, lease, release);
 }

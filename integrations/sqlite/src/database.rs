@@ -46,6 +46,7 @@ pub struct Options {
     busy_timeout: Duration,
     readers: usize,
     group: usize,
+    mapped: u32,
 }
 
 impl Default for Options {
@@ -55,6 +56,7 @@ impl Default for Options {
             busy_timeout: Duration::from_secs(10),
             readers: 2,
             group: 256,
+            mapped: 256 << 20,
         }
     }
 }
@@ -78,6 +80,15 @@ impl Options {
     #[must_use]
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers.max(1);
+        self
+    }
+
+    /// How many bytes of the file are read where the operating system keeps them, without a copy;
+    /// 256 MiB unless set. With 0 all of it is copied: for a disk that may fail or be taken away
+    /// while it is read, which ends a program that reads it so, and is an error otherwise.
+    #[must_use]
+    pub fn mapped(mut self, bytes: u32) -> Self {
+        self.mapped = bytes;
         self
     }
 
@@ -151,6 +162,7 @@ impl Database {
             configure(&reader, &options).map_err(failed)?;
             reader
                 .pragma_update(None, "query_only", true)
+                .and_then(|()| reader.pragma_update(None, "mmap_size", options.mapped))
                 .map_err(failed)?;
             readers.push(reader);
         }

@@ -13,6 +13,7 @@ const APPLICATION_ID: i32 = 0x6c67_7268;
 const MIGRATIONS: &[&str] = &[
     include_str!("sql/1_store.sql"),
     include_str!("sql/2_threads.sql"),
+    include_str!("sql/3_supersteps.sql"),
 ];
 
 /// Brings the tables up to date.

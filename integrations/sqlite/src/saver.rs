@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
-    ListOptions, Prune, SaverFuture, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    ListOptions, Prune, SaverFuture, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
+use tokio::sync::mpsc::unbounded_channel;
 
+use crate::handed::while_handed;
 use crate::{Database, SqliteError};
 
 mod leases;
@@ -16,6 +18,7 @@ mod place;
 mod prune;
 mod put;
 mod read;
+mod state;
 mod threads;
 
 use place::Place;
@@ -134,6 +137,24 @@ impl Checkpointer for SqliteSaver {
             let place = Place::of(key)?;
             let job = move |connection: &_| read::chain(connection, &place, id);
             self.database.read(job).await
+        })
+    }
+
+    fn load_state<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+        see: &'a mut SeePast<'a>,
+    ) -> SaverFuture<'a, Option<Standing>> {
+        Box::pin(async move {
+            let place = Place::of(key)?;
+            let (to, from) = unbounded_channel();
+            let job = move |connection: &_| state::state(connection, &place, id, to);
+            let job = self.database.read(job);
+            while_handed(job, from, |past: Vec<_>| {
+                past.into_iter().for_each(&mut *see);
+            })
+            .await
         })
     }
 

@@ -114,6 +114,6 @@ impl Checkpointer for Behind {
     }
 
     forward!(saver: formats, lease, release);
-    forward!(saver through written: load, head, list, logs, threads, copy_thread, prune);
+    forward!(saver through written: load, load_state, head, list, logs, threads, copy_thread, prune);
     forward!(saver through written: delete_log, delete_thread, usage);
 }

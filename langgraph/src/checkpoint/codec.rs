@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::format::{AnyValue, Encoded, FormatError, Formats};
-use super::wire::OutputWire;
+use super::wire::{OutputWire, WriteWire, WritesWire};
 use crate::state::State;
 
 /// Turns an update that an older version of the state type has written into today's form.
@@ -59,6 +59,7 @@ pub struct StateCodec<S: State> {
     update: fn(Value) -> Result<S::Update, serde_json::Error>,
     text: for<'a> fn(&Lent<'a, S>) -> Result<String, FormatError>,
     from_text: fn(&str) -> Result<Read<S>, serde_json::Error>,
+    writes: fn(&str) -> Result<WritesWire<S::Update>, serde_json::Error>,
 }
 
 /// A record that is written, with the updates where they are kept.
@@ -82,6 +83,7 @@ impl<S: State> StateCodec<S> {
                 String::from_utf8(encoded.bytes).map_err(FormatError::new)
             },
             from_text: |text| serde_json::from_str(text),
+            writes: |text| serde_json::from_str(text),
         }
     }
 
@@ -118,6 +120,22 @@ impl<S: State> StateCodec<S> {
             }
             _ => (self.read)(encoded, formats),
         }
+    }
+
+    /// The writes of what was written, without the directions.
+    pub(crate) fn decode_writes(
+        &self,
+        encoded: &Encoded,
+        formats: &Formats,
+    ) -> Result<Vec<WriteWire<S::Update>>, FormatError> {
+        if encoded.version == S::version().number
+            && let Some(text) = formats.json(encoded)
+            && let Ok(wire) = (self.writes)(text)
+        {
+            return Ok(wire.writes);
+        }
+        // Also says what is wrong.
+        Ok(self.decode(encoded, formats)?.writes)
     }
 
     pub(crate) fn write_text(

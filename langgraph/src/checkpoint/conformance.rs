@@ -31,6 +31,7 @@ mod model;
 mod names;
 mod pruning;
 mod side_by_side;
+mod states;
 mod threads;
 mod writing;
 
@@ -91,6 +92,7 @@ where
     let cases = [
         writing::cases(&world),
         loading::cases(&world),
+        states::cases(&world),
         listing::cases(&world),
         names::cases(&world),
         threads::cases(&world),

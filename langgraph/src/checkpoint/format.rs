@@ -1,5 +1,6 @@
 //! How values become bytes.
 
+use std::any::TypeId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ mod tests;
 
 pub(crate) use any::AnyValue;
 pub use json::Json;
+pub(crate) use json::{given_back, shown};
 pub use limits::Limits;
 
 /// Reads a value out of a deserializer, whatever the format.
@@ -203,16 +205,31 @@ pub struct Formats {
     all: Arc<[Tagged]>,
 }
 
-type Tagged = (Arc<str>, Arc<dyn Format>);
+#[derive(Clone)]
+struct Tagged {
+    tag: Arc<str>,
+    format: Arc<dyn Format>,
+    /// True for [`Json`] itself, which can be read without asking it.
+    json: bool,
+}
+
+impl Tagged {
+    fn new<F: Format>(format: F) -> Self {
+        Self {
+            tag: format.tag().into(),
+            json: TypeId::of::<F>() == TypeId::of::<Json>(),
+            format: Arc::new(format),
+        }
+    }
+}
 
 impl Formats {
     /// Writes that format.
     pub fn new(format: impl Format) -> Self {
         let is_json = format.tag() == Json.tag();
-        let tag = Arc::<str>::from(format.tag());
-        let mut all: Vec<Tagged> = vec![(tag, Arc::new(format))];
+        let mut all = vec![Tagged::new(format)];
         if !is_json {
-            all.push((Json.tag().into(), Arc::new(Json)));
+            all.push(Tagged::new(Json));
         }
         Self { all: all.into() }
     }
@@ -220,9 +237,8 @@ impl Formats {
     /// Reads that format too.
     #[must_use]
     pub fn and_read(self, format: impl Format) -> Self {
-        let tag = Arc::<str>::from(format.tag());
         let mut all = self.all.to_vec();
-        all.push((tag, Arc::new(format)));
+        all.push(Tagged::new(format));
         Self { all: all.into() }
     }
 
@@ -232,7 +248,7 @@ impl Formats {
     ///
     /// As [`Format::encode`].
     pub fn encode(&self, value: &impl Serialize, version: u32) -> Result<Encoded, FormatError> {
-        let Some((tag, format)) = self.all.first() else {
+        let Some(Tagged { tag, format, .. }) = self.all.first() else {
             return Err(FormatError::new("there is no format to write"));
         };
         Ok(Encoded {
@@ -251,15 +267,26 @@ impl Formats {
         self.decode_then(encoded, Ok)
     }
 
+    fn find(&self, tag: &str) -> Option<&Tagged> {
+        self.all.iter().find(|known| *known.tag == *tag)
+    }
+
+    /// The text of a value that is JSON as [`Json`] writes it: whoever knows the type reads it
+    /// without a detour through a format of any kind.
+    pub(super) fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
+        let json = self.find(&encoded.format)?.json;
+        json.then(|| std::str::from_utf8(&encoded.bytes).ok())?
+    }
+
     /// The same with what is made of it, whose errors are the format's: it may keep them secret.
     pub(super) fn decode_then<T: DeserializeOwned, U>(
         &self,
         encoded: &Encoded,
         then: impl Fn(T) -> Result<U, FormatError>,
     ) -> Result<U, FormatError> {
-        let find = |(tag, _): &&Tagged| *tag == encoded.format;
-        let Some((_, format)) = self.all.iter().find(find) else {
-            let known: Vec<_> = self.all.iter().map(|(tag, _)| format!("`{tag}`")).collect();
+        let Some(Tagged { format, .. }) = self.find(&encoded.format) else {
+            let known = self.all.iter().map(|known| format!("`{}`", known.tag));
+            let known: Vec<_> = known.collect();
             return Err(FormatError::new(format!(
                 "it was written as `{}`, and only {} can be read; add the format with `.and_read(..)`",
                 encoded.format,
@@ -285,7 +312,7 @@ impl Default for Formats {
 impl fmt::Debug for Formats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(self.all.iter().map(|(tag, _)| tag))
+            .entries(self.all.iter().map(|known| &known.tag))
             .finish()
     }
 }

@@ -4,7 +4,9 @@
 /// field.
 ///
 /// A saver that stands before another one (to count, to check, to hide) writes the methods that it
-/// is there for, and names the others here. `forward!(field: method, …)` calls the saver in `field`;
+/// is there for, and names the others here. One that writes `load` and leaves `load_state` out
+/// answers both from its own; one that names `load` here names `load_state` too, or the other
+/// saver's way to read a state fast is lost. `forward!(field: method, …)` calls the saver in `field`;
 /// `forward!(field through method: …)` hands the call, which has not begun, to a method of its own,
 /// `fn method<'a, T: Send + 'a>(&'a self, call: SaverFuture<'a, T>) -> SaverFuture<'a, T>`.
 ///
@@ -32,8 +34,8 @@
 ///         self.saver.put(key, batch)
 ///     }
 ///
-///     forward!(saver: formats, load, head, list, logs, threads, copy_thread, prune, delete_log);
-///     forward!(saver: delete_thread, usage, lease, release);
+///     forward!(saver: formats, load, load_state, head, list, logs, threads, copy_thread, prune);
+///     forward!(saver: delete_log, delete_thread, usage, lease, release);
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -80,6 +82,13 @@ macro_rules! __forward_saver {
             key: &'a $crate::checkpoint::ThreadKey,
             id: ::core::option::Option<$crate::checkpoint::CheckpointId>,
         ) -> ::core::option::Option<$crate::checkpoint::Chain> }
+    };
+    (@method $to:tt load_state) => {
+        $crate::__forward_saver! { @call $to load_state(
+            key: &'a $crate::checkpoint::ThreadKey,
+            id: ::core::option::Option<$crate::checkpoint::CheckpointId>,
+            see: &'a mut $crate::checkpoint::SeePast<'a>,
+        ) -> ::core::option::Option<$crate::checkpoint::Standing> }
     };
     (@method $to:tt head) => {
         $crate::__forward_saver! { @call $to head(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Head, SaverFuture,
-    Stored, TaskRecord, ThreadKey, forward,
+    SeePast, Standing, Stored, TaskRecord, ThreadKey, forward,
 };
 
 /// Stands before a saver and passes on only what matters when the run has ended.
@@ -208,6 +208,21 @@ impl Checkpointer for Held {
             newer.reverse();
             chain.append(&mut newer);
             Ok(Some(Chain::new(head, chain)))
+        })
+    }
+
+    fn load_state<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+        see: &'a mut SeePast<'a>,
+    ) -> SaverFuture<'a, Option<Standing>> {
+        if !self.logs().contains_key(key) {
+            return self.saver.load_state(key, id, see);
+        }
+        Box::pin(async move {
+            let chain = self.load(key, id).await?;
+            Ok(chain.map(|chain| chain.hand_over(see)))
         })
     }
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsValues,
-    ListOptions, Prune, SaverFuture, Stored, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    ListOptions, Past, Prune, SaverFuture, SeePast, Standing, Stored, ThreadFilter, ThreadInfo,
+    ThreadKey, Usage,
 };
 
 /// Keeps threads in memory, as the values they are: nothing is serialized.
@@ -144,6 +145,22 @@ impl Log {
         Some(Chain::new(head, chain))
     }
 
+    /// What the state of a checkpoint is made of: no more of it is copied than that.
+    fn load_state(&self, id: Option<CheckpointId>) -> Option<(Vec<Past>, Standing)> {
+        let head = self.head()?;
+        let mut past = Vec::new();
+        let checkpoint = self.records.get(&id.unwrap_or(head.id));
+        let mut next = checkpoint;
+        while let Some(Stored { checkpoint, .. }) = next
+            && let (None, Some(base)) = (&checkpoint.snapshot, checkpoint.base)
+        {
+            next = self.records.get(&base.id);
+            past.extend(next.map(|stored| Past::of(stored, base.with_tasks)));
+        }
+        past.reverse();
+        Some((past, Standing::new(head, checkpoint.cloned())))
+    }
+
     fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
         let wanted = |id: &CheckpointId| {
             self.records
@@ -210,6 +227,20 @@ impl Checkpointer for MemorySaver {
         id: Option<CheckpointId>,
     ) -> SaverFuture<'a, Option<Chain>> {
         ready(Ok(self.at(key, |log| log.load(id)).flatten()))
+    }
+
+    fn load_state<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+        see: &'a mut SeePast<'a>,
+    ) -> SaverFuture<'a, Option<Standing>> {
+        let loaded = self.at(key, |log| log.load_state(id)).flatten();
+        let standing = loaded.map(|(past, standing)| {
+            past.into_iter().for_each(see);
+            standing
+        });
+        ready(Ok(standing))
     }
 
     fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {

@@ -16,6 +16,7 @@ mod held;
 mod id;
 mod inner;
 mod memory;
+mod past;
 mod payload;
 mod record;
 mod rows;
@@ -28,21 +29,23 @@ pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
 pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
+pub(crate) use format::{given_back, shown};
 #[doc(inline)]
 pub use forward::forward;
 pub(crate) use held::Held;
 pub use id::CheckpointId;
 pub use inner::InnerSnapshot;
 pub use memory::MemorySaver;
+pub use past::{Past, Standing};
 pub(crate) use payload::Kept;
 pub use payload::{Payload, PayloadValue};
 pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-pub use rows::{Row, RowKind, assemble};
+pub use rows::{PastRows, Row, RowKind, assemble};
 pub use saver::{
-    Checkpointer, Durability, ListOptions, SaverFuture, ThreadFilter, ThreadInfo, Usage,
+    Checkpointer, Durability, ListOptions, SaverFuture, SeePast, ThreadFilter, ThreadInfo, Usage,
 };
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
 pub(crate) use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};

@@ -9,9 +9,11 @@
 use super::{CheckpointId, Encoded};
 
 mod apart;
+mod past;
 mod text;
 mod together;
 
+pub use past::PastRows;
 pub use together::assemble;
 
 /// What a row is. The numbers are stored.
@@ -61,6 +63,10 @@ pub struct Row {
 }
 
 impl Row {
+    /// The text of the row of a checkpoint's first task when it has finished and needs no other
+    /// records.
+    pub const FINISHED: &str = "{}";
+
     /// What a saver has stored.
     pub fn new(
         checkpoint: CheckpointId,
@@ -74,6 +80,16 @@ impl Row {
             text: text.into(),
             payload,
         }
+    }
+
+    /// The row of the first task of a checkpoint, with the text [`FINISHED`](Self::FINISHED).
+    pub fn finished(checkpoint: CheckpointId, written: Encoded) -> Self {
+        Self::new(checkpoint, RowKind::Task, Self::FINISHED, Some(written))
+    }
+
+    /// True for a row as [`finished`](Self::finished) makes it.
+    pub fn is_finished(&self) -> bool {
+        self.kind == RowKind::Task && self.text == Self::FINISHED && self.payload.is_some()
     }
 
     /// How many bytes it holds.

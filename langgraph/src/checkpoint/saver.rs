@@ -8,10 +8,16 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::{Batch, Chain, CheckpointError, CheckpointId, Formats, Head, Prune, Source, ThreadKey};
+use super::{
+    Batch, Chain, CheckpointError, CheckpointId, Formats, Head, Past, Prune, Source, Standing,
+    ThreadKey,
+};
 
 /// What a saver's methods return.
 pub type SaverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CheckpointError>> + Send + 'a>>;
+
+/// Takes what a checkpoint has left.
+pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 
 /// When a run is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -231,6 +237,24 @@ pub trait Checkpointer: Send + Sync + 'static {
         key: &'a ThreadKey,
         id: Option<CheckpointId>,
     ) -> SaverFuture<'a, Option<Chain>>;
+
+    /// As [`load`](Self::load) for whoever wants the state and no more: hands `see` what each
+    /// checkpoint that it is based on has left, oldest first, while they are read, and says what is
+    /// stored of the checkpoint itself. `None` when there is no such log.
+    ///
+    /// Unless a saver does better, it loads everything. What `see` has got counts for nothing when
+    /// the answer is an error.
+    fn load_state<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+        see: &'a mut SeePast<'a>,
+    ) -> SaverFuture<'a, Option<Standing>> {
+        Box::pin(async move {
+            let chain = self.load(key, id).await?;
+            Ok(chain.map(|chain| chain.hand_over(see)))
+        })
+    }
 
     /// The head of the log.
     fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>>;

@@ -23,6 +23,14 @@ pub(crate) struct OutputWire<U> {
     pub(crate) cached: bool,
 }
 
+/// The writes of an [`OutputWire`]; the rest is passed over.
+#[derive(Debug, Deserialize)]
+#[serde(bound(deserialize = "U: serde::de::DeserializeOwned"))]
+pub(crate) struct WritesWire<U> {
+    #[serde(default = "Vec::new")]
+    pub(crate) writes: Vec<WriteWire<U>>,
+}
+
 impl<U> OutputWire<U> {
     pub(crate) fn writes(writes: Vec<WriteWire<U>>) -> Self {
         Self {

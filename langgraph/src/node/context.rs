@@ -14,6 +14,7 @@ use super::once::OnceMemory;
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
+use crate::checkpoint::shown;
 use crate::message::MessageChunk;
 use crate::store::{Store, StoreError};
 use crate::stream::{Mode, Payload};
@@ -253,7 +254,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// When the value cannot be written as JSON.
+    /// When somebody reads them and the value cannot be written as JSON: NaN, keys that are pairs.
     ///
     /// # Cancel safety
     ///
@@ -261,7 +262,9 @@ impl Context {
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
         self.heartbeat();
         if let Some(emitter) = self.emitter(Mode::Custom) {
-            let value = serde_json::to_value(value)?;
+            let value = shown(&value).map_err(|error| {
+                NodeError::msg(format!("an event cannot be written as JSON: {error}"))
+            })?;
             emitter
                 .send(
                     self.step,

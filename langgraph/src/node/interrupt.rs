@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::checkpoint::FormatError;
 use crate::graph::NodeName;
 
 /// A question that waits for an answer.
@@ -89,7 +90,7 @@ impl Interrupted {
         }
     }
 
-    pub(crate) fn bad_question(key: &str, error: &serde_json::Error) -> Self {
+    pub(crate) fn bad_question(key: &str, error: &FormatError) -> Self {
         Self {
             key: key.to_owned(),
             text: format!("the question `{key}` cannot be written as JSON: {error}"),

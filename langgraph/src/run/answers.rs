@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::AgentError;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, given_back};
 use crate::graph::NodeName;
 use crate::node::{Answer, Interrupt};
 
@@ -16,8 +16,12 @@ pub(super) struct Given {
 }
 
 pub(super) fn given(key: Option<String>, value: impl Serialize) -> Result<Given, AgentError> {
-    let value = serde_json::to_value(value).map_err(|error| {
-        AgentError::InvalidInput(format!("an answer cannot be written as JSON: {error}"))
+    let value = given_back(&value).map_err(|error| {
+        let answer = match &key {
+            Some(key) => format!("the answer to `{key}`"),
+            None => "the answer".to_owned(),
+        };
+        AgentError::InvalidInput(format!("{answer} cannot be written as JSON: {error}"))
     })?;
     Ok(Given { key, value })
 }

@@ -10,7 +10,7 @@ use crate::checkpoint::{
 };
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{ErasedItem, Lent, Output, StoredItem, Target, Write, state, whole};
+use crate::node::{ErasedItem, Lent, Output, StoredItem, Target, Write, Writes, state, whole};
 use crate::state::State;
 
 /// Makes payloads of a graph's values, and values of its payloads.
@@ -222,15 +222,38 @@ impl<S: State> Reader<'_, S> {
         done
     }
 
+    fn codec(&self) -> Result<(&StateCodec<S>, &Formats), AgentError> {
+        let state = std::any::type_name::<S>();
+        let both = self.codec.as_ref().zip(self.formats);
+        both.ok_or_else(|| CheckpointError::NotStorable { state }.into())
+    }
+
     fn wire(&self, encoded: &Encoded) -> Result<OutputWire<S::Update>, AgentError> {
-        let (Some(formats), Some(codec)) = (self.formats, &self.codec) else {
-            return Err(CheckpointError::NotStorable {
-                state: std::any::type_name::<S>(),
-            }
-            .into());
-        };
+        let (codec, formats) = self.codec()?;
         let wire = codec.decode(encoded, formats);
         wire.map_err(|error| self.unreadable(error))
+    }
+
+    fn wire_writes(&self, encoded: &Encoded) -> Result<Vec<WriteWire<S::Update>>, AgentError> {
+        let (codec, formats) = self.codec()?;
+        let writes = codec.decode_writes(encoded, formats);
+        writes.map_err(|error| self.unreadable(error))
+    }
+
+    /// What a task wrote, of all that it did.
+    pub(super) fn written(&self, payload: &Payload) -> Result<Writes<S>, AgentError> {
+        let Payload::Bytes(encoded) = payload else {
+            let coded = self.value::<TaskDone<S>>(payload)?;
+            return Ok(coded.value.done.output.writes.clone());
+        };
+        let write = |wire| Write::from_wire(wire, &self.plan.initial);
+        let mut writes = self.wire_writes(encoded)?;
+        if writes.len() > 1 {
+            return Ok(Writes::Many(writes.into_iter().map(write).collect()));
+        }
+        Ok(writes
+            .pop()
+            .map_or(Writes::None, |wire| Writes::One(write(wire))))
     }
 
     pub(super) fn done(&self, payload: &Payload) -> Result<Done<S>, AgentError> {
@@ -254,7 +277,7 @@ impl<S: State> Reader<'_, S> {
         let Payload::Bytes(encoded) = payload else {
             return Ok(self.value::<Vec<Write<S>>>(payload)?.value.clone());
         };
-        let writes = self.wire(encoded)?.writes.into_iter();
+        let writes = self.wire_writes(encoded)?.into_iter();
         Ok(writes
             .map(|wire| Write::from_wire(wire, &self.plan.initial))
             .collect())
@@ -264,7 +287,7 @@ impl<S: State> Reader<'_, S> {
         let Payload::Bytes(encoded) = payload else {
             return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.value.0));
         };
-        match self.wire(encoded)?.writes.into_iter().next() {
+        match self.wire_writes(encoded)?.into_iter().next() {
             Some(write) => Ok(Arc::new(state(write.into_update(), &self.plan.initial))),
             None => Err(self.wrong_type()),
         }

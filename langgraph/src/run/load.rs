@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::coder::Reader;
 use super::commit::Changes;
 use crate::AgentError;
-use crate::checkpoint::{Chain, CheckpointId, Checkpointer, Head, StateCodec, Stored, ThreadKey};
+use crate::checkpoint::{
+    Chain, CheckpointId, Checkpointer, Head, Past, StateCodec, Stored, ThreadKey,
+};
 use crate::graph::plan::Plan;
 use crate::state::State;
 
@@ -45,6 +47,38 @@ pub(super) struct Read<'a, S: State> {
 
 /// A thread at `at`, or at its head; none when there is no such checkpoint.
 pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
+    // A graph inside another one wants to know more than the state.
+    if read.changes || !read.key.namespace.is_empty() {
+        return load_all(read).await;
+    }
+    match load_state(read).await {
+        // Who wrote what does not fit is in what was left out.
+        Err(AgentError::InvalidUpdate(_)) => load_all(read).await,
+        loaded => loaded,
+    }
+}
+
+/// From no more than the state is made of.
+async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
+    let mut replay = Replay::new(read.reader(), read.initial);
+    let mut replayed = Ok(());
+    let mut see = |past: Past| {
+        if replayed.is_ok() {
+            replayed = replay.past(&past);
+        }
+    };
+    let loaded = read.saver.load_state(read.key, read.at, &mut see).await?;
+    replayed?;
+    let Some((head, stored)) = loaded.and_then(|loaded| Some((loaded.head, loaded.checkpoint?)))
+    else {
+        return Ok(None);
+    };
+    replay.past(&Past::of(&stored, false))?;
+    Ok(Some(replay.loaded(head, stored)?))
+}
+
+/// From everything that is stored.
+async fn load_all<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
     let Some(Chain {
         head, mut records, ..
     }) = read.saver.load(read.key, read.at).await?

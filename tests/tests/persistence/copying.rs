@@ -146,8 +146,8 @@ impl Checkpointer for Meanwhile {
         })
     }
 
-    forward!(saver: formats, put, load, head, list, logs, copy_thread, prune, delete_log);
-    forward!(saver: delete_thread, usage, lease, release);
+    forward!(saver: formats, put, load, load_state, head, list, logs, copy_thread, prune);
+    forward!(saver: delete_log, delete_thread, usage, lease, release);
 }
 
 #[tokio::test]

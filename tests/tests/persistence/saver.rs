@@ -117,6 +117,6 @@ impl Checkpointer for Faulty {
     }
 
     forward!(saver: formats);
-    forward!(saver through around: load, head, list, logs, threads, copy_thread, prune, delete_log);
-    forward!(saver through around: delete_thread, usage, release);
+    forward!(saver through around: load, load_state, head, list, logs, threads, copy_thread, prune);
+    forward!(saver through around: delete_log, delete_thread, usage, release);
 }

@@ -20,6 +20,7 @@ mod inside;
 mod joins;
 mod kept_graphs;
 mod linear;
+mod no_json;
 mod parallel;
 mod poison;
 mod routing;

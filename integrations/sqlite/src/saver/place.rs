@@ -19,6 +19,8 @@ pub(super) struct Place {
 pub(super) struct Log {
     pub(super) id: i64,
     pub(super) head: Head,
+    /// Where the state of the head begins, if its rows follow each other from there.
+    pub(super) state: Option<i64>,
 }
 
 /// A checkpoint's id, as it is stored.
@@ -38,17 +40,22 @@ impl Place {
 
     /// The log there, if there is one.
     pub(super) fn log(&self, connection: &Connection) -> Result<Option<Log>, SqliteError> {
-        let sql = "SELECT id, head, version FROM thread_logs WHERE thread = ?1 AND namespace = ?2";
+        let sql = "SELECT id, head, version, state_row FROM thread_logs
+            WHERE thread = ?1 AND namespace = ?2";
         let mut statement = connection.prepare_cached(sql)?;
         let log = statement.query_row([&self.thread, &self.namespace], |row| {
             Ok(Log {
                 id: row.get(0)?,
                 head: Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?)),
+                state: row.get(3)?,
             })
         });
         Ok(log.optional()?)
     }
 }
+
+/// The kind of a row that holds a checkpoint and what the only task of the one before wrote.
+pub(super) const SUPERSTEP: u8 = 5;
 
 /// Labels as JSON: they stay apart whatever they hold.
 pub(super) fn namespace(labels: &[String]) -> Result<String, CheckpointError> {

@@ -1,9 +1,11 @@
 //! Removing checkpoints of a log.
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Prune};
+use std::ops::RangeInclusive;
+
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Prune, Row, RowKind};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::place::{Id, Place, row_id};
+use super::place::{Id, Place, SUPERSTEP, row_id};
 use super::read::{Tags, read};
 use super::threads::delete_log;
 use crate::SqliteError;
@@ -18,11 +20,13 @@ pub(super) fn prune(
     let Some(log) = place.log(connection)? else {
         return Ok(());
     };
+    let mut state = log.state;
     for fold in prune.fold {
         let id = fold.id;
         let Some((first, _)) = rows(connection, log.id, id)? else {
             continue;
         };
+        split(connection, log.id, first)?;
         let sql = "SELECT kind, text, format, version, payload FROM thread_rows WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
         let row = statement.query_row([row_id(log.id, first)], |row| {
@@ -31,11 +35,51 @@ pub(super) fn prune(
         let row = row.map_err(SqliteError::from)??;
         let folded = fold.apply(&row, formats)?;
         replace(connection, log.id, first, &folded)?;
+        // From its snapshot on is enough.
+        state = state.map(|state| state.max(first));
     }
     for id in prune.delete {
-        delete(connection, log.id, id)?;
+        let first = delete(connection, log.id, id)?;
+        // What was based on it is not whole any more.
+        state = state.filter(|state| first.is_none_or(|first| first < *state));
     }
-    settle(connection, place, log.id)
+    settle(connection, place, log.id, state)
+}
+
+/// Gives what the task of the checkpoint before wrote a row of its own, at the number that was left
+/// free for it.
+fn split(connection: &Connection, log: i64, first: i64) -> Result<(), SqliteError> {
+    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
+        SELECT id - 1, checkpoint, ?2, ?3, format, version, payload FROM thread_rows
+        WHERE id = ?1 AND kind = ?4";
+    let id = row_id(log, first);
+    let values = params![id, RowKind::Task as u8, Row::FINISHED, SUPERSTEP];
+    if connection.prepare_cached(sql)?.execute(values)? == 1 {
+        bare(connection, log, first..=first, None)?;
+    }
+    Ok(())
+}
+
+/// Makes of the rows of supersteps that follow a checkpoint, in a range, those of their own
+/// checkpoints alone.
+fn bare(
+    connection: &Connection,
+    log: i64,
+    rows: RangeInclusive<i64>,
+    before: Option<i64>,
+) -> Result<(), SqliteError> {
+    let sql = "UPDATE thread_rows SET kind = ?3, checkpoint = id - ?4, format = NULL,
+            version = NULL, payload = NULL
+        WHERE id BETWEEN ?1 AND ?2 AND kind = ?5 AND checkpoint = coalesce(?6, checkpoint)";
+    connection.prepare_cached(sql)?.execute(params![
+        row_id(log, *rows.start()),
+        row_id(log, *rows.end()),
+        RowKind::Checkpoint as u8,
+        row_id(log, 0),
+        SUPERSTEP,
+        before
+    ])?;
+    Ok(())
 }
 
 /// The numbers of a checkpoint's first and last row.
@@ -50,12 +94,7 @@ fn rows(
     Ok(found.optional()?)
 }
 
-fn replace(
-    connection: &Connection,
-    log: i64,
-    number: i64,
-    row: &langgraph::checkpoint::Row,
-) -> Result<(), SqliteError> {
+fn replace(connection: &Connection, log: i64, number: i64, row: &Row) -> Result<(), SqliteError> {
     let payload = row.payload.as_ref();
     let sql = "UPDATE thread_rows SET text = ?2, format = ?3, version = ?4, payload = ?5
         WHERE id = ?1";
@@ -72,27 +111,40 @@ fn replace(
     Ok(())
 }
 
-fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<(), SqliteError> {
+/// Removes a checkpoint, and says where it began.
+fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<i64>, SqliteError> {
     let Some((first, last)) = rows(connection, log, id)? else {
-        return Ok(());
+        return Ok(None);
     };
+    let (from, to) = (row_id(log, first), row_id(log, last));
+    // What the task of the checkpoint before wrote stays with that one …
+    let sql = "UPDATE thread_rows SET kind = ?2, text = ?3 WHERE id = ?1 AND kind = ?4";
+    let values = params![from, RowKind::Task as u8, Row::FINISHED, SUPERSTEP];
+    connection.prepare_cached(sql)?.execute(values)?;
+    // … and the checkpoint behind loses what this one's task wrote.
+    bare(connection, log, first..=last, Some(first))?;
     let sql = "DELETE FROM thread_rows WHERE id BETWEEN ?1 AND ?2 AND checkpoint = ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    statement.execute([row_id(log, first), row_id(log, last), first])?;
+    statement.execute([from, to, first])?;
     let sql = "DELETE FROM thread_checkpoints WHERE log = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     statement.execute(params![log, Id(id)])?;
-    Ok(())
+    Ok(Some(first))
 }
 
 /// The newest checkpoint that is left is the head; a log without one is none.
-fn settle(connection: &Connection, place: &Place, log: i64) -> Result<(), CheckpointError> {
-    let sql = "UPDATE thread_logs SET head = (
+fn settle(
+    connection: &Connection,
+    place: &Place,
+    log: i64,
+    state: Option<i64>,
+) -> Result<(), CheckpointError> {
+    let sql = "UPDATE thread_logs SET state_row = ?2, head = (
             SELECT id FROM thread_checkpoints WHERE log = ?1 ORDER BY id DESC LIMIT 1)
         WHERE id = ?1 AND EXISTS (SELECT 1 FROM thread_checkpoints WHERE log = ?1)";
     let left = connection
         .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute([log]))
+        .and_then(|mut statement| statement.execute(params![log, state]))
         .map_err(SqliteError::from)?;
     if left == 0 {
         delete_log(connection, place)?;

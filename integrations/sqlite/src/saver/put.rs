@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use langgraph::checkpoint::{
-    Batch, CheckpointError, CheckpointId, Formats, Head, Row, RowKind, Source,
+    Base, Batch, CheckpointError, CheckpointId, Formats, Head, Row, RowKind, Source,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::place::{Id, Place, microseconds, row_id, signed};
+use super::place::{Id, Place, SUPERSTEP, microseconds, row_id, signed};
 use crate::SqliteError;
 
 /// A batch, as it is stored.
@@ -17,13 +17,27 @@ pub(super) struct Lines {
     head: Option<Head>,
     checkpoints: Vec<Line>,
     rows: Vec<Row>,
+    /// Which row says what the only task of the checkpoint before wrote, and which one behind it is
+    /// the checkpoint: they are stored as one.
+    superstep: Option<(usize, i64)>,
+    state: StateRow,
     running: bool,
+}
+
+/// Where the state of the new head begins; see the table of logs.
+#[derive(Clone, Copy)]
+enum StateRow {
+    /// Where the old head's did.
+    Same,
+    /// At that row of the batch.
+    At(i64),
+    Unknown,
 }
 
 /// A checkpoint.
 struct Line {
     id: CheckpointId,
-    base: Option<CheckpointId>,
+    base: Option<Base>,
     snapshot: bool,
     step: i64,
     source: Source,
@@ -40,18 +54,78 @@ impl Lines {
             let metadata = (!metadata.is_empty()).then(|| serde_json::to_string(metadata));
             Ok(Line {
                 id: checkpoint.id,
-                base: checkpoint.base.map(|base| base.id),
+                base: checkpoint.base,
                 snapshot: checkpoint.snapshot.is_some(),
                 step: checkpoint.step,
                 source: checkpoint.source,
                 metadata: metadata.transpose().map_err(CheckpointError::storage)?,
             })
         });
+        let lines = lines.collect::<Result<Vec<_>, CheckpointError>>()?;
+        let (head, running) = (batch.head, batch.running);
+        let rows = batch.into_rows(formats)?;
         Ok(Self {
-            head: batch.head,
-            checkpoints: lines.collect::<Result<_, CheckpointError>>()?,
-            running: batch.running,
-            rows: batch.into_rows(formats)?,
+            state: StateRow::of(head, &lines, &rows),
+            superstep: superstep(&lines, &rows),
+            checkpoints: lines,
+            head,
+            running,
+            rows,
+        })
+    }
+}
+
+/// Where a finished task stands right before the checkpoint that is based on it.
+fn superstep(lines: &[Line], rows: &[Row]) -> Option<(usize, i64)> {
+    let line = lines.first().filter(|line| !line.snapshot)?;
+    let at = rows.iter().position(|row| row.checkpoint == line.id)?;
+    let task = at.checked_sub(1)?;
+    let row = rows.get(task).filter(|row| row.is_finished())?;
+    let behind = Base {
+        id: row.checkpoint,
+        with_tasks: true,
+    };
+    (line.base == Some(behind)).then(|| (task, signed(at as u64)))
+}
+
+impl StateRow {
+    fn of(head: Option<Head>, lines: &[Line], rows: &[Row]) -> Self {
+        let mut state = Self::Same;
+        let mut newest = head.map(|head| head.id);
+        for line in lines {
+            let first = |row: &Row| row.kind == RowKind::Checkpoint && row.checkpoint == line.id;
+            state = match line.base {
+                Some(base) if !line.snapshot && newest == Some(base.id) => state,
+                Some(_) if !line.snapshot => Self::Unknown,
+                _ => match rows.iter().position(first) {
+                    Some(row) => Self::At(signed(row as u64)),
+                    None => Self::Unknown,
+                },
+            };
+            newest = Some(line.id);
+        }
+        let (from, before) = match state {
+            Self::Same => (0, head.map(|head| head.id)),
+            Self::At(row) => (row, None),
+            Self::Unknown => return state,
+        };
+        if Self::in_order(rows.iter().skip(usize::try_from(from).unwrap_or(0)), before) {
+            state
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// True when nothing comes later to a checkpoint that another one follows.
+    fn in_order<'r>(
+        mut rows: impl Iterator<Item = &'r Row>,
+        mut current: Option<CheckpointId>,
+    ) -> bool {
+        rows.all(|row| {
+            if row.kind == RowKind::Checkpoint {
+                current = Some(row.checkpoint);
+            }
+            current == Some(row.checkpoint)
         })
     }
 }
@@ -91,10 +165,17 @@ pub(super) fn put(
     for (number, row) in (start..).zip(&batch.rows) {
         last.insert(row.checkpoint, number);
     }
+    if let Some((task, number)) = batch.superstep
+        && let Some(row) = batch.rows.get(task)
+    {
+        last.insert(row.checkpoint, start + number);
+    }
     let mut lines = batch.checkpoints.into_iter();
     let mut first = HashMap::new();
-    for (number, row) in (start..).zip(batch.rows) {
+    let mut written = None;
+    for (index, mut row) in batch.rows.into_iter().enumerate() {
         let id = row.checkpoint;
+        let number = start + signed(index as u64);
         let last = last.get(&id).copied().unwrap_or(number);
         let checkpoint = if let Some(first) = first.get(&id) {
             Some(*first)
@@ -107,9 +188,20 @@ pub(super) fn put(
             extend(connection, log, id, last)?
         };
         // What belongs to a checkpoint that has been removed goes with it.
-        if let Some(checkpoint) = checkpoint {
-            first.insert(id, checkpoint);
-            insert(connection, row_id(log, number), checkpoint, &row)?;
+        let Some(checkpoint) = checkpoint else {
+            continue;
+        };
+        first.insert(id, checkpoint);
+        if batch.superstep.is_some_and(|(task, _)| task == index) {
+            written = Some((checkpoint, row.payload));
+            continue;
+        }
+        let place = row_id(log, number);
+        if let Some((before, payload)) = written.take() {
+            row.payload = payload;
+            insert(connection, place, before, SUPERSTEP, &row)?;
+        } else {
+            insert(connection, place, checkpoint, row.kind as u8, &row)?;
         }
     }
     Ok(Ok(()))
@@ -125,9 +217,15 @@ fn advance(
     let newest = batch.checkpoints.last().map(|line| line.id);
     let now = microseconds(SystemTime::now());
     let rows = signed(batch.rows.len() as u64);
+    let (how, at) = match batch.state {
+        StateRow::Same => (0, 0),
+        StateRow::At(row) => (1, row),
+        StateRow::Unknown => (2, 0),
+    };
     let found = if let Some(head) = batch.head {
         let sql = "UPDATE thread_logs
-            SET head = ?1, version = version + 1, running = ?2, updated_at = ?3, rows = rows + ?4
+            SET head = ?1, version = version + 1, running = ?2, updated_at = ?3, rows = rows + ?4,
+                state_row = CASE ?9 WHEN 0 THEN state_row WHEN 1 THEN rows + ?10 END
             WHERE thread = ?5 AND namespace = ?6 AND head = ?7 AND version = ?8
             RETURNING id, rows - ?4";
         let values = params![
@@ -138,21 +236,26 @@ fn advance(
             place.thread,
             place.namespace,
             Id(head.id),
-            signed(head.version)
+            signed(head.version),
+            how,
+            at
         ];
         let mut statement = connection.prepare_cached(sql)?;
         statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
     } else if let Some(newest) = newest {
         let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, running, updated_at, rows)
-            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6) ON CONFLICT DO NOTHING RETURNING id, 0";
+            (thread, namespace, head, version, running, updated_at, rows, state_row)
+            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END)
+            ON CONFLICT DO NOTHING RETURNING id, 0";
         let values = params![
             place.thread,
             place.namespace,
             Id(newest),
             batch.running,
             now,
-            rows
+            rows,
+            how,
+            at
         ];
         let mut statement = connection.prepare_cached(sql)?;
         statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
@@ -174,7 +277,7 @@ fn begin(
     connection.prepare_cached(sql)?.execute(params![
         log,
         Id(line.id),
-        line.base.map(Id),
+        line.base.map(|base| Id(base.id)),
         line.snapshot,
         line.step,
         source(line.source),
@@ -199,14 +302,20 @@ fn extend(
     Ok(first.optional()?)
 }
 
-fn insert(connection: &Connection, id: i64, checkpoint: i64, row: &Row) -> Result<(), SqliteError> {
+fn insert(
+    connection: &Connection,
+    id: i64,
+    checkpoint: i64,
+    kind: u8,
+    row: &Row,
+) -> Result<(), SqliteError> {
     let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let payload = row.payload.as_ref();
     connection.prepare_cached(sql)?.execute(params![
         id,
         checkpoint,
-        row.kind as u8,
+        kind,
         row.text,
         payload.map(|payload| &*payload.format),
         payload.map(|payload| payload.version),

@@ -8,18 +8,22 @@ use langgraph::checkpoint::{
 };
 use rusqlite::{Connection, params};
 
-use super::place::{Id, Place, row_id};
+use super::place::{Id, Place, SUPERSTEP, row_id};
 use super::put::source_of;
 use crate::SqliteError;
 
 /// Behind every id.
 const BEHIND: [u8; 17] = [0xff; 17];
 
+/// The rows of a range.
+pub(super) const ROWS: &str = "SELECT id, checkpoint, kind, text, format, version, payload
+    FROM thread_rows WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+
 /// A checkpoint of a chain.
-struct Link {
-    id: CheckpointId,
-    first: i64,
-    last: i64,
+pub(super) struct Link {
+    pub(super) id: CheckpointId,
+    pub(super) first: i64,
+    pub(super) last: i64,
 }
 
 /// What the state of a checkpoint, or of the head, is made of.
@@ -37,7 +41,7 @@ pub(super) fn chain(
 }
 
 /// The checkpoints from the nearest snapshot on, oldest first.
-fn links(
+pub(super) fn links(
     connection: &Connection,
     log: i64,
     mut wanted: CheckpointId,
@@ -72,29 +76,50 @@ fn links(
 }
 
 /// What belongs to these checkpoints, in the order in which it was stored.
-fn rows(connection: &Connection, log: i64, links: &[Link]) -> Result<Vec<Row>, SqliteError> {
+fn rows(connection: &Connection, log: i64, links: &[Link]) -> Result<Vec<Row>, CheckpointError> {
     let (Some(first), Some(last)) = (
         links.iter().map(|link| link.first).min(),
         links.iter().map(|link| link.last).max(),
     ) else {
         return Ok(Vec::new());
     };
-    let sql = "SELECT checkpoint, kind, text, format, version, payload FROM thread_rows
-        WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut found = statement.query([row_id(log, first), row_id(log, last)])?;
+    let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
+    let mut found = statement
+        .query([row_id(log, first), row_id(log, last)])
+        .map_err(SqliteError::from)?;
     let mut formats = Tags::default();
     let mut rows = Vec::with_capacity(links.len() * 2);
-    while let Some(row) = found.next()? {
-        let checkpoint: i64 = row.get(0)?;
-        // A base is stored before what is made from it.
-        let link = links.binary_search_by_key(&checkpoint, |link| link.first);
-        let Some(link) = link.ok().and_then(|index| links.get(index)) else {
+    while let Some(row) = found.next().map_err(SqliteError::from)? {
+        let checkpoint: i64 = column(row.get(1))?;
+        if column(row.get::<_, u8>(2))? != SUPERSTEP {
+            if let Some(link) = find(links, checkpoint) {
+                rows.push(read(link.id, row, 2, &mut formats)?);
+            }
             continue;
-        };
-        rows.push(read(link.id, row, 1, &mut formats)?);
+        }
+        if let Some(link) = find(links, checkpoint) {
+            let written = payload(row, 4, &mut formats)?.ok_or_else(|| lost(link.id))?;
+            rows.push(Row::finished(link.id, written));
+        }
+        let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
+        if let Some(link) = find(links, own) {
+            let text = text(row, 3)?;
+            rows.push(Row::new(link.id, RowKind::Checkpoint, text, None));
+        }
     }
     Ok(rows)
+}
+
+pub(super) fn find(links: &[Link], first: i64) -> Option<&Link> {
+    // A base is stored before what is made from it.
+    let found = links.binary_search_by_key(&first, |link| link.first);
+    links.get(found.ok()?)
+}
+
+pub(super) fn lost(checkpoint: CheckpointId) -> CheckpointError {
+    CheckpointError::Corrupt(format!(
+        "what the task of checkpoint `{checkpoint}` wrote is missing"
+    ))
 }
 
 /// The names of formats that have been read: there are few.
@@ -118,26 +143,44 @@ pub(super) fn read(
     row: &rusqlite::Row<'_>,
     at: usize,
     formats: &mut Tags,
-) -> Result<Row, SqliteError> {
-    let number: u8 = row.get(at)?;
+) -> Result<Row, CheckpointError> {
+    let number: u8 = column(row.get(at))?;
     let kind = RowKind::from_number(number).ok_or_else(|| {
-        let what = format!("checkpoint `{checkpoint}` has a row of the unknown kind {number}");
-        SqliteError::Sqlite(what.into())
+        CheckpointError::Corrupt(format!(
+            "checkpoint `{checkpoint}` has a row of the unknown kind {number}"
+        ))
     })?;
-    let payload = match row.get_ref(at + 4)?.as_blob_or_null().map_err(failed)? {
-        None => None,
-        Some(bytes) => {
-            let format = row.get_ref(at + 2)?.as_str().map_err(failed)?;
-            let format = formats.of(format);
-            Some(Encoded::new(format, row.get(at + 3)?, bytes.to_vec()))
-        }
-    };
-    let text = row.get_ref(at + 1)?.as_str().map_err(failed)?;
-    Ok(Row::new(checkpoint, kind, text, payload))
+    let payload = payload(row, at + 2, formats)?;
+    Ok(Row::new(checkpoint, kind, text(row, at + 1)?, payload))
 }
 
-fn failed(error: rusqlite::types::FromSqlError) -> SqliteError {
-    SqliteError::Sqlite(Box::new(error))
+/// The value of a row, whose columns begin at that place with its format.
+pub(super) fn payload(
+    row: &rusqlite::Row<'_>,
+    at: usize,
+    formats: &mut Tags,
+) -> Result<Option<Encoded>, CheckpointError> {
+    let bytes = column(row.get_ref(at + 2))?.as_blob_or_null();
+    let Some(bytes) = column(bytes)? else {
+        return Ok(None);
+    };
+    let format = formats.of(text(row, at)?);
+    let version = column(row.get(at + 1))?;
+    Ok(Some(Encoded::new(format, version, bytes.to_vec())))
+}
+
+pub(super) fn text<'r>(row: &'r rusqlite::Row<'_>, at: usize) -> Result<&'r str, CheckpointError> {
+    column(column(row.get_ref(at))?.as_str())
+}
+
+/// What is in a column; what is not what belongs there is damaged.
+pub(super) fn column<T, E: Into<rusqlite::Error>>(
+    found: Result<T, E>,
+) -> Result<T, CheckpointError> {
+    found.map_err(|error| {
+        let what = format!("a row of the database cannot be read: {}", error.into());
+        CheckpointError::Corrupt(what)
+    })
 }
 
 /// The checkpoints that are wanted, newest first.

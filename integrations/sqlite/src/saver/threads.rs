@@ -6,7 +6,7 @@ use langgraph::checkpoint::{
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::place::{Id, Place, microseconds, row_id, rows_of, signed, time, unsigned};
+use super::place::{Id, Place, SUPERSTEP, microseconds, row_id, rows_of, signed, time, unsigned};
 use crate::SqliteError;
 
 /// The numbers and namespaces of a thread's logs.
@@ -95,8 +95,8 @@ pub(super) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), 
 
 fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, running, updated_at, rows)
-        SELECT ?2, namespace, head, version, running, updated_at, rows
+            (thread, namespace, head, version, running, updated_at, rows, state_row)
+        SELECT ?2, namespace, head, version, running, updated_at, rows, state_row
         FROM thread_logs WHERE id = ?1 RETURNING id";
     let copy: i64 = connection
         .prepare_cached(sql)?
@@ -152,7 +152,8 @@ pub(super) fn usage(connection: &Connection, thread: &str) -> Result<Usage, Chec
 }
 
 fn count(connection: &Connection, log: i64, usage: &mut Usage) -> rusqlite::Result<()> {
-    let sql = "SELECT count(*) FILTER (WHERE kind = ?3), count(*) FILTER (WHERE kind IN (?4, ?5)),
+    let sql = "SELECT count(*) FILTER (WHERE kind IN (?3, ?6)),
+            count(*) FILTER (WHERE kind IN (?4, ?5, ?6)),
             coalesce(sum(octet_length(text) + coalesce(octet_length(payload), 0)), 0)
         FROM thread_rows WHERE id BETWEEN ?1 AND ?2";
     let rows = rows_of(log);
@@ -161,7 +162,8 @@ fn count(connection: &Connection, log: i64, usage: &mut Usage) -> rusqlite::Resu
         rows.end(),
         RowKind::Checkpoint as u8,
         RowKind::Task as u8,
-        RowKind::Entry as u8
+        RowKind::Entry as u8,
+        SUPERSTEP
     ];
     connection.prepare_cached(sql)?.query_row(values, |row| {
         usage.logs += 1;

@@ -50,6 +50,6 @@ impl Checkpointer for Traced {
         })
     }
 
-    forward!(saver: formats, load, head, list, logs, threads, copy_thread, prune, delete_log);
-    forward!(saver: delete_thread, usage, lease, release);
+    forward!(saver: formats, load, load_state, head, list, logs, threads, copy_thread, prune);
+    forward!(saver: delete_log, delete_thread, usage, lease, release);
 }

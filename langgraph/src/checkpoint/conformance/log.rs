@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::{
     Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Formats, Head, Payload, Source, Stored, TaskOutcome, TaskRecord, TaskSpec,
-    ThreadKey,
+    EntryRecord, Formats, Head, Past, Payload, Source, Standing, Stored, TaskOutcome, TaskRecord,
+    TaskSpec, ThreadKey,
 };
 use super::{Problem, same};
 
@@ -206,6 +206,56 @@ pub(super) async fn chain(
         None => Ok(vec!["no log".to_owned()]),
         Some(chain) => text(chain.records),
     }
+}
+
+/// What [`load_state`](Checkpointer::load_state) says of a checkpoint, as text.
+pub(super) async fn state(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    id: Option<CheckpointId>,
+) -> Result<Vec<String>, Problem> {
+    let mut past = Vec::new();
+    let mut see = |part| past.push(part);
+    let standing = saver.load_state(key, id, &mut see).await?;
+    standing_text(past, standing)
+}
+
+/// The same as [`state`], from what `load` says.
+pub(super) async fn state_of_chain(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    id: Option<CheckpointId>,
+) -> Result<Vec<String>, Problem> {
+    let mut past = Vec::new();
+    let chain = saver.load(key, id).await?;
+    let standing = chain.map(|chain| chain.hand_over(&mut |part| past.push(part)));
+    standing_text(past, standing)
+}
+
+fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<String>, Problem> {
+    let Some(standing) = standing else {
+        return Ok(vec!["no log".to_owned()]);
+    };
+    let mut lines = vec![format!("head {:?}", standing.head)];
+    for Past {
+        snapshot,
+        entries,
+        tasks,
+        ..
+    } in past
+    {
+        let values = |payloads: Vec<Payload>| -> Result<Vec<Value>, Problem> {
+            payloads.into_iter().map(value).collect()
+        };
+        lines.push(format!(
+            "past: snapshot {:?}, entries {:?}, tasks {:?}",
+            snapshot.map(value).transpose()?,
+            values(entries)?,
+            tasks.map(values).transpose()?
+        ));
+    }
+    lines.extend(text(standing.checkpoint.into_iter().collect())?);
+    Ok(lines)
 }
 
 /// Records as text: a line for each part.

@@ -10,7 +10,7 @@ use super::super::{
     Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, ListOptions, MemorySaver,
     Prune, Source, ThreadFilter, ThreadKey,
 };
-use super::log::{chain, checkpoint, entry, finished, payload};
+use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
 use super::{Problem, World, same};
 
 super::cases! {
@@ -136,13 +136,22 @@ impl History {
         };
         let mut known = self.memory.list(&key, ListOptions::default()).await?;
         for _ in 0..self.rng.usize(..3) {
-            let base = self.rng.choice(&known).copied();
+            // Most go on from the newest one, which is the way that savers are made for.
+            let before = batch.checkpoints.last().map(|record| record.id);
+            let base = match before.or(head.map(|head| head.id)) {
+                Some(newest) if self.rng.u8(..3) > 0 => Some(newest),
+                _ => self.rng.choice(&known).copied(),
+            };
+            if let Some(base) = base.filter(|_| self.rng.bool()) {
+                let value = json!(self.rng.u32(..));
+                batch.tasks.push(finished(base, 0, &value));
+            }
             let newest = self.ids.iter().max().copied();
             let id = CheckpointId::after(newest);
             let mut record = checkpoint(id, base);
             record.base = base.filter(|_| self.rng.u8(..8) > 0).map(|id| Base {
                 id,
-                with_tasks: self.rng.bool(),
+                with_tasks: self.rng.u8(..4) > 0,
             });
             record.step = self.rng.i64(-1..5);
             record.source = if self.rng.bool() {
@@ -219,6 +228,13 @@ impl History {
     async fn load(&mut self, key: &ThreadKey, id: Option<CheckpointId>) -> Result<(), Problem> {
         let memory = chain(&*self.memory, key, id).await?;
         same("a chain", chain(&*self.saver, key, id).await?, memory)?;
+        let memory = state_of_chain(&*self.memory, key, id).await?;
+        same(
+            "a state in memory",
+            &state(&*self.memory, key, id).await?,
+            &memory,
+        )?;
+        same("a state", &state(&*self.saver, key, id).await?, &memory)?;
         let head = self.memory.head(key).await?;
         same("a head", self.saver.head(key).await?, head)
     }

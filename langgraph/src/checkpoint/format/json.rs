@@ -1,5 +1,8 @@
 //! JSON.
 
+use serde::Serialize;
+use serde_json::Value;
+
 use super::{Format, FormatError, Limits, ReadValue};
 
 /// JSON: readable with any tool, and every finite number comes back bit by bit.
@@ -40,5 +43,47 @@ impl Format for Json {
         let mut from = serde_json::Deserializer::from_slice(bytes);
         read(&mut <dyn erased_serde::Deserializer<'_>>::erase(&mut from))?;
         Ok(from.end()?)
+    }
+}
+
+/// What is JSON whatever a thread is stored in: questions, events. They become a part of something
+/// else, which has to be read too. `null` and `None` are the same to whoever reads them.
+const SHOWN: Limits = Limits::new("JSON").finite_numbers().depth(100).fixed();
+
+/// What is given back to a node as the type it asks for: answers.
+const GIVEN_BACK: Limits = SHOWN.null_is_none();
+
+/// A value as JSON that people see.
+pub(crate) fn shown(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
+    held(value, &SHOWN)
+}
+
+/// A value as JSON that a node gets.
+pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
+    held(value, &GIVEN_BACK)
+}
+
+/// Whatever is lost on the way to a JSON value becomes `null`: without one there is nothing to look
+/// for, and the value is serialized once.
+fn held(value: &(impl Serialize + ?Sized), limits: &Limits) -> Result<Value, FormatError> {
+    let json = serde_json::to_value(value)?;
+    if !is_whole(&json, limits.depth) {
+        limits.check(&value)?;
+    }
+    Ok(json)
+}
+
+/// True without a `null` in it, and when no more values are inside each other than `depth`.
+fn is_whole(value: &Value, depth: usize) -> bool {
+    let inside = |value| {
+        depth
+            .checked_sub(1)
+            .is_some_and(|depth| is_whole(value, depth))
+    };
+    match value {
+        Value::Null => false,
+        Value::Array(values) => values.iter().all(inside),
+        Value::Object(values) => values.values().all(inside),
+        _ => true,
     }
 }

@@ -34,6 +34,8 @@ pub struct Limits {
     pub(super) null_is_none: bool,
     pub(super) human_readable: bool,
     pub(super) depth: usize,
+    /// No other format can be used instead.
+    pub(super) fixed: bool,
 }
 
 impl Limits {
@@ -56,6 +58,7 @@ impl Limits {
             null_is_none: false,
             human_readable: true,
             depth: usize::MAX,
+            fixed: false,
         }
     }
 
@@ -99,6 +102,12 @@ impl Limits {
     #[must_use]
     pub const fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
+        self
+    }
+
+    /// Nothing else can be used instead.
+    pub(super) const fn fixed(mut self) -> Self {
+        self.fixed = true;
         self
     }
 

@@ -4,7 +4,12 @@ use std::fmt::{self, Display};
 
 use serde::{Serialize, ser};
 
+use self::inside::Inside;
+use self::key::Key;
 use super::Limits;
+
+mod inside;
+mod key;
 
 /// Why a value is refused, and where in it.
 #[derive(Debug)]
@@ -87,20 +92,21 @@ impl<'a> Check<'a> {
     }
 
     fn inside(self) -> Result<Inside<'a>, Refusal> {
-        Ok(Inside {
-            check: self.deeper()?,
-            index: 0,
-            key: None,
-            variant: None,
-        })
+        Ok(Inside::new(self.deeper()?))
     }
 
     /// A variant with several values: they are one value inside another.
     fn variant(self, name: &'static str) -> Result<Inside<'a>, Refusal> {
-        Ok(Inside {
-            variant: Some(name),
-            ..self.deeper()?.inside()?
-        })
+        Ok(self.deeper()?.inside()?.of_variant(name))
+    }
+
+    /// What else can be done, where there is a choice of formats.
+    fn otherwise(self) -> &'static str {
+        if self.limits.fixed {
+            ""
+        } else {
+            ", or use a format that holds it"
+        }
     }
 
     fn number(self, finite: bool, number: impl Display) -> Checked {
@@ -108,8 +114,9 @@ impl<'a> Check<'a> {
             return Ok(Shape::Other);
         }
         Err(Refusal::new(format!(
-            "`{number}` cannot be stored as {}, which holds finite numbers only; write `None` in its place, or use a format that holds it",
-            self.limits.format
+            "`{number}` cannot be stored as {}, which holds finite numbers only; write `None` in its place{}",
+            self.limits.format,
+            self.otherwise()
         )))
     }
 
@@ -118,8 +125,9 @@ impl<'a> Check<'a> {
             return Ok(Shape::Other);
         }
         Err(Refusal::new(format!(
-            "`{number}` cannot be stored as {}, whose integers have 64 bits; write it as a string, or use a format that holds it",
-            self.limits.format
+            "`{number}` cannot be stored as {}, whose integers have 64 bits; write it as a string{}",
+            self.limits.format,
+            self.otherwise()
         )))
     }
 
@@ -310,279 +318,5 @@ impl<'a> ser::Serializer for Check<'a> {
     // The text itself does not matter.
     fn collect_str<T: Display + ?Sized>(self, _: &T) -> Checked {
         Ok(Shape::Other)
-    }
-}
-
-/// What holds other values.
-pub(super) struct Inside<'a> {
-    check: Check<'a>,
-    index: usize,
-    /// The key whose value comes next, where they come one by one.
-    key: Option<String>,
-    variant: Option<&'static str>,
-}
-
-impl Inside<'_> {
-    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
-        let index = self.index;
-        self.index += 1;
-        let checked = value.serialize(self.check).map(drop);
-        checked.map_err(|refusal| self.named(refusal.at_index(index)))
-    }
-
-    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
-        let checked = self.check.field(name, value);
-        checked.map_err(|refusal| self.named(refusal))
-    }
-
-    fn named(&self, refusal: Refusal) -> Refusal {
-        match self.variant {
-            Some(variant) => refusal.in_field(variant),
-            None => refusal,
-        }
-    }
-}
-
-macro_rules! elements {
-    ($($of:ident :: $method:ident),*) => {$(
-        impl ser::$of for Inside<'_> {
-            type Ok = Shape;
-            type Error = Refusal;
-
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refusal> {
-                self.element(value)
-            }
-
-            fn end(self) -> Checked {
-                Ok(Shape::Other)
-            }
-        }
-    )*};
-}
-
-elements!(
-    SerializeSeq::serialize_element,
-    SerializeTuple::serialize_element,
-    SerializeTupleStruct::serialize_field,
-    SerializeTupleVariant::serialize_field
-);
-
-macro_rules! fields {
-    ($($of:ident),*) => {$(
-        impl ser::$of for Inside<'_> {
-            type Ok = Shape;
-            type Error = Refusal;
-
-            fn serialize_field<T: Serialize + ?Sized>(
-                &mut self,
-                name: &'static str,
-                value: &T,
-            ) -> Result<(), Refusal> {
-                self.field(name, value)
-            }
-
-            fn end(self) -> Checked {
-                Ok(Shape::Other)
-            }
-        }
-    )*};
-}
-
-fields!(SerializeStruct, SerializeStructVariant);
-
-impl ser::SerializeMap for Inside<'_> {
-    type Ok = Shape;
-    type Error = Refusal;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refusal> {
-        self.check.key(key)?;
-        self.key = Some(name_of(key));
-        Ok(())
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refusal> {
-        let key = self.key.take().unwrap_or_default();
-        self.field(&key, value)
-    }
-
-    fn serialize_entry<K: Serialize + ?Sized, V: Serialize + ?Sized>(
-        &mut self,
-        key: &K,
-        value: &V,
-    ) -> Result<(), Refusal> {
-        self.check.key(key)?;
-        let checked = value.serialize(self.check).map(drop);
-        checked.map_err(|refusal| self.named(refusal.in_field(&name_of(key))))
-    }
-
-    fn end(self) -> Checked {
-        Ok(Shape::Other)
-    }
-}
-
-/// A key as a part of a path.
-fn name_of(key: &(impl Serialize + ?Sized)) -> String {
-    let name = key.serialize(Key { text: true });
-    // What is no text is named by what it is.
-    name.unwrap_or_else(|refusal| refusal.why)
-}
-
-/// A key that is text; the refusal says what another one is.
-#[derive(Clone, Copy)]
-struct Key {
-    /// True when the text is wanted.
-    text: bool,
-}
-
-impl Key {
-    fn text(self, text: impl Display) -> String {
-        // An empty string is not allocated.
-        if self.text {
-            text.to_string()
-        } else {
-            String::new()
-        }
-    }
-}
-
-type Never = ser::Impossible<String, Refusal>;
-
-fn found<T>(what: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal::new(what))
-}
-
-macro_rules! numbers {
-    ($($method:ident($number:ty)),*) => {$(
-        fn $method(self, number: $number) -> Result<String, Refusal> {
-            found(format!("`{number}`"))
-        }
-    )*};
-}
-
-impl ser::Serializer for Key {
-    type Ok = String;
-    type Error = Refusal;
-    type SerializeSeq = Never;
-    type SerializeTuple = Never;
-    type SerializeTupleStruct = Never;
-    type SerializeTupleVariant = Never;
-    type SerializeMap = Never;
-    type SerializeStruct = Never;
-    type SerializeStructVariant = Never;
-
-    numbers!(
-        serialize_bool(bool),
-        serialize_i8(i8),
-        serialize_i16(i16),
-        serialize_i32(i32),
-        serialize_i64(i64),
-        serialize_i128(i128),
-        serialize_u8(u8),
-        serialize_u16(u16),
-        serialize_u32(u32),
-        serialize_u64(u64),
-        serialize_u128(u128),
-        serialize_f32(f32),
-        serialize_f64(f64)
-    );
-
-    fn serialize_char(self, key: char) -> Result<String, Refusal> {
-        Ok(self.text(key))
-    }
-
-    fn serialize_str(self, key: &str) -> Result<String, Refusal> {
-        Ok(self.text(key))
-    }
-
-    fn serialize_bytes(self, _: &[u8]) -> Result<String, Refusal> {
-        found("bytes")
-    }
-
-    fn serialize_none(self) -> Result<String, Refusal> {
-        found("`None`")
-    }
-
-    // JSON writes the value itself, and reads it so.
-    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<String, Refusal> {
-        key.serialize(self)
-    }
-
-    fn serialize_unit(self) -> Result<String, Refusal> {
-        found("`()`")
-    }
-
-    fn serialize_unit_struct(self, name: &'static str) -> Result<String, Refusal> {
-        found(format!("`{name}`"))
-    }
-
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<String, Refusal> {
-        Ok(self.text(variant))
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        key: &T,
-    ) -> Result<String, Refusal> {
-        key.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: &T,
-    ) -> Result<String, Refusal> {
-        found(format!("a `{name}::{variant}`"))
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Never, Refusal> {
-        found("a list")
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Never, Refusal> {
-        found("a tuple")
-    }
-
-    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<Never, Refusal> {
-        found(format!("a `{name}`"))
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        name: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Never, Refusal> {
-        found(format!("a `{name}::{variant}`"))
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Never, Refusal> {
-        found("a map")
-    }
-
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Never, Refusal> {
-        found(format!("a `{name}`"))
-    }
-
-    fn serialize_struct_variant(
-        self,
-        name: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Never, Refusal> {
-        found(format!("a `{name}::{variant}`"))
-    }
-
-    fn collect_str<T: Display + ?Sized>(self, key: &T) -> Result<String, Refusal> {
-        Ok(self.text(key))
     }
 }

@@ -7,12 +7,12 @@ use super::text::{
 };
 use super::{Row, RowKind};
 use crate::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointRecord, Encoded, Fold, Formats, TaskArgument,
-    TaskOutcome, TaskSpec,
+    Base, Batch, CheckpointError, CheckpointRecord, Encoded, EntryRecord, Fold, Formats,
+    TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 
 /// Takes tasks apart: their names, and their arguments in order.
-fn tasks(
+fn take_apart(
     specs: Vec<TaskSpec>,
     formats: &Formats,
     mut argument: impl FnMut(Encoded),
@@ -50,44 +50,65 @@ impl Fold {
 }
 
 impl Batch {
-    /// The records as rows, in the order in which they are to be kept.
+    /// The records as rows, in the order in which they are to be kept: what belongs to checkpoints
+    /// that are stored already comes first.
     ///
     /// # Errors
     ///
     /// When a value cannot be written in the first of `formats`.
     pub fn into_rows(self, formats: &Formats) -> Result<Vec<Row>, CheckpointError> {
         let mut rows = Vec::new();
+        let new: Vec<_> = self.checkpoints.iter().map(|new| new.id).collect();
+        let (tasks, new_tasks) = self
+            .tasks
+            .into_iter()
+            .partition(|t| !new.contains(&t.checkpoint));
+        let (entries, new_entries) = self
+            .entries
+            .into_iter()
+            .partition(|e| !new.contains(&e.checkpoint));
+        record_rows(tasks, entries, formats, &mut rows)?;
         for checkpoint in self.checkpoints {
             checkpoint_rows(checkpoint, formats, &mut rows)?;
         }
-        for task in self.tasks {
-            let (end, payload) = match task.outcome {
-                None => (None, None),
-                Some(TaskOutcome::Finished(done)) => (None, Some(done.encode(formats)?)),
-                Some(TaskOutcome::Ran(done)) => (Some(EndText::Ran), Some(done.encode(formats)?)),
-                Some(TaskOutcome::Asked(questions)) => (Some(EndText::Asked(questions)), None),
-                Some(TaskOutcome::Failed(error)) => (Some(EndText::Failed(error)), None),
-            };
-            let text = text(&OutcomeText {
-                task: task.task,
-                end,
-                answers: task.answers,
-                once: task.once,
-            })?;
-            rows.push(Row::new(task.checkpoint, RowKind::Task, text, payload));
-        }
-        for entry in self.entries {
-            let mut arguments = Vec::new();
-            let tasks = tasks(entry.tasks, formats, |argument| arguments.push(argument))?;
-            let payload = Some(entry.writes.encode(formats)?);
-            let text = text(&EntryText { tasks })?;
-            rows.push(Row::new(entry.checkpoint, RowKind::Entry, text, payload));
-            rows.extend(arguments.into_iter().map(|argument| {
-                Row::new(entry.checkpoint, RowKind::EntryArgument, "", Some(argument))
-            }));
-        }
+        record_rows(new_tasks, new_entries, formats, &mut rows)?;
         Ok(rows)
     }
+}
+
+fn record_rows(
+    tasks: Vec<TaskRecord>,
+    entries: Vec<EntryRecord>,
+    formats: &Formats,
+    rows: &mut Vec<Row>,
+) -> Result<(), CheckpointError> {
+    for task in tasks {
+        let (end, payload) = match task.outcome {
+            None => (None, None),
+            Some(TaskOutcome::Finished(done)) => (None, Some(done.encode(formats)?)),
+            Some(TaskOutcome::Ran(done)) => (Some(EndText::Ran), Some(done.encode(formats)?)),
+            Some(TaskOutcome::Asked(questions)) => (Some(EndText::Asked(questions)), None),
+            Some(TaskOutcome::Failed(error)) => (Some(EndText::Failed(error)), None),
+        };
+        let text = text(&OutcomeText {
+            task: task.task,
+            end,
+            answers: task.answers,
+            once: task.once,
+        })?;
+        rows.push(Row::new(task.checkpoint, RowKind::Task, text, payload));
+    }
+    for entry in entries {
+        let mut arguments = Vec::new();
+        let tasks = take_apart(entry.tasks, formats, |argument| arguments.push(argument))?;
+        let payload = Some(entry.writes.encode(formats)?);
+        let text = text(&EntryText { tasks })?;
+        rows.push(Row::new(entry.checkpoint, RowKind::Entry, text, payload));
+        rows.extend(arguments.into_iter().map(|argument| {
+            Row::new(entry.checkpoint, RowKind::EntryArgument, "", Some(argument))
+        }));
+    }
+    Ok(())
 }
 
 fn checkpoint_rows(
@@ -96,7 +117,7 @@ fn checkpoint_rows(
     rows: &mut Vec<Row>,
 ) -> Result<(), CheckpointError> {
     let mut arguments = Vec::new();
-    let tasks = tasks(record.tasks, formats, |argument| arguments.push(argument))?;
+    let tasks = take_apart(record.tasks, formats, |argument| arguments.push(argument))?;
     let usual = record.parent.map(|id| Base {
         id,
         with_tasks: true,

@@ -45,6 +45,19 @@ pub(super) struct CheckpointText {
     pub(super) call: Option<Arc<str>>,
 }
 
+impl CheckpointText {
+    pub(super) fn base(&self) -> Option<Base> {
+        match self.base {
+            None => self.parent.map(|id| Base {
+                id,
+                with_tasks: true,
+            }),
+            Some(BaseText::None {}) => None,
+            Some(BaseText::Some(base)) => Some(base),
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum BaseText {

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use super::text::{
-    ArgumentText, BaseText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read,
-};
+use super::text::{ArgumentText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read};
 use super::{Row, RowKind};
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    CheckpointError, CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored, TaskArgument,
+    TaskOutcome, TaskRecord, TaskSpec,
 };
 
 /// Puts tasks together: their arguments follow as rows.
@@ -61,7 +59,7 @@ pub fn assemble(rows: impl IntoIterator<Item = Row>) -> Result<Vec<Stored>, Chec
     stored.map(|(id, rows)| one(id, rows)).collect()
 }
 
-fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
+pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
     let mut rows = rows.into_iter().peekable();
     let first = rows.next_if(|row| row.kind == RowKind::Checkpoint);
     let Some(mut first) = first else {
@@ -71,18 +69,11 @@ fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, CheckpointError> {
     };
     let snapshot = first.payload.take();
     let text: CheckpointText = read(&first)?;
+    let base = text.base();
     let tasks = specs(text.tasks, id, || {
         let row = rows.next_if(|row| row.kind == RowKind::Argument)?;
         row.payload.map(Payload::from)
     })?;
-    let base = match text.base {
-        None => text.parent.map(|id| Base {
-            id,
-            with_tasks: true,
-        }),
-        Some(BaseText::None {}) => None,
-        Some(BaseText::Some(base)) => Some(base),
-    };
     let mut stored = Stored {
         checkpoint: CheckpointRecord {
             id,

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Context;
+use crate::checkpoint::shown;
 use crate::node::NodeError;
 use crate::node::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
 use crate::node::once::{OnceMemory, OnceRecord};
@@ -112,7 +113,8 @@ impl Context {
     /// # Errors
     ///
     /// [`Interrupted`] while there is no answer; and when the answer is not an `A`: then the run
-    /// fails, and the question waits for another answer.
+    /// fails, and the question waits for another answer. A question that is no JSON (NaN, keys that
+    /// are pairs) is not asked: the error names what in it.
     pub fn interrupt<A: DeserializeOwned>(
         &self,
         key: &str,
@@ -140,8 +142,7 @@ impl Context {
                 Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
             }
         }
-        let payload = serde_json::to_value(question)
-            .map_err(|error| Interrupted::bad_question(key, &error))?;
+        let payload = shown(question).map_err(|error| Interrupted::bad_question(key, &error))?;
         let mut asking = memory.asking();
         if asking.open.is_none() {
             asking.open = Some(Question {

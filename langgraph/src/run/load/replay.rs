@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::Loaded;
 use super::tasks::{Outcome, TaskState, task_states};
 use crate::AgentError;
-use crate::checkpoint::{Head, Source, Stored, TaskSpec};
+use crate::checkpoint::{Head, Past, Payload, Source, Stored, TaskSpec};
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::message::Reading;
-use crate::node::Writes;
+use crate::node::{Write, Writes};
 use crate::run::coder::Reader;
 use crate::run::commit::{Changes, Commit};
 use crate::run::known::KnownIds;
@@ -39,6 +39,38 @@ impl<'a, S: State> Replay<'a, S> {
         }
     }
 
+    /// The state behind a checkpoint, as far as the next one is based on it.
+    pub(super) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
+        if let Some(snapshot) = &past.snapshot {
+            self.snapshot(snapshot)?;
+        }
+        for entry in &past.entries {
+            self.entry(entry, None)?;
+        }
+        let Some(tasks) = &past.tasks else {
+            return Ok(());
+        };
+        // Whose writes they are matters only if they do not fit together, and then all is read.
+        let someone = self.reader.plan.names.len();
+        let reading = Reading::begin();
+        if let [task] = tasks.as_slice() {
+            let writes = self.reader.written(task)?;
+            let right = self.marks_are_right(reading, [writes.as_slice()]);
+            let writes = if right { writes } else { writes.clone() };
+            self.commit(None).one(someone, writes)?;
+        } else {
+            let writes = tasks
+                .iter()
+                .map(|task| Ok((someone, self.reader.written(task)?)));
+            let writes = writes.collect::<Result<Vec<_>, AgentError>>()?;
+            let slices = writes.iter().map(|(_, writes)| writes.as_slice());
+            let right = self.marks_are_right(reading, slices);
+            let writes = if right { writes } else { writes.clone() };
+            self.commit(None).all(writes)?;
+        }
+        Ok(())
+    }
+
     /// The state of a checkpoint without what was written to it from outside.
     pub(in crate::run) fn before_entries(
         &mut self,
@@ -46,7 +78,6 @@ impl<'a, S: State> Replay<'a, S> {
         stored: &Stored,
         mut changes: Option<&mut Changes<S>>,
     ) -> Result<&Arc<S>, AgentError> {
-        let plan = self.reader.plan;
         let began = self.begins;
         self.begins = match before.map(|before| &before.checkpoint) {
             Some(before) if before.call == stored.checkpoint.call => {
@@ -55,28 +86,19 @@ impl<'a, S: State> Replay<'a, S> {
             _ => true,
         };
         if let Some(snapshot) = &stored.checkpoint.snapshot {
-            self.state = Arc::new(S::clone(&*self.reader.state(snapshot)?));
-            if self.reader.formats.is_some() {
-                self.known.add_state(&*self.state);
-            }
+            self.snapshot(snapshot)?;
         } else if let (Some(base), Some(before)) = (stored.checkpoint.base, before)
             && base.with_tasks
         {
             let reading = Reading::begin();
             let tasks = task_states(&self.reader, before)?;
-            let writes = into_finished(plan, tasks);
+            let writes = into_finished(self.reader.plan, tasks);
             let slices = writes.iter().map(|(_, writes)| writes.as_slice());
-            let unmark =
-                self.reader.formats.is_some() && !self.known.are_new(reading.end(), slices);
-            // A copy has no marks.
-            let writes = if unmark { writes.clone() } else { writes };
-            let mut commit = Commit {
-                plan,
-                state: &mut self.state,
-                changes: changes.as_deref_mut(),
-                observed: false,
-            };
-            if before.checkpoint.step < 0 && !self.reader.key.namespace.is_empty() {
+            let right = self.marks_are_right(reading, slices);
+            let writes = if right { writes } else { writes.clone() };
+            let inside = !self.reader.key.namespace.is_empty();
+            let mut commit = self.commit(changes.as_deref_mut());
+            if before.checkpoint.step < 0 && inside {
                 // A graph inside another starts with what is ephemeral there.
                 for (node, writes) in writes {
                     commit.entry(node, writes)?;
@@ -102,23 +124,8 @@ impl<'a, S: State> Replay<'a, S> {
         stored: &Stored,
         mut changes: Option<&mut Changes<S>>,
     ) -> Result<&Arc<S>, AgentError> {
-        let plan = self.reader.plan;
         for entry in &stored.entries {
-            let mut commit = Commit {
-                plan,
-                state: &mut self.state,
-                changes: changes.as_deref_mut(),
-                observed: false,
-            };
-            let reading = Reading::begin();
-            let writes = self.reader.writes(&entry.writes)?;
-            let unmark =
-                self.reader.formats.is_some() && !self.known.are_new(reading.end(), [&*writes]);
-            // A copy has no marks.
-            let writes = if unmark { writes.clone() } else { writes };
-            for write in writes {
-                commit.apply(plan.names.len(), write)?;
-            }
+            self.entry(&entry.writes, changes.as_deref_mut())?;
         }
         Ok(&self.state)
     }
@@ -135,6 +142,51 @@ impl<'a, S: State> Replay<'a, S> {
             head,
             changes: None,
         })
+    }
+
+    fn commit<'c>(&'c mut self, changes: Option<&'c mut Changes<S>>) -> Commit<'c, S> {
+        Commit {
+            plan: self.reader.plan,
+            state: &mut self.state,
+            changes,
+            observed: false,
+        }
+    }
+
+    fn snapshot(&mut self, snapshot: &Payload) -> Result<(), AgentError> {
+        // It is copied when it is changed, if the saver keeps it as it is.
+        self.state = self.reader.state(snapshot)?;
+        if self.reader.formats.is_some() {
+            self.known.add_state(&*self.state);
+        }
+        Ok(())
+    }
+
+    /// Applies what was written from outside.
+    fn entry(
+        &mut self,
+        writes: &Payload,
+        changes: Option<&mut Changes<S>>,
+    ) -> Result<(), AgentError> {
+        let outside = self.reader.plan.names.len();
+        let reading = Reading::begin();
+        let writes = self.reader.writes(writes)?;
+        let right = self.marks_are_right(reading, [&*writes]);
+        let writes = if right { writes } else { writes.clone() };
+        let mut commit = self.commit(changes);
+        for write in writes {
+            commit.apply(outside, write)?;
+        }
+        Ok(())
+    }
+
+    /// False when ids of these writes are marked as new that are not; a copy has no marks.
+    fn marks_are_right<'w>(
+        &mut self,
+        reading: Reading,
+        writes: impl IntoIterator<Item = &'w [Write<S>]>,
+    ) -> bool {
+        self.reader.formats.is_none() || self.known.are_new(reading.end(), writes)
     }
 }
 

@@ -29,13 +29,13 @@ fn finished<'a, S: State>(
 impl<S: State> Loaded<S> {
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
     pub(in crate::run) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
-        let mut state = Arc::clone(&self.state);
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
-        let known = tasks
-            .iter()
-            .filter(|task| task.is_finished() || task.ran.is_some());
-        let writes = finished(plan, known.copied());
         if !tasks.iter().all(|task| task.is_finished()) {
+            let known = tasks
+                .iter()
+                .filter(|task| task.is_finished() || task.ran.is_some());
+            let writes = finished(plan, known.copied());
+            let mut state = Arc::clone(&self.state);
             let mut commit = Commit {
                 plan,
                 state: &mut state,

@@ -1,0 +1,168 @@
+//! Reading a state, and no more of its log than it is made of.
+
+use langgraph::checkpoint::{
+    CheckpointError, CheckpointId, Past, PastRows, Row, RowKind, Standing,
+};
+use rusqlite::{Connection, params};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::place::{Place, SUPERSTEP, row_id};
+use super::read::{Link, ROWS, Tags, chain, column, find, links, lost, payload, read, text};
+use crate::SqliteError;
+
+/// How many bytes are read before they are handed over.
+const PIECE: usize = 128 * 1024;
+
+/// Hands over what a checkpoint is based on, piece by piece, and says where it stands.
+pub(super) fn state(
+    connection: &Connection,
+    place: &Place,
+    id: Option<CheckpointId>,
+    to: UnboundedSender<Vec<Past>>,
+) -> Result<Option<Standing>, CheckpointError> {
+    let Some(log) = place.log(connection)? else {
+        return Ok(None);
+    };
+    let mut pieces = Pieces {
+        to,
+        past: Vec::new(),
+        bytes: 0,
+    };
+    let wanted = id.unwrap_or(log.head.id);
+    let way = match log.state {
+        Some(first) if wanted == log.head.id => {
+            Some((Way::Straight(wanted), first, u32::MAX.into()))
+        }
+        _ => {
+            let links = links(connection, log.id, wanted)?;
+            let Some((first, last)) = links.first().zip(links.last()) else {
+                return Ok(Some(Standing::new(log.head, None)));
+            };
+            let (first, last) = (first.first, last.last);
+            // Else something came later to a checkpoint that others were based on already.
+            let mut pairs = links.windows(2);
+            let in_order = pairs.all(|pair| matches!(pair, [a, b] if a.last <= b.first));
+            in_order.then_some((Way::Among(links), first, last))
+        }
+    };
+    let Some((way, first, last)) = way else {
+        let chain = chain(connection, place, id)?;
+        let standing = chain.map(|chain| chain.hand_over(&mut |past| pieces.push(past, 0)));
+        pieces.send();
+        return Ok(standing);
+    };
+    let rows = [row_id(log.id, first), row_id(log.id, last)];
+    match scan(connection, &way, row_id(log.id, 0), rows, &mut pieces) {
+        Ok(rows) => {
+            pieces.send();
+            Ok(Some(Standing::new(log.head, rows.finish()?)))
+        }
+        Err(error @ CheckpointError::Corrupt(_)) => {
+            // Reading all of it tells more of what is wrong.
+            chain(connection, place, id)?;
+            Err(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Which rows of a range belong to the state.
+enum Way {
+    /// All of them. The checkpoint that they lead to.
+    Straight(CheckpointId),
+    /// Those of these checkpoints.
+    Among(Vec<Link>),
+}
+
+impl Way {
+    /// The checkpoint that begins at that row.
+    fn checkpoint(&self, first: i64) -> Option<CheckpointId> {
+        match self {
+            // Whose rows are past needs no name.
+            Self::Straight(id) => Some(*id),
+            Self::Among(links) => find(links, first).map(|link| link.id),
+        }
+    }
+}
+
+fn scan(
+    connection: &Connection,
+    way: &Way,
+    zero: i64,
+    range: [i64; 2],
+    pieces: &mut Pieces,
+) -> Result<PastRows, CheckpointError> {
+    let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
+    let mut found = statement
+        .query(params![range[0], range[1]])
+        .map_err(SqliteError::from)?;
+    let mut formats = Tags::default();
+    let mut rows = PastRows::new();
+    let mut current = None;
+    while let Some(row) = found.next().map_err(SqliteError::from)? {
+        let own = column(row.get::<_, i64>(0))? - zero;
+        let first: i64 = column(row.get(1))?;
+        let kind: u8 = column(row.get(2))?;
+        let Some(checkpoint) = way.checkpoint(first) else {
+            if kind == SUPERSTEP
+                && let Some(checkpoint) = way.checkpoint(own)
+            {
+                let row = Row::new(checkpoint, RowKind::Checkpoint, text(row, 3)?, None);
+                pieces.extend(rows.row(row)?);
+                current = Some(own);
+            }
+            continue;
+        };
+        if kind == RowKind::Checkpoint as u8 {
+            current = Some(first);
+        }
+        if current != Some(first) {
+            let what = format!("row {own} of checkpoint `{checkpoint}` is not in its place");
+            return Err(CheckpointError::Corrupt(what));
+        }
+        if kind != SUPERSTEP {
+            pieces.extend(rows.row(read(checkpoint, row, 2, &mut formats)?)?);
+            continue;
+        }
+        let written = payload(row, 4, &mut formats)?.ok_or_else(|| lost(checkpoint))?;
+        if let Some(next) = way.checkpoint(own) {
+            let bytes = written.bytes.len();
+            let past = rows.superstep(next, text(row, 3)?, written)?;
+            pieces.push(past, bytes);
+            current = Some(own);
+        } else {
+            pieces.extend(rows.row(Row::finished(checkpoint, written))?);
+        }
+    }
+    Ok(rows)
+}
+
+/// What has been read, on its way.
+struct Pieces {
+    to: UnboundedSender<Vec<Past>>,
+    past: Vec<Past>,
+    bytes: usize,
+}
+
+impl Pieces {
+    fn push(&mut self, past: Past, bytes: usize) {
+        self.past.push(past);
+        self.bytes += bytes;
+        if self.bytes >= PIECE {
+            self.send();
+        }
+    }
+
+    fn extend(&mut self, past: Option<Past>) {
+        if let Some(past) = past {
+            self.push(past, 0);
+        }
+    }
+
+    fn send(&mut self) {
+        self.bytes = 0;
+        let room = Vec::with_capacity(self.past.len());
+        // If nobody listens any more, what is left is read for nothing.
+        let _ = self.to.send(std::mem::replace(&mut self.past, room));
+    }
+}

@@ -1,0 +1,131 @@
+//! Putting together what a state is made of.
+
+use super::text::{CheckpointText, read};
+use super::together::one;
+use super::{Row, RowKind};
+use crate::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Payload, Stored};
+
+/// Makes what a state is made of from rows, as they are read: for
+/// [`Checkpointer::load_state`](crate::checkpoint::Checkpointer::load_state).
+///
+/// The rows of a checkpoint follow each other, and each checkpoint is based on the one before. Of
+/// those that are past nothing is read that a state does not need.
+#[derive(Debug, Default)]
+pub struct PastRows {
+    first: Option<First>,
+    rest: Vec<Row>,
+    /// Empty, with room for the next one's.
+    spare: String,
+}
+
+/// The row of a checkpoint itself.
+#[derive(Debug)]
+struct First {
+    id: CheckpointId,
+    text: String,
+    snapshot: Option<Encoded>,
+}
+
+impl PastRows {
+    /// No rows.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next row. When it begins a checkpoint, the one before is past.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`] when rows are missing, or cannot be read.
+    pub fn row(&mut self, row: Row) -> Result<Option<Past>, CheckpointError> {
+        if row.kind != RowKind::Checkpoint {
+            self.rest.push(row);
+            return Ok(None);
+        }
+        let past = if self.first.is_some() || !self.rest.is_empty() {
+            let text: CheckpointText = read(&row)?;
+            let base = text.base();
+            Some(self.past(base.is_some_and(|base| base.with_tasks), None)?)
+        } else {
+            None
+        };
+        self.first = Some(First {
+            id: row.checkpoint,
+            text: row.text,
+            snapshot: row.payload,
+        });
+        Ok(past)
+    }
+
+    /// Takes a checkpoint without a snapshot that is based on the one before with what the only
+    /// task of that one wrote.
+    ///
+    /// # Errors
+    ///
+    /// As [`row`](Self::row).
+    pub fn superstep(
+        &mut self,
+        checkpoint: CheckpointId,
+        text: &str,
+        written: Encoded,
+    ) -> Result<Past, CheckpointError> {
+        let past = self.past(true, Some(written))?;
+        let mut room = std::mem::take(&mut self.spare);
+        room.push_str(text);
+        self.first = Some(First {
+            id: checkpoint,
+            text: room,
+            snapshot: None,
+        });
+        Ok(past)
+    }
+
+    /// The last checkpoint, with everything that belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`row`](Self::row).
+    pub fn finish(mut self) -> Result<Option<Stored>, CheckpointError> {
+        if self.first.is_none() && self.rest.is_empty() {
+            return Ok(None);
+        }
+        self.whole(None).map(Some)
+    }
+
+    /// What the checkpoint has left whose rows are all there.
+    fn past(
+        &mut self,
+        with_tasks: bool,
+        written: Option<Encoded>,
+    ) -> Result<Past, CheckpointError> {
+        if !self.rest.is_empty() || self.first.is_none() {
+            return Ok(Past::of(&self.whole(written)?, with_tasks));
+        }
+        // Nothing but its own row: there is nothing to read in it.
+        let mut past = Past::default();
+        if let Some(mut first) = self.first.take() {
+            first.text.clear();
+            self.spare = first.text;
+            past.snapshot = first.snapshot.map(Payload::from);
+        }
+        past.tasks = with_tasks.then(|| written.into_iter().map(Payload::from).collect());
+        Ok(past)
+    }
+
+    /// The checkpoint whose rows are there.
+    fn whole(&mut self, written: Option<Encoded>) -> Result<Stored, CheckpointError> {
+        let first = self.first.take();
+        let id = first.as_ref().map(|first| first.id);
+        let id = id.or_else(|| Some(self.rest.first()?.checkpoint));
+        let Some(id) = id else {
+            return Err(CheckpointError::Corrupt("a checkpoint has no rows".into()));
+        };
+        let mut rows = Vec::with_capacity(self.rest.len() + 2);
+        rows.extend(
+            first.map(|first| Row::new(id, RowKind::Checkpoint, first.text, first.snapshot)),
+        );
+        rows.append(&mut self.rest);
+        rows.extend(written.map(|written| Row::finished(id, written)));
+        one(id, rows)
+    }
+}
