@@ -280,6 +280,22 @@ impl<S: State> Machine<S> {
         self.frontier.append(&mut self.sends);
     }
 
+    /// Puts a task into the frontier where [`settle`](Self::settle) would have it, and says where.
+    pub(super) fn insert(&mut self, task: Task<S>) -> usize {
+        let start = self.plan.nodes.len();
+        let behind = |other: &Task<S>| {
+            other.argument.is_some() || other.node != start && other.node > task.node
+        };
+        let sent = task.argument.is_some();
+        let place = self
+            .frontier
+            .iter()
+            .position(|other| !sent && behind(other));
+        let place = place.unwrap_or(self.frontier.len());
+        self.frontier.insert(place, task);
+        place
+    }
+
     /// Deferred nodes run when nothing else is pending.
     pub(super) fn release_deferred(&mut self) {
         if self.frontier.is_empty() && !self.deferred.is_empty() {
