@@ -17,6 +17,11 @@ impl Root {
 }
 
 impl Root {
+    /// This path, or another where none was given.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        Self(self.0.clone().or_else(|| other.0.clone()))
+    }
+
     /// The crate, named at `span`: an error about what follows it then lands there.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
         let ours = || quote_spanned!(span=> ::langgraph);

@@ -13,15 +13,32 @@ use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
 use crate::paths::Root;
 
+/// Where a node function stands.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    Module,
+    /// In an `impl` block of a type of that name.
+    Block(&'a str),
+}
+
+/// What a node function becomes.
+pub(super) struct Expansion {
+    /// What stands where it stood.
+    pub(super) function: TokenStream,
+    /// What stands in the module.
+    pub(super) beside: TokenStream,
+}
+
 /// The function, its marker and the marker's metadata.
-pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
+pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> Expansion {
     if !node.is_async() && !options.need_a_marker() {
-        return super::sync::expand(node, options);
+        return super::sync::expand(node, options, place);
     }
     let root = &options.root;
+    let marker = marker(&node.item.sig.ident, place);
     let vis = &node.item.vis;
     let name = &node.item.sig.ident;
-    let meta = meta(node, options);
+    let meta = meta(node, options, &marker);
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
     let shared = shared_lifetime();
@@ -49,7 +66,13 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     let (_, turbofish, _) = generics.split_for_impl();
     let call = {
         let turbofish = turbofish.as_turbofish();
-        quote_spanned!(name.span()=> #name #turbofish(#(#names),*))
+        match place {
+            Place::Module => quote_spanned!(name.span()=> #name #turbofish(#(#names),*)),
+            Place::Block(_) => {
+                let hidden = hidden(name);
+                quote_spanned!(name.span()=> Self::#hidden #turbofish(#(#names),*))
+            }
+        }
     };
     let called = if node.is_async() {
         quote!(#call.await)
@@ -69,7 +92,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
         None if node.is_async() => (output, call),
         None => (output, quote!(async move { #call })),
     };
-    let (future, made) = future(node, root, &lifetime, &answer);
+    let (future, made) = future(node, root, &marker, &lifetime, &answer);
     let owned_check = owned_check(node, root, &answer);
     let mut outer_generics = generics.clone();
     if borrows {
@@ -82,29 +105,47 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
     inner.attrs = inner_attrs;
     inner.vis = syn::Visibility::Inherited;
     let made = quote_spanned!(name.span()=> #made(#body));
-    quote! {
-        #meta
-
+    // A function inside a function knows no `Self`: in a block it stands beside.
+    let (within, without) = match place {
+        Place::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
+        Place::Block(_) => {
+            inner.sig.ident = hidden(name);
+            let without = quote!(#[doc(hidden)] #[allow(clippy::unused_async)] #inner);
+            (TokenStream::new(), Some(without))
+        }
+    };
+    let function = quote! {
         #(#outer_attrs)*
         #[allow(clippy::type_complexity)]
         #vis fn #name #outer_params(#(#names: #types),*) -> #future #outer_bounds {
-            #[allow(clippy::unused_async)]
-            #inner
+            #within
             #(#checks)*
             #owned_check
             #made
         }
+
+        #without
+    };
+    Expansion {
+        function,
+        beside: meta,
     }
+}
+
+/// The name of what was written in a block.
+fn hidden(name: &Ident) -> Ident {
+    let plain = syn::ext::IdentExt::unraw(name);
+    format_ident!("__{}_body", plain, span = name.span())
 }
 
 /// The type of the future that the function returns, and what makes one.
 fn future(
     node: &NodeFn<'_>,
     root: &Root,
+    marker: &Ident,
     lifetime: &Lifetime,
     answer: &Type,
 ) -> (TokenStream, TokenStream) {
-    let marker = marker(&node.item.sig.ident);
     match node.state {
         Some(state) if !node.is_owned() => {
             let state = one_lifetime(state);
@@ -138,17 +179,19 @@ fn owned_check(node: &NodeFn<'_>, root: &Root, answer: &Type) -> TokenStream {
 }
 
 /// The hidden type that carries what is known of the node.
-pub(super) fn marker(name: &Ident) -> Ident {
+fn marker(name: &Ident, place: Place<'_>) -> Ident {
     let plain = syn::ext::IdentExt::unraw(name);
-    format_ident!("__{}_node", plain, span = name.span())
+    match place {
+        Place::Module => format_ident!("__{}_node", plain, span = name.span()),
+        Place::Block(of) => format_ident!("__{}_{}_node", of, plain, span = name.span()),
+    }
 }
 
 /// The marker and its metadata.
-pub(super) fn meta(node: &NodeFn<'_>, options: &Options) -> TokenStream {
+fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     let root = &options.root;
     let vis = &node.item.vis;
     let name = syn::ext::IdentExt::unraw(&node.item.sig.ident).to_string();
-    let marker = marker(&node.item.sig.ident);
     let docs = docs(&node.item.attrs).map(|docs| {
         quote! {
             const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(#docs);

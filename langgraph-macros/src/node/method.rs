@@ -19,10 +19,11 @@ pub(super) struct Method<'a> {
     state: Type,
 }
 
-/// Checks the block; every mistake is reported.
+/// Checks the block; every mistake is reported. One with `functions` that are nodes needs no `run`.
 pub(super) fn read<'a>(
     block: &'a ItemImpl,
     options: &Options,
+    functions: bool,
     errors: &mut Errors,
 ) -> Option<Method<'a>> {
     let before = errors.len();
@@ -47,11 +48,16 @@ pub(super) fn read<'a>(
             _ => None,
         })
         .collect();
-    let Some(method) = methods.iter().find(|method| method.sig.ident == "run") else {
-        errors.on(
-            &block.self_ty,
-            "a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`",
-        );
+    let Some(method) = methods.iter().find(|method| {
+        method.sig.ident == "run" && !(functions && method.sig.receiver().is_none())
+    }) else {
+        if !functions {
+            errors.on(
+                &block.self_ty,
+                "a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`; \
+                 a function of it becomes a node by a `#[node]` of its own",
+            );
+        }
         return None;
     };
     qualifiers(&method.sig, "node", errors);

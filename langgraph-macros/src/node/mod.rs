@@ -2,6 +2,7 @@
 
 mod answer;
 mod attr;
+mod block;
 mod expand;
 mod method;
 mod signature;
@@ -25,15 +26,22 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             let node = signature::read(&function, &options, &mut errors);
             let mut output = errors.to_compile_errors();
             match node {
-                Some(node) => output.extend(expand::expand(&node, &options)),
+                Some(node) => {
+                    let node = expand::expand(&node, &options, expand::Place::Module);
+                    output.extend([node.beside, node.function]);
+                }
                 None => output.extend(function.into_token_stream()),
             }
             output
         }
         Ok(Item::Impl(block)) => {
-            let method = method::read(&block, &options, &mut errors);
+            let functions = block::expand(&block, &options, &mut errors);
+            let method = method::read(&block, &options, functions.is_some(), &mut errors);
+            let (written, beside) =
+                functions.unwrap_or_else(|| (block.clone(), TokenStream::new()));
             let mut output = errors.to_compile_errors();
-            output.extend(method::as_written(block.clone()).into_token_stream());
+            output.extend(method::as_written(written).into_token_stream());
+            output.extend(beside);
             if let Some(method) = method {
                 output.extend(method::expand(&block, &method, &options));
             }

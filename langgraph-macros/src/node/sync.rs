@@ -1,15 +1,16 @@
 //! A function that is not async is a node as it stands; it is only checked.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Type};
 
 use super::attr::Options;
+use super::expand::{Expansion, Place};
 use super::signature::{NodeFn, Role, output_span};
 use crate::function::type_span;
 
 /// The function, and obligations that fail at its types when they are wrong.
-pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
+pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> Expansion {
     let root = &options.root;
     let item = node.item.to_token_stream();
     let generics = &node.item.sig.generics;
@@ -37,17 +38,33 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options) -> TokenStream {
         checks.extend(quote!(#answers();));
     }
     if checks.is_empty() {
-        return item;
-    }
-    quote! {
-        #item
-
-        const _: () = {
-            #[allow(dead_code, clippy::all, clippy::pedantic)]
-            fn check #params(#arguments) #bounds {
-                #checks
-            }
+        return Expansion {
+            function: item,
+            beside: TokenStream::new(),
         };
+    }
+    let name = match place {
+        Place::Module => format_ident!("check"),
+        Place::Block(_) => {
+            let plain = syn::ext::IdentExt::unraw(&node.item.sig.ident);
+            format_ident!("__{plain}_check")
+        }
+    };
+    let check = quote! {
+        #[allow(dead_code, clippy::all, clippy::pedantic)]
+        fn #name #params(#arguments) #bounds {
+            #checks
+        }
+    };
+    match place {
+        Place::Module => Expansion {
+            function: item,
+            beside: quote!(const _: () = { #check };),
+        },
+        Place::Block(_) => Expansion {
+            function: quote!(#item #[doc(hidden)] #check),
+            beside: TokenStream::new(),
+        },
     }
 }
 

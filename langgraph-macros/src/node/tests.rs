@@ -183,7 +183,10 @@ fn a_block_has_a_method_run() {
     says(
         "",
         "impl Foo { async fn go(&self, s: &S) {} }",
-        &["a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`"],
+        &[
+            "a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`; \
+             a function of it becomes a node by a `#[node]` of its own",
+        ],
     );
     for receiver in ["self", "&mut self", "self: Box<Self>"] {
         says(
@@ -206,6 +209,117 @@ fn a_block_has_a_method_run() {
         "alias = \"old\"",
         "impl Foo { async fn run(&self, s: &S) {} }",
         &["an alias of a value is given where it is added: `.alias(\"…\")`"],
+    );
+}
+
+#[test]
+fn functions_of_a_block_are_nodes_of_their_own() {
+    says(
+        "",
+        "impl<T> Foo<T> { #[node] async fn a(s: &S) {} fn b() {} #[langgraph::node] fn c(s: &S) -> U {} }",
+        &[],
+    );
+    says(
+        "",
+        "impl Foo { #[node] async fn a(&self, s: &S) {} #[node(writes(x))] async fn b(i: u8) -> X {} }",
+        &[
+            "a function that is a node takes no `self`: the node that a value is, is the method `run` \
+             of the block",
+            "`writes` needs to know the state: take `state: &State`, or write \
+             `#[node(state = State, writes(…))]`",
+        ],
+    );
+    expands(
+        "crate = lg",
+        "impl Foo {
+            async fn run(&self, s: &S) {}
+            /// Plans.
+            #[node(writes(plan))]
+            pub async fn plan(s: &S) -> String { Self::word() }
+            #[node]
+            fn check(s: &S, cx: &Context) -> U { word() }
+            fn word() -> String { String::new() }
+        }",
+        expect![[r#"
+            impl Foo {
+                #[allow(clippy::unused_async, clippy::unused_self)]
+                async fn run(&self, s: &S) {}
+                /// Plans.
+                #[allow(clippy::type_complexity)]
+                pub fn plan<'__run>(
+                    s: &'__run S,
+                ) -> lg::node::NodeFuture<
+                    '__run,
+                    S,
+                    <S as lg::state::State>::Update,
+                    __Foo_plan_node,
+                > {
+                    lg::__private::node_future::<
+                        S,
+                        <S as lg::state::State>::Update,
+                        __Foo_plan_node,
+                    >(async move {
+                        {
+                            let value0 = Self::__plan_body(s).await;
+                            let mut update = <<S as lg::state::State>::Update as ::core::default::Default>::default();
+                            lg::__private::write(&mut update.plan, value0);
+                            update
+                        }
+                    })
+                }
+                #[doc(hidden)]
+                #[allow(clippy::unused_async)]
+                async fn __plan_body(s: &S) -> String {
+                    Self::word()
+                }
+                fn check(s: &S, cx: &Context) -> U {
+                    word()
+                }
+                #[doc(hidden)]
+                #[allow(dead_code, clippy::all, clippy::pedantic)]
+                fn __check_check(cx: &Context) {
+                    let _: &lg::node::Context = cx;
+                    lg::__private::answers::<S, U>();
+                }
+                fn word() -> String {
+                    String::new()
+                }
+            }
+            #[doc(hidden)]
+            #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
+            pub enum __Foo_plan_node {}
+            #[automatically_derived]
+            impl lg::node::NodeMeta for __Foo_plan_node {
+                const NAME: &'static ::core::primitive::str = "plan";
+                const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(
+                    "Plans.",
+                );
+                const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
+                    &["plan"],
+                );
+            }
+            #[automatically_derived]
+            impl lg::__private::DeclaresWrites for __Foo_plan_node {
+                type Names = (lg::__private::Name<11954888832644785330u64>, ());
+            }
+            #[automatically_derived]
+            impl lg::node::Node<S> for Foo
+            where
+                Foo: ::core::marker::Send + ::core::marker::Sync + 'static,
+            {
+                #[allow(unused_variables)]
+                fn run<'__run>(
+                    &'__run self,
+                    state: &'__run S,
+                    cx: &'__run lg::node::Context,
+                ) -> lg::node::NodeRun<'__run, S> {
+                    lg::__private::answer_of::<S, ()>().future(<Self>::run(self, state))
+                }
+                fn may_goto(&self) -> ::core::primitive::bool {
+                    lg::__private::answer_of::<S, ()>().may_goto
+                }
+            }
+        "#]],
     );
 }
 
@@ -387,9 +501,6 @@ fn a_synchronous_function_is_only_checked() {
         "crate = lg",
         "fn plan(state: &S, cx: &Context) -> U { body }",
         expect![[r#"
-            fn plan(state: &S, cx: &Context) -> U {
-                body
-            }
             const _: () = {
                 #[allow(dead_code, clippy::all, clippy::pedantic)]
                 fn check(cx: &Context) {
@@ -397,6 +508,9 @@ fn a_synchronous_function_is_only_checked() {
                     lg::__private::answers::<S, U>();
                 }
             };
+            fn plan(state: &S, cx: &Context) -> U {
+                body
+            }
         "#]],
     );
 }

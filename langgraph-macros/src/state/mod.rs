@@ -57,7 +57,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         version,
         migrate,
     } = attr::container(&input.attrs, &mut errors);
-    let fields: Vec<_> = match &input.data {
+    let mut fields: Vec<_> = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => fields
                 .named
@@ -88,7 +88,14 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
             Vec::new()
         }
     };
+    let before = errors.len();
     aliases(&fields, &mut errors);
+    if errors.len() > before {
+        // A name that stands for two fields would be told of again by rustc.
+        for field in &mut fields {
+            field.options.aliases.clear();
+        }
+    }
     let borrowed = input.generics.lifetimes().next();
     if let Some(lifetime) = borrowed {
         errors.on(

@@ -47,4 +47,33 @@ impl Worker {
     }
 }
 
+struct Function;
+
+#[node]
+impl Function {
+    #[node]
+    async fn plan(&self, state: &i64) -> i64 {
+        *state
+    }
+
+    #[node]
+    async fn write(state: &mut i64) -> i64 {
+        *state
+    }
+
+    #[node]
+    async fn check(state: &i64) -> String {
+        state.to_string()
+    }
+}
+
+struct Nothing;
+
+#[node]
+impl Nothing {
+    async fn plan(state: &i64) -> i64 {
+        *state
+    }
+}
+
 fn main() {}
