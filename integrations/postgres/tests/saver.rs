@@ -1,6 +1,6 @@
 //! The saver is held to the suite of the library.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use langgraph::checkpoint::{Checkpointer, Formats, conformance};
 use langgraph_codecs::{Encrypted, Key, MessagePack};
@@ -26,7 +26,10 @@ async fn conforms(formats: Formats) {
         let schema = Schema::new();
         let url = url();
         let connecting = Database::connect_with(&url, schema.options());
-        schemas.lock().unwrap().push(schema);
+        schemas
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(schema);
         let saver = PostgresSaver::new(connecting.await?).with_formats(formats.clone());
         Ok(Arc::new(saver) as Arc<dyn Checkpointer>)
     });
