@@ -28,8 +28,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 EDGES = [10, 100, 500]
-# What `graph!` may cost more than the builder at 500 edges, and what the macro itself may take.
-MORE, INSIDE = 0.1, 0.05
+# What `graph!` may cost more than the builder at 500 edges, in seconds or, where everything is slower,
+# as a part of what the builder costs; and what the macro itself may take.
+MORE, PART, INSIDE = 0.1, 0.15, 0.05
+# A busy machine may make any measurement too long and none too short: so often it is tried again.
+TRIES = 4
 
 HEAD = """use langgraph::prelude::*;
 
@@ -142,7 +145,18 @@ def package(folder, name, source, file):
     )
 
 
-def graphs(folder, rounds):
+def too_much(sizes):
+    """What is over its budget, if anything is."""
+    edges, macro, builder, inside = sizes[-1]
+    may = max(MORE, PART * builder)
+    if macro - builder > may:
+        return f"at {edges} edges, `graph!` costs {macro - builder:.2f} s more than the builder; it may {may:.2f} s"
+    if inside > INSIDE:
+        return f"at {edges} edges, `graph!` itself takes {inside:.3f} s; it may {INSIDE} s"
+    return None
+
+
+def graphs(folder, rounds, tries):
     """For each size: the CPU seconds of `graph!` and of the builder, and the macro's own part."""
     crates = {}
     for edges in EDGES:
@@ -157,20 +171,24 @@ def graphs(folder, rounds):
     cargo = Cargo(folder, folder / "target", CARGO_INCREMENTAL="0", LANGGRAPH_MACROS_TIME="1")
     cargo.run("check", "--quiet")
     least, inside = {}, {}
-    # Side by side, so that a busy minute is not one candidate's alone.
-    for _ in range(rounds):
-        for name, source in crates.items():
-            source.touch()
-            spent, printed = cargo.run("check", "--package", name)
-            least[name] = min(spent, least.get(name, spent))
-            # The last one: the crates that were built before are of no interest.
-            timed = re.findall(r"^graph! took (\d+) us$", printed, re.M)
-            if timed:
-                inside[name] = min(int(timed[-1]) / 1e6, inside.get(name, 1.0))
-    return [
-        (edges, least[f"macro-{edges}"], least[f"builder-{edges}"], inside[f"macro-{edges}"])
-        for edges in EDGES
-    ]
+    for _ in range(tries):
+        # Side by side, so that a busy minute is not one candidate's alone.
+        for _ in range(rounds):
+            for name, source in crates.items():
+                source.touch()
+                spent, printed = cargo.run("check", "--package", name)
+                least[name] = min(spent, least.get(name, spent))
+                # The last one: the crates that were built before are of no interest.
+                timed = re.findall(r"^graph! took (\d+) us$", printed, re.M)
+                if timed:
+                    inside[name] = min(int(timed[-1]) / 1e6, inside.get(name, 1.0))
+        sizes = [
+            (edges, least[f"macro-{edges}"], least[f"builder-{edges}"], inside[f"macro-{edges}"])
+            for edges in EDGES
+        ]
+        if not too_much(sizes):
+            break
+    return sizes
 
 
 HELLO = """use langgraph::prelude::*;
@@ -276,7 +294,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=7, help="runs of what is run several times")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sizes = graphs(Path(folder) / "graphs", options.rounds)
+        tries = TRIES if options.check else 1
+        sizes = graphs(Path(folder) / "graphs", options.rounds, tries)
         print(sizes, file=sys.stderr)
         first = hello(Path(folder) / "hello", options.rounds)
         print(first, file=sys.stderr)
@@ -284,12 +303,8 @@ def main():
     print(text)
     if options.write:
         write(text)
-    edges, macro, builder, inside = sizes[-1]
-    if options.check and (macro - builder > MORE or inside > INSIDE):
-        sys.exit(
-            f"at {edges} edges, `graph!` may cost {MORE} s more than the builder, and {INSIDE} s "
-            f"itself; it costs {macro - builder:.2f} s more, and {inside:.3f} s"
-        )
+    if options.check and too_much(sizes):
+        sys.exit(too_much(sizes))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Draws the results of `cargo bench` as two SVGs, one for light pages and one for dark ones.
+"""Draws what langgraph costs beside the same work by hand, as two SVGs: for light pages and dark ones.
 
-    cargo bench -p langgraph
-    python3 langgraph/benches/draw.py
+    python3 langgraph/benches/draw.py                 # instructions: the same on every machine
+    cargo bench -p langgraph --bench workloads
+    python3 langgraph/benches/draw.py --seconds       # what was just measured, on an idle machine
 
-It reads what criterion has left in `target/criterion`: every group is a workload, and holds a
-function `langgraph` and a function `baseline`, the same work written by hand; their parameters are
-sizes. A bar is the ratio of the two. Needs Python 3.9 and nothing else.
+Instructions come from `instructions/expected.tsv`, seconds from the table that `cargo bench` leaves.
+A bar is the ratio of the two forms of one workload at one size. Needs Python 3.9 and nothing else.
 """
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -29,21 +28,27 @@ WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BAR = 760, 250, 150, 58, 22, 12, 12
 FONT = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 
 
-def results(criterion):
-    """Of each workload, of each size: the nanoseconds of both functions."""
+# What the workloads of `instructions/main.rs` are called in the table of `cargo bench`.
+NAMES = {
+    "chain": "chain",
+    "loop": "loop through a router",
+    "nodes": "fan-out of nodes",
+    "sends": "fan-out of sends",
+    "react": "ReAct turns",
+}
+
+
+def results(file):
+    """Of each workload, of each size: what both forms cost."""
     found = {}
-    for file in sorted(criterion.glob("**/new/estimates.json")):
-        about = json.loads((file.parent / "benchmark.json").read_text())
-        size, function = about.get("value_str") or "", about.get("function_id")
-        if function in ("langgraph", "baseline"):
-            spent = json.loads(file.read_text())["median"]["point_estimate"]
-            found.setdefault(about["group_id"], {}).setdefault(size, {})[function] = spent
-    # What has no twin cannot be compared.
-    paired = {
-        workload: {size: both for size, both in sizes.items() if len(both) == 2}
-        for workload, sizes in found.items()
-    }
-    return {workload: sizes for workload, sizes in paired.items() if sizes}
+    for line in file.read_text().splitlines():
+        cells = line.split("\t")
+        # The first line says what the columns are.
+        if len(cells) >= 4 and cells[1].isdigit():
+            name, size, ours, by_hand = cells[:4]
+            costs = {"langgraph": float(ours), "baseline": float(by_hand)}
+            found.setdefault(NAMES.get(name, name), {})[size] = costs
+    return found
 
 
 def by_size(size):
@@ -52,18 +57,22 @@ def by_size(size):
     return (0, int(digits), "") if digits.isdigit() else (1, 0, size)
 
 
-def duration(nanoseconds):
-    for unit, factor in [("s", 1e9), ("ms", 1e6), ("µs", 1e3)]:
-        if nanoseconds >= factor:
-            return f"{nanoseconds / factor:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
+def duration(seconds):
+    for unit, factor in [("s", 1), ("ms", 1e-3), ("µs", 1e-6)]:
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def count(instructions):
+    return f"{instructions:,.0f}"
 
 
 def number(size):
     return f"{int(size):,}" if size.isdigit() else size
 
 
-def draw(workloads, colours):
+def draw(workloads, colours, what, show):
     text, faint, line, bar, beyond = colours
     rows = sum(len(sizes) for sizes in workloads.values())
     height = TOP + rows * ROW + len(workloads) * GAP + 8
@@ -80,7 +89,7 @@ def draw(workloads, colours):
             f'font-size="{size}" font-weight="{weight}">{escape(content)}</text>'
         )
 
-    title = "Time of langgraph as a multiple of the same work written by hand"
+    title = f"{what} of langgraph as a multiple of the same work written by hand"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" aria-label="{title}" font-family="{FONT}">',
@@ -111,7 +120,7 @@ def draw(workloads, colours):
                 parts.append(
                     f'<rect x="{x(1):.1f}" y="{up:.1f}" width="{x(ratio) - x(1):.1f}" height="{BAR}" fill="{beyond}"/>'
                 )
-            spent = f"{duration(both['langgraph'])} : {duration(both['baseline'])}"
+            spent = f"{show(both['langgraph'])} : {show(both['baseline'])}"
             parts.append(write(x(ratio) + 6, middle, f"{ratio:.2f}", weight="600", size=11))
             parts.append(write(WIDTH - 8, middle, spent, faint, "end", 11))
             top += ROW
@@ -126,19 +135,26 @@ def draw(workloads, colours):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--criterion", type=Path, default=TARGET / "criterion", help="criterion's folder")
+    parser.add_argument("--seconds", action="store_true", help="what `cargo bench` has measured")
     parser.add_argument("--into", type=Path, default=ROOT / "docs", help="where the pictures go")
     parser.add_argument("workloads", nargs="*", help="only these, in this order")
     options = parser.parse_args()
-    found = results(options.criterion)
+    if options.seconds:
+        file, what, show = TARGET / "tmp" / "workloads.tsv", "Time", duration
+    else:
+        file = ROOT / "langgraph" / "benches" / "instructions" / "expected.tsv"
+        what, show = "Instructions", count
+    if not file.exists():
+        sys.exit(f"there is no {file}: cargo bench -p langgraph --bench workloads")
+    found = results(file)
     missing = [workload for workload in options.workloads if workload not in found]
     if missing or not found:
-        sys.exit(f"no results of {', '.join(missing) or 'any workload'} in {options.criterion}: cargo bench")
+        sys.exit(f"no results of {', '.join(missing) or 'any workload'} in {file}")
     chosen = {workload: found[workload] for workload in options.workloads or found}
     for theme, colours in COLOURS.items():
-        file = options.into / f"performance-{theme}.svg"
-        file.write_text(draw(chosen, colours))
-        print(file)
+        picture = options.into / f"performance-{theme}.svg"
+        picture.write_text(draw(chosen, colours, what, show))
+        print(picture)
 
 
 if __name__ == "__main__":

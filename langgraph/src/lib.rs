@@ -192,6 +192,7 @@ pub mod prelude {
     pub use crate::error::AgentError;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
+    pub use crate::node::worker;
     pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError, NodeExt};
     pub use crate::run::Outcome;
     pub use crate::state::Plain;

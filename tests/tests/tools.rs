@@ -7,7 +7,7 @@ use std::time::Duration;
 use langgraph::__private::{schemars, serde};
 use langgraph::agent::{
     FnTool, IntoTools, Json, MessagesState, MessagesStateUpdate, Tool, ToolContext, ToolDefinition,
-    ToolError, ToolFuture, ToolMeta, ToolNode, ToolOutput, ToolRun, pending_tool_calls, schema_of,
+    ToolError, ToolFuture, ToolMeta, ToolNode, ToolOutput, ToolRun, pending_tool_calls,
 };
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::ToolCall;
@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 #[path = "tools/approval.rs"]
 mod approval;
+#[path = "tools/schemas.rs"]
+mod schemas;
 
 /// What `#[tool]` writes for a function with a context.
 mod expanded {
@@ -464,74 +466,4 @@ async fn g10_a_command_for_another_graph_is_an_error_of_the_node() {
     let error = graph_of(ToolNode::new((tool,))).invoke(input).await;
     let error = error.unwrap_err().to_string();
     assert!(error.contains("command for a graph over"), "{error}");
-}
-
-// Schemas
-
-#[test]
-fn schemas_are_what_providers_take() {
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[serde(crate = "::langgraph::__private::serde")]
-    #[schemars(crate = "::langgraph::__private::schemars")]
-    #[allow(dead_code)]
-    struct Forecast {
-        /// City name.
-        city: String,
-        #[serde(default)]
-        days: u8,
-        unit: Option<Unit>,
-        title: Place,
-        exact: Option<f64>,
-    }
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[serde(crate = "::langgraph::__private::serde")]
-    #[schemars(crate = "::langgraph::__private::schemars")]
-    enum Unit {
-        Celsius,
-        Fahrenheit,
-    }
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[serde(crate = "::langgraph::__private::serde")]
-    #[schemars(crate = "::langgraph::__private::schemars")]
-    #[allow(dead_code)]
-    struct Place {
-        title: String,
-        format: i32,
-    }
-    let schema = schema_of::<Forecast>();
-    assert_eq!(schema["required"], json!(["city", "title"]));
-    assert_eq!(schema["properties"]["city"]["description"], "City name.");
-    assert_eq!(schema["properties"]["days"]["default"], 0);
-    let names: Vec<_> = schema["properties"]["title"]["properties"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .collect();
-    assert_eq!(names, ["format", "title"]);
-    let text = schema.to_string();
-    for refused in [
-        "$schema",
-        "$ref",
-        "$defs",
-        "\"title\":\"",
-        "uint8",
-        "double",
-        "int32",
-    ] {
-        assert!(!text.contains(refused), "{refused} in {text}");
-    }
-}
-
-#[test]
-fn a_type_that_contains_itself_keeps_its_definition() {
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[serde(crate = "::langgraph::__private::serde")]
-    #[schemars(crate = "::langgraph::__private::schemars")]
-    #[allow(dead_code)]
-    struct Tree {
-        children: Vec<Tree>,
-    }
-    let text = schema_of::<Tree>().to_string();
-    assert!(text.contains("$ref"), "{text}");
-    assert!(!text.contains("\"title\""), "{text}");
 }

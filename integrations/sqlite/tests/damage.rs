@@ -1,5 +1,5 @@
 //! What a damaged file is, to whoever reads it.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 #[path = "support/chat.rs"]
 mod chat;

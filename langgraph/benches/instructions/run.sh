@@ -38,7 +38,8 @@ measure() { # NAME SIZE FORM
 }
 
 measured=$(
-    for workload in 'chain 1000' 'chain 10' 'loop 1000' 'nodes 100' 'sends 100' 'react 100'; do
+    for workload in 'chain 10' 'chain 1000' 'loop 1000' 'nodes 10' 'nodes 100' 'nodes 1000' \
+        'sends 10' 'sends 100' 'sends 1000' 'react 100'; do
         read -r name size <<<"$workload"
         counts=$(measure "$name" "$size" langgraph)
         printf '%s\t%s\t%s\t%s\n' "$name" "$size" "$counts" "$(measure "$name" "$size" baseline)"

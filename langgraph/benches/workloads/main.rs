@@ -55,6 +55,6 @@ fn main() {
     }
     criterion.final_summary();
     if !rows.is_empty() {
-        table::show(&rows);
+        table::show(&rows, "workloads");
     }
 }

@@ -29,8 +29,8 @@ impl Row {
     }
 }
 
-/// Prints the rows, and keeps them for whoever wants to draw them.
-pub(crate) fn show(rows: &[Row]) {
+/// Prints the rows, and keeps them in a file of that name.
+pub(crate) fn show(rows: &[Row], name: &str) {
     let mut table = format!(
         "{:<30} {:>7} {:>11} {:>11} {:>7} {:>7}\n",
         "workload", "size", "langgraph", "baseline", "ratio", "target"
@@ -64,7 +64,9 @@ pub(crate) fn show(rows: &[Row]) {
         );
     }
     println!("\n{table}");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workloads.tsv");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(name)
+        .with_extension("tsv");
     match std::fs::write(&path, file) {
         Ok(()) => println!("the same in {}", path.display()),
         Err(error) => eprintln!("{}: {error}", path.display()),

@@ -1,25 +1,41 @@
-//! Runs on a thread, kept in memory. Each durable saver measures the same in its own crate.
+//! Runs on a thread, kept in memory. A durable saver measures its own in its own crate, with what is
+//! here.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use langgraph::checkpoint::MemorySaver;
+use langgraph::checkpoint::{Durability, MemorySaver};
 use langgraph::prelude::*;
 
 use super::measure::{Pair, Work, measured, work};
 use super::react::{ByHand, Chat, ChatUpdate, graph, input};
 
-/// Tool turns with every superstep stored, beside the loop that stores nothing.
-pub(crate) fn react(turns: usize) -> Pair {
+/// Tool turns with every superstep stored.
+pub(crate) fn stored(
+    turns: usize,
+    durability: Durability,
+    attach: impl Fn(CompiledStateGraph<Chat>) -> CompiledStateGraph<Chat> + Send + Sync + 'static,
+) -> Work {
     let graph = graph(turns).compile().unwrap();
+    let threads = AtomicUsize::new(0);
+    work(move || {
+        let graph = attach(graph.clone());
+        let thread = threads.fetch_add(1, Ordering::Relaxed);
+        let run = graph.run(input()).durability(durability);
+        async move {
+            let done = run.thread(format!("{durability:?}-{thread}")).await;
+            assert_eq!(done.unwrap().state().messages.len(), 2 * turns + 2);
+        }
+    })
+}
+
+/// Tool turns stored in memory, beside the loop that stores nothing.
+pub(crate) fn react(turns: usize) -> Pair {
     let by_hand = ByHand::new(turns);
     let expected = 2 * turns + 2;
-    let langgraph = work(move || {
-        let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
-        async move {
-            let run = graph.run(input()).thread("t").await.unwrap();
-            assert_eq!(run.state().messages.len(), expected);
-        }
+    let langgraph = stored(turns, Durability::Sync, |graph| {
+        graph.checkpointer(Arc::new(MemorySaver::new()))
     });
     let baseline = work(move || {
         let by_hand = by_hand.clone();

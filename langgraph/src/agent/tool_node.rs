@@ -17,6 +17,10 @@ use crate::node::{
 };
 use crate::state::{HasMessages, State};
 
+mod on;
+
+pub use on::ToolNodeOn;
+
 /// The node that runs the tools a model asked for.
 ///
 /// It takes the calls of the last assistant message, runs them side by side, and answers each with
@@ -451,59 +455,6 @@ impl fmt::Debug for ToolNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolNode")
             .field("tools", &self.tools)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A [`ToolNode`] that has been told where a state keeps its messages.
-pub struct ToolNodeOn<S: State> {
-    node: ToolNode,
-    #[allow(clippy::type_complexity)]
-    read: Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>,
-    write: Arc<dyn Fn(Vec<Message>) -> S::Update + Send + Sync>,
-}
-
-impl<S: State> ToolNodeOn<S> {
-    /// Asks a person before these tools run; as [`ToolNode::approve`].
-    #[must_use]
-    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
-        self.node = self.node.approve(calls);
-        self
-    }
-}
-
-impl<S: State> Node<S> for ToolNodeOn<S> {
-    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
-        let messages = (self.read)(state);
-        NodeRun::future(self.node.answer_all(state, messages, &*self.write, cx))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
-    fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
-        let on = Arc::new(self);
-        worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
-            let on = Arc::clone(&on);
-            Box::pin(async move { on.node.answer_one(&call, state, &*on.write, cx).await })
-        }))
-    }
-}
-
-impl<S: State> Clone for ToolNodeOn<S> {
-    fn clone(&self) -> Self {
-        Self {
-            node: self.node.clone(),
-            read: Arc::clone(&self.read),
-            write: Arc::clone(&self.write),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for ToolNodeOn<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolNodeOn")
-            .field("tools", &self.node.tools)
             .finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use super::Topology;
 use super::plan::Plan;
 use crate::AgentError;
 use crate::checkpoint::{Checkpointer, Keeps, Saver, StateCodec};
-use crate::node::IntoOutput;
+use crate::node::IntoInput;
 use crate::run::{Persistence, Run};
 use crate::state::State;
 use crate::store::Store;
@@ -55,7 +55,7 @@ impl<S: State> CompiledStateGraph<S> {
     /// Runs the graph on `input`: a state, an update, or a [`Command`](crate::Command).
     ///
     /// Await it for the [`Outcome`](crate::Outcome), or set options first: a thread, resources, limits.
-    pub fn run(&self, input: impl IntoOutput<S>) -> Run<S> {
+    pub fn run(&self, input: impl IntoInput<S>) -> Run<S> {
         Run::new(self.clone(), input)
     }
 
@@ -69,7 +69,7 @@ impl<S: State> CompiledStateGraph<S> {
     /// # Cancel safety
     ///
     /// Dropping the future drops the nodes that run. Nothing goes on in the background.
-    pub async fn invoke(&self, input: impl IntoOutput<S>) -> Result<S, AgentError> {
+    pub async fn invoke(&self, input: impl IntoInput<S>) -> Result<S, AgentError> {
         self.run(input).await?.finished()
     }
 
@@ -79,7 +79,7 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// As [`invoke`](Self::invoke); and [`AgentError::InvalidInput`] when called from inside a
     /// runtime, where it would block the thread that has to do the work.
-    pub fn invoke_blocking(&self, input: impl IntoOutput<S>) -> Result<S, AgentError> {
+    pub fn invoke_blocking(&self, input: impl IntoInput<S>) -> Result<S, AgentError> {
         if tokio::runtime::Handle::try_current().is_ok() {
             return Err(AgentError::InvalidInput(
                 "`invoke_blocking` was called inside an async runtime; await `invoke` there"
@@ -128,6 +128,41 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         Arc::make_mut(&mut self.plan).resources.insert(store);
+        self
+    }
+
+    /// The same graph with a resource for every run; see
+    /// [`Context::resource`](crate::Context::resource). One of the run's own, by
+    /// [`Run::resource`], comes before it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use langgraph::prelude::*;
+    ///
+    /// struct Unit(&'static str);
+    ///
+    /// #[node]
+    /// async fn with_unit(text: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     Ok(format!("{text} {}", cx.resource::<Unit>()?.0))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let graph = graph! { START => with_unit => END }.compile()?;
+    /// let graph = graph.resource(Arc::new(Unit("km")));
+    ///
+    /// assert_eq!(graph.invoke("3".to_owned()).await?, "3 km");
+    /// let miles = graph.run("3".to_owned()).resource(Arc::new(Unit("miles")));
+    /// assert_eq!(miles.await?.into_state(), "3 miles");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        Arc::make_mut(&mut self.plan).resources.insert(value);
         self
     }
 

@@ -176,6 +176,48 @@ impl<S: State> Command<S> {
     ///
     /// What the subgraph has changed until then is handed over as well. At the root there is no
     /// graph around: the run fails with an error that says so.
+    ///
+    /// The command is one of the graph around, whose state may be another: its type is written out.
+    /// In `graph!` the node that is this subgraph says where it may go, beside its edges.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[derive(State, Clone, Debug, Default)]
+    /// struct Desk {
+    ///     #[reducer(append)]
+    ///     log: Vec<String>,
+    /// }
+    ///
+    /// #[node]
+    /// async fn clerk(_: &Desk) -> Command<Desk> {
+    ///     let note = DeskUpdate::default().log(vec!["too difficult for me".to_owned()]);
+    ///     Command::parent(Command::<Desk>::update(note).and_goto("chief"))
+    /// }
+    ///
+    /// #[node]
+    /// async fn file(_: &Desk) {}
+    ///
+    /// #[node]
+    /// async fn chief(_: &Desk) -> DeskUpdate {
+    ///     DeskUpdate::default().log(vec!["done".to_owned()])
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let office = graph! { START => clerk => goto [END] }.compile()?;
+    /// let graph = graph! {
+    ///     START => office => file => END;
+    ///     office => goto [chief];
+    ///     chief => END;
+    /// };
+    /// let desk = graph.compile()?.invoke(()).await?;
+    /// assert_eq!(desk.log, ["too difficult for me", "done"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn parent<P: State>(command: Command<P>) -> Self {
         Self {
             parent: Some(ParentCommand::new(command)),

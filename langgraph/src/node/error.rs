@@ -35,6 +35,29 @@ impl NodeError {
         Self(Box::new(Text(message.into())))
     }
 
+    /// An error that is in a box already: a `Box<dyn Error + Send + Sync>`, or one of a library
+    /// that turns into such a box, as `anyhow::Error` does. `?` does not take these.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::error::Error;
+    ///
+    /// use langgraph::prelude::*;
+    ///
+    /// fn fetch() -> Result<i64, Box<dyn Error + Send + Sync>> {
+    ///     Ok("12".parse::<i64>()?)
+    /// }
+    ///
+    /// #[node]
+    /// async fn add(n: &i64) -> Result<i64, NodeError> {
+    ///     Ok(n + fetch().map_err(NodeError::boxed)?)
+    /// }
+    /// ```
+    pub fn boxed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
     /// The error itself.
     pub fn source(&self) -> &(dyn Error + Send + Sync + 'static) {
         self.0.as_ref()

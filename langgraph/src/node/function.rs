@@ -168,7 +168,8 @@ impl<T: Agent> Agent for Arc<T> {
     message = "this is not a node of a graph over `{S}`",
     label = "not a node over `{S}`",
     note = "a node is a `#[node]` function that takes `&{S}`, another function or closure over it, or a value of a type that implements `Node<{S}>`",
-    note = "an `async` closure that captures is not one: write a closure that returns an `async move` block"
+    note = "an `async` closure that captures is not one: write a closure that returns an `async move` block",
+    note = "a function whose first argument is an item is a worker: `worker(f)` makes it a value with options, and `for item in items {{ f(item) }}` runs it"
 )]
 pub trait IntoNode<S: State, K> {
     /// The node with its options.

@@ -184,6 +184,8 @@ impl<S: State> fmt::Debug for Output<S> {
 /// The state `S` (every field is set), `S::Update`, `()`, `(S, Next)`, `(S::Update, Next)`,
 /// [`Next`], [`Command<S>`](Command), a list of commands; each also in a `Result` whose error
 /// turns into a [`NodeError`].
+///
+/// A node that is generic over the state answers with `S::Update` as any other.
 #[diagnostic::on_unimplemented(
     message = "a node of a graph over `{S}` cannot return this",
     label = "not an answer of a node over `{S}`",

@@ -104,6 +104,10 @@ fn way<S: State>(
         (Some(node), _) if declared.is_none_or(|declared| declared.contains(&node)) => {
             return Ok(Some(node));
         }
+        (Some(_), _) if declared.is_some_and(<[usize]>::is_empty) => format!(
+            "it does not say that it may go to `{name}`; say so beside its edges: `{} => goto [{name}];`",
+            plan.node_name(from)
+        ),
         (Some(_), _) => format!(
             "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
         ),

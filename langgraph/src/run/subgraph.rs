@@ -15,8 +15,8 @@ use super::threads::{go_on, start};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
-    Answer, Call, ConfiguredNode, Context, GraphNode, IntoNode, IntoOutput, NodeError, NodeRun,
-    Output, Scope, Step, Write,
+    Answer, Call, ConfiguredNode, Context, GraphNode, IntoInput, IntoNode, IntoOutput, NodeError,
+    NodeRun, Output, Scope, Step, Write,
 };
 use crate::state::State;
 
@@ -355,7 +355,7 @@ impl Context {
     pub async fn run<S: State>(
         &self,
         graph: &CompiledStateGraph<S>,
-        input: impl IntoOutput<S>,
+        input: impl IntoInput<S>,
     ) -> Result<S, NodeError> {
         let mut input = input.into_output()?;
         let plan = &graph.plan;

@@ -9,7 +9,7 @@ use super::Subgraph;
 use crate::AgentError;
 use crate::checkpoint::CheckpointId;
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{IntoOutput, NodeError, Output};
+use crate::node::{IntoInput, NodeError, Output};
 use crate::state::State;
 
 /// One update of a superstep that is written from outside: what, and as which node.
@@ -20,7 +20,7 @@ pub struct StateUpdate<S: State> {
 
 impl<S: State> StateUpdate<S> {
     /// An update: a state, an update, or a command whose `goto` is followed.
-    pub fn new(update: impl IntoOutput<S>) -> Self {
+    pub fn new(update: impl IntoInput<S>) -> Self {
         Self {
             output: update.into_output(),
             node: None,
@@ -162,7 +162,7 @@ impl<S: State> CompiledStateGraph<S> {
     pub fn update_state(
         &self,
         thread: impl Into<String>,
-        update: impl IntoOutput<S>,
+        update: impl IntoInput<S>,
     ) -> ThreadUpdate<S> {
         self.update_supersteps(thread, [[StateUpdate::new(update)]])
     }
@@ -180,7 +180,7 @@ impl<S: State> CompiledStateGraph<S> {
     pub fn add_input(
         &self,
         thread: impl Into<String>,
-        input: impl IntoOutput<S>,
+        input: impl IntoInput<S>,
     ) -> ThreadUpdate<S> {
         self.change(thread, Change::Input(input.into_output()))
     }

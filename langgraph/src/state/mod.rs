@@ -6,6 +6,7 @@
 
 use crate::checkpoint::{StateCodec, StateVersion};
 use crate::message::Message;
+use crate::node::IntoOutput;
 
 mod field;
 mod has_messages;
@@ -33,6 +34,7 @@ pub use standard::*;
 /// A JSON object whose keys are fields:
 ///
 /// ```
+/// use langgraph::node::{IntoOutput, NodeError, Output};
 /// use langgraph::state::{Field, FieldSet, ReducerError, State};
 /// use serde_json::{Map, Value};
 ///
@@ -48,6 +50,13 @@ pub use standard::*;
 /// impl From<Dynamic> for DynamicUpdate {
 ///     fn from(state: Dynamic) -> Self {
 ///         Self(state.values)
+///     }
+/// }
+///
+/// // A node may return the update.
+/// impl IntoOutput<Dynamic> for DynamicUpdate {
+///     fn into_output(self) -> Result<Output<Dynamic>, NodeError> {
+///         Ok(Output::update(self))
 ///     }
 /// }
 ///
@@ -87,7 +96,7 @@ pub use standard::*;
 )]
 pub trait State: Clone + Send + Sync + 'static {
     /// What a node returns: the fields it changes. Never the state's own type.
-    type Update: Clone + Default + From<Self> + Send + Sync + 'static;
+    type Update: Clone + Default + From<Self> + IntoOutput<Self> + Send + Sync + 'static;
 
     /// The fields, in order. The order stays the same for the life of a run.
     fn fields(&self) -> &[Field];

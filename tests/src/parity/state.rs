@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use langgraph::State;
 use langgraph::checkpoint::StateCodec;
+use langgraph::node::{IntoOutput, NodeError, Output};
 use langgraph::state::{Field, FieldSet, ReducerError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -122,6 +123,12 @@ impl Dynamic {
         self.left |= update.leaves;
         let outputs = update.values.keys();
         self.touched += outputs.filter(|name| self.schema.is_output(name)).count();
+    }
+}
+
+impl IntoOutput<Dynamic> for DynamicUpdate {
+    fn into_output(self) -> Result<Output<Dynamic>, NodeError> {
+        Ok(Output::update(self))
     }
 }
 

@@ -159,7 +159,7 @@ async fn a_node_by_hand_needs_a_goto_only_if_it_jumps() {
     let silent = silent.compile().unwrap();
     assert_eq!(silent.invoke(()).await.unwrap().count, 1);
     let error = silent.invoke(counted()).await.unwrap_err().to_string();
-    assert!(error.contains("add it to its `goto [..]`"), "{error}");
+    assert!(error.contains("`by_hand => goto [one_field];`"), "{error}");
     let declared = graph! {
         let by_hand = ByHand;
         START => by_hand => goto [one_field, END];

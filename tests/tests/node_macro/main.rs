@@ -3,6 +3,7 @@
 mod blocks;
 mod elsewhere;
 mod forms;
+mod generic;
 mod writes;
 
 use langgraph::prelude::*;

@@ -348,3 +348,36 @@ async fn a_wide_fan_out_keeps_its_order() {
     let expected: Vec<_> = (0..200).map(|n: usize| n.to_string()).collect();
     assert_eq!(state.visits, expected);
 }
+
+/// A reducer that cannot read what it is to prepare.
+struct Stumbles;
+
+impl langgraph::state::Reducer<Vec<String>> for Stumbles {
+    fn merge(&self, mut current: Vec<String>, update: Vec<String>) -> Vec<String> {
+        current.extend(update);
+        current
+    }
+
+    fn prepare(&self, update: &mut Vec<String>) {
+        assert!(!update.contains(&"stone".to_owned()), "a stone");
+    }
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Path {
+    #[reducer(Stumbles)]
+    ahead: Vec<String>,
+}
+
+#[tokio::test]
+async fn a_panic_behind_one_of_several_nodes_is_that_nodes_error() {
+    let mut graph = StateGraph::<Path>::new();
+    for (name, item) in [("left", "grass"), ("right", "stone")] {
+        graph.add_node(name, move |_: &Path| {
+            PathUpdate::default().ahead(vec![item.to_owned()])
+        });
+        graph.add_edge(START, name).add_edge(name, END);
+    }
+    let error = graph.compile().unwrap().invoke(()).await.unwrap_err();
+    assert_eq!(error.to_string(), "node `right` failed: panicked: a stone");
+}

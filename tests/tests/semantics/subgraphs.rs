@@ -215,6 +215,33 @@ async fn a_command_to_a_parent_over_another_state() {
 }
 
 #[tokio::test]
+async fn a_graph_that_jumps_in_the_one_around_says_in_the_macro_where_it_may_go() {
+    let mut inner = StateGraph::<i64>::new();
+    inner.add_node("out", |_: &i64| {
+        Command::<i64>::parent(Command::<i64>::update(1.into()).and_goto("there"))
+    });
+    inner.add_edge(START, "out");
+    let inner = inner.compile().unwrap();
+    let there = |n: &i64| n + 10;
+
+    let silent = inner.clone();
+    let silent = graph! { START => silent => END; START => there => END };
+    let error = silent.compile().unwrap().invoke(0).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "after `silent`: it does not say that it may go to `there`; say so beside its edges: \
+         `silent => goto [there];`"
+    );
+
+    let graph = graph! {
+        START => inner => END;
+        inner => goto [there];
+        there => END;
+    };
+    assert_eq!(graph.compile().unwrap().invoke(0).await.unwrap(), 11);
+}
+
+#[tokio::test]
 async fn a_command_to_a_parent_of_the_wrong_type_or_to_none_is_an_error() {
     let mut inner = visiting(&[]);
     inner.add_node("out", |_: &Trail| {
