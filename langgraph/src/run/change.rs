@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::commit::Changes;
 use super::ended::{Done, Ended, Unsettled};
-use super::load::{Loaded, TaskState};
+use super::load::{Loaded, Outcome, TaskState};
 use super::log::Log;
 use super::look::look;
 use super::machine::Machine;
@@ -46,18 +46,13 @@ impl<S: State> ThreadUpdate<S> {
 pub(super) async fn apply<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
-    mut loaded: Option<Loaded<S>>,
+    loaded: Option<Loaded<S>>,
     change: Change<S>,
 ) -> Result<CheckpointId, AgentError> {
     match change {
         Change::Updates(supersteps) => write(machine, log, loaded, supersteps).await?,
         Change::Input(input) => add_input(machine, log, loaded, input).await?,
-        Change::Clear => {
-            drop_pending(&mut loaded, &machine.plan);
-            let parent = stand(machine, log, loaded)?;
-            machine.step += 1;
-            machine.record(behind(parent, Source::Update), None).await?;
-        }
+        Change::Clear => clear(machine, log, loaded).await?,
         Change::Copy => {
             let Some(loaded) = loaded else {
                 return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
@@ -234,7 +229,7 @@ async fn write<S: State>(
                 .output
                 .map_err(|error| machine.failure(node, error))?;
             enter(&plan, &mut output);
-            writes.push((node, output));
+            writes.push((node, Done::new(output)));
         }
         parent = Some(superstep(machine, parent, writes, &arrived).await?);
     }
@@ -245,7 +240,7 @@ async fn write<S: State>(
 async fn superstep<S: State>(
     machine: &mut Machine<S>,
     parent: Option<CheckpointId>,
-    updates: Vec<(usize, Output<S>)>,
+    updates: Vec<(usize, Done<S>)>,
     arrived: &[usize],
 ) -> Result<CheckpointId, AgentError> {
     let plan = Arc::clone(&machine.plan);
@@ -256,16 +251,20 @@ async fn superstep<S: State>(
     machine.taken += 1;
     let mut writes = Vec::with_capacity(updates.len());
     let mut directions = Vec::with_capacity(updates.len());
-    for (node, output) in updates {
-        let cx = machine.context(node);
-        let asked = look(&plan, node, &machine.state, &output, &cx).await;
-        let routes = asked.map_err(|unsettled| match unsettled {
-            Unsettled::Failed(error) => machine.failure(node, error),
-            Unsettled::Asked(..) => refused(format!(
-                "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
-                plan.node_name(node)
-            )),
-        })?;
+    for (node, Done { output, routes, .. }) in updates {
+        let routes = if routes.is_empty() {
+            let cx = machine.context(node);
+            let asked = look(&plan, node, &machine.state, &output, &cx).await;
+            asked.map_err(|unsettled| match unsettled {
+                Unsettled::Failed(error) => machine.failure(node, error),
+                Unsettled::Asked(..) => refused(format!(
+                    "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
+                    plan.node_name(node)
+                )),
+            })?
+        } else {
+            routes
+        };
         writes.push((node, output.writes));
         directions.push((node, output.jump, routes));
     }
@@ -294,6 +293,39 @@ async fn superstep<S: State>(
         .as_ref()
         .and_then(|recorder| recorder.current());
     made.ok_or_else(|| refused("nothing was written"))
+}
+
+/// Drops what is pending. What tasks beside it have finished is kept, and they lead on.
+async fn clear<S: State>(
+    machine: &mut Machine<S>,
+    log: &Log,
+    mut loaded: Option<Loaded<S>>,
+) -> Result<(), AgentError> {
+    let plan = Arc::clone(&machine.plan);
+    let mut finished = Vec::new();
+    if let Some(loaded) = &loaded {
+        let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
+        for task in tasks {
+            let node = match &*task.node {
+                START => Some(plan.nodes.len()),
+                _ => plan.stored_index(&task.node),
+            };
+            if let (Some(node), Some(Outcome::Finished(done))) = (node, &task.outcome) {
+                finished.push((node, done.clone()));
+            }
+        }
+    }
+    drop_pending(&mut loaded, &plan);
+    let parent = stand(machine, log, loaded)?;
+    let untouched = Arc::clone(&machine.state);
+    let kept = superstep(machine, parent, finished, &[]).await;
+    if let Err(AgentError::InvalidUpdate(_)) = kept {
+        // What was left behind does not fit together: none of it is kept.
+        machine.state = untouched;
+        machine.step -= 1;
+        return superstep(machine, parent, Vec::new(), &[]).await.map(drop);
+    }
+    kept.map(drop)
 }
 
 async fn add_input<S: State>(
