@@ -3,7 +3,7 @@
 use super::ended::{Unsettled, settle};
 use super::look::follows_edges;
 use super::machine::Machine;
-use super::panic::catch;
+use super::panic::{Panicked, catch};
 use super::task::Task;
 use crate::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
@@ -45,7 +45,8 @@ pub(super) fn check_answer<S: State>(
     Ok(routes)
 }
 
-/// The error of a router, as its node's: a key that is not in the path map is one of routing.
+/// The error of a router, as its node's: a key that is not in the path map is one of routing, and a
+/// panic says where it was.
 fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> NodeError {
     match error.downcast_ref::<UnknownKey>() {
         Some(unknown) => NodeError::from_agent(AgentError::Routing {
@@ -53,7 +54,10 @@ fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> Node
             target: unknown.key.to_string(),
             problem: unknown.to_string(),
         }),
-        None => error,
+        None => match error.downcast_ref::<Panicked>() {
+            Some(panicked) => panicked.of_router().into(),
+            None => error,
+        },
     }
 }
 
