@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::before::{joined, last_by_edge};
 use super::commit::Changes;
 use super::ended::{Done, Ended, Unsettled};
 use super::load::{Loaded, Outcome, TaskState};
@@ -15,9 +16,7 @@ use super::task::Task;
 use super::update::{Change, Target};
 use super::{StateUpdate, ThreadUpdate};
 use crate::AgentError;
-use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, JoinRecord, Source, Stored, ThreadKey,
-};
+use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::node::{NodeError, Output};
@@ -125,12 +124,13 @@ async fn drop_but_arrived<S: State>(
     let mut arrived = Vec::new();
     let mut tasks = Vec::new();
     if let Some(loaded) = loaded {
+        let joined = joined(&*log.saver, &log.key, plan, &loaded.stored).await?;
         for mut task in std::mem::take(&mut loaded.tasks) {
             let by_edge = !task.joined_in && task.argument.is_none();
             let Some(node) = plan.stored_index(&task.node).filter(|_| by_edge) else {
                 continue;
             };
-            if plan.defers(node) || joined(log, plan, &loaded.stored, &task.node).await? {
+            if plan.defers(node) || joined.contains(&task.node) {
                 task.forget();
                 arrived.push(node);
                 tasks.push(task);
@@ -142,41 +142,6 @@ async fn drop_but_arrived<S: State>(
         loaded.tasks = tasks;
     }
     Ok(arrived)
-}
-
-/// True when a join has made `node` pending at that checkpoint.
-async fn joined<S: State>(
-    log: &Log,
-    plan: &Plan<S>,
-    at: &Stored,
-    node: &NodeName,
-) -> Result<bool, AgentError> {
-    let mut joins = plan.topology_joins.iter();
-    if !joins.any(|(_, target)| target == node) {
-        return Ok(false);
-    }
-    let mut base = at.checkpoint.base;
-    while let Some(Base { id, with_tasks }) = base {
-        let chain = log.saver.load(&log.key, Some(id)).await?;
-        let records = chain.map(|chain| chain.records).unwrap_or_default();
-        let Some(before) = records.last() else { break };
-        let checkpoint = &before.checkpoint;
-        let ran = |name: &NodeName| checkpoint.tasks.iter().any(|task| task.node == *name);
-        if with_tasks {
-            let fired = |(sources, target): &(Vec<NodeName>, NodeName)| {
-                let same = |join: &&JoinRecord| join.target == *target && join.sources == *sources;
-                let record = checkpoint.joins.iter().find(same);
-                let seen = |name: &NodeName| record.is_some_and(|join| join.seen.contains(name));
-                target == node && sources.iter().all(|name| ran(name) || seen(name))
-            };
-            return Ok(plan.topology_joins.iter().any(fired));
-        }
-        if !ran(node) {
-            break;
-        }
-        base = checkpoint.base;
-    }
-    Ok(false)
 }
 
 async fn write<S: State>(
@@ -400,39 +365,4 @@ pub(super) async fn copy<S: State>(
     }
     machine.record(origin, entry).await?;
     Ok(places)
-}
-
-/// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
-/// from outside do not.
-pub(super) async fn last_by_edge(
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
-    from: &Stored,
-) -> Result<Vec<NodeName>, AgentError> {
-    if !from.checkpoint.ran.is_empty() {
-        return Ok(from.checkpoint.ran.clone());
-    }
-    let mut base = from.checkpoint.base;
-    while let Some(Base { id, with_tasks }) = base {
-        let chain = saver.load(key, Some(id)).await?;
-        let records = chain.map(|chain| chain.records).unwrap_or_default();
-        let Some(before) = records.last() else { break };
-        if with_tasks {
-            let by_edge = before
-                .checkpoint
-                .tasks
-                .iter()
-                .filter(|task| task.argument.is_none());
-            let mut nodes: Vec<_> = by_edge.map(|task| Arc::clone(&task.node)).collect();
-            nodes.dedup();
-            if !nodes.is_empty() {
-                return Ok(nodes);
-            }
-        }
-        if !before.checkpoint.ran.is_empty() {
-            return Ok(before.checkpoint.ran.clone());
-        }
-        base = before.checkpoint.base;
-    }
-    Ok(vec![START.into()])
 }

@@ -129,7 +129,13 @@ impl<'a> Chunks<'a> {
             }
             EventKind::TaskFinished(task) => {
                 let inside = [path.as_slice(), std::slice::from_ref(&task.node)].concat();
-                if leaves(&task.writes) || self.paused.remove(&inside) {
+                // A subgraph that has finished writes all its fields.
+                let node = self.node(&path, &task.node);
+                let stopped = node.is_some_and(|node| node.subgraph.is_some())
+                    && task.writes.is_empty()
+                    && task.error.is_none()
+                    && task.interrupts.is_empty();
+                if leaves(&task.writes) || self.paused.remove(&inside) || stopped {
                     return;
                 }
                 let schema = self.schema(&path);

@@ -105,10 +105,9 @@ fn tasks(snapshot: &Snapshot<Dynamic>, graph: Option<&GraphSpec>) -> Value {
             "error": task.error.is_some(),
             "interrupts": payloads(&task.interrupts),
         });
-        let nodes = graph.iter().flat_map(|graph| &graph.nodes);
-        let inner = nodes.filter(|node| *node.name == *task.node);
-        let inner = inner.filter_map(|node| node.subgraph.as_deref());
-        if let Some(inner) = inner.last()
+        let mut nodes = graph.iter().flat_map(|graph| &graph.nodes);
+        let node = nodes.find(|node| *node.name == *task.node);
+        if let Some(inner) = node.and_then(|node| node.subgraph.as_deref())
             && !matches!(inner.checkpointer, Checkpointing::None)
         {
             shown["state"] = state(task.inside::<Dynamic>(), Some(inner));
