@@ -46,6 +46,22 @@ pub enum SqliteError {
     Closed,
 }
 
+impl SqliteError {
+    /// What is wrong with a file that is not as SQLite has written it.
+    pub(crate) fn damage(&self) -> Option<String> {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let Self::Sqlite(source) = self else {
+            return None;
+        };
+        let error = source.downcast_ref::<rusqlite::Error>()?;
+        let damaged = matches!(
+            error.sqlite_error_code(),
+            Some(DatabaseCorrupt | NotADatabase)
+        );
+        damaged.then(|| error.to_string())
+    }
+}
+
 impl From<rusqlite::Error> for SqliteError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {

@@ -245,7 +245,10 @@ impl Checkpointer for SqliteSaver {
 
 impl From<SqliteError> for CheckpointError {
     fn from(error: SqliteError) -> Self {
-        Self::storage(error)
+        match error.damage() {
+            Some(what) => Self::Corrupt(what),
+            None => Self::storage(error),
+        }
     }
 }
 

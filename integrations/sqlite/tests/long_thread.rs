@@ -6,7 +6,9 @@ mod chat;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use langgraph::message::Message;
 use langgraph_sqlite::{Database, Options, SqliteSaver, Synchronous};
 use rusqlite::Connection;
 
@@ -49,4 +51,22 @@ async fn j3_a_thread_of_5000_messages_takes_little_more_than_its_messages() {
     let graph = chat::chat(5_000, Arc::new(SqliteSaver::open(&path).unwrap()), |_| ()).unwrap();
     let found = graph.get_state("t").await.unwrap().unwrap();
     assert!(found.values == *done.state());
+
+    // Without optimization, and beside other tests: a bound for what it should not become again.
+    let json = serde_json::to_vec(&found.values.messages).unwrap();
+    let (mut reading, mut loading) = (Duration::MAX, Duration::MAX);
+    for _ in 0..5 {
+        let start = Instant::now();
+        let read: Vec<Message> = serde_json::from_slice(&json).unwrap();
+        reading = reading.min(start.elapsed());
+        let start = Instant::now();
+        let loaded = graph.get_state("t").await.unwrap().unwrap();
+        loading = loading.min(start.elapsed());
+        assert_eq!(read.len(), loaded.values.messages.len());
+    }
+    let ratio = loading.as_secs_f64() / reading.as_secs_f64();
+    assert!(
+        ratio <= 8.0,
+        "{ratio} times as long as reading the messages"
+    );
 }

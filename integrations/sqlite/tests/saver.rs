@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, conformance};
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Formats, conformance};
+use langgraph_codecs::{Encrypted, Key, MessagePack};
 use langgraph_sqlite::SqliteSaver;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -21,6 +22,16 @@ async fn a_file_does_what_a_saver_has_to() {
 async fn a_database_in_memory_does_what_a_saver_has_to() {
     let report = conformance::run(async || {
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(SqliteSaver::in_memory()?))
+    });
+    report.await.assert_ok();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_saver_has_to_do_it_does_in_a_secret_binary_format() {
+    let report = conformance::run(async || {
+        let format = Encrypted::new(MessagePack, Key::new("k", &[7; 32]));
+        let saver = SqliteSaver::in_memory()?.with_formats(Formats::new(format));
+        Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(saver))
     });
     report.await.assert_ok();
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Call, NodeError, Output};
+use crate::checkpoint::{FormatError, given_back};
 use crate::graph::NodeName;
 use crate::state::State;
 
@@ -54,13 +55,13 @@ pub struct CachePolicy<S: State> {
     version: String,
 }
 
-type KeyOf<S> = Arc<dyn Fn(&S) -> Result<Value, serde_json::Error> + Send + Sync>;
+type KeyOf<S> = Arc<dyn Fn(&S) -> Result<Value, FormatError> + Send + Sync>;
 
 impl<S: State> CachePolicy<S> {
     /// Answers are used again for states with the same `key`.
     pub fn new<K: Serialize>(key: impl Fn(&S) -> K + Send + Sync + 'static) -> Self {
         Self {
-            key: Arc::new(move |state| serde_json::to_value(key(state))),
+            key: Arc::new(move |state| given_back(&key(state))),
             ttl: None,
             version: String::new(),
         }
@@ -72,7 +73,7 @@ impl<S: State> CachePolicy<S> {
         S: Serialize,
     {
         Self {
-            key: Arc::new(|state| serde_json::to_value(state)),
+            key: Arc::new(|state| given_back(state)),
             ttl: None,
             version: String::new(),
         }
@@ -354,15 +355,17 @@ impl<S: State> Cached<S> {
     }
 
     pub(super) fn key(&self, call: &Call<'_, S>) -> Result<CacheKey, NodeError> {
-        let unfit = |what: &str, error: &serde_json::Error| {
+        let unfit = |what: &str, error: &FormatError| {
             NodeError::msg(format!(
                 "the {what} cannot be a cache key, because it cannot be written as JSON: {error}; \
                  give `CachePolicy::new` a key that can"
             ))
         };
         let state = (self.policy.key)(call.state).map_err(|error| unfit("key", &error))?;
-        let item = call.item.map(super::send::ErasedItem::to_json).transpose();
-        let item = item.map_err(|error| unfit("item", &error))?;
+        let item = call
+            .item
+            .map(|item| Ok(serde_json::from_str(&item.to_text()?)?));
+        let item = item.transpose().map_err(|error| unfit("item", &error))?;
         // As values, whose objects have their keys sorted: equal inputs give equal texts.
         let input = match item {
             None => state,

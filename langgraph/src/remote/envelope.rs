@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::{AgentId, RemoteError, RequestId, StreamId};
+use crate::checkpoint::shown;
 
 /// One thing that an agent sends another.
 ///
@@ -169,9 +170,7 @@ impl EnvelopeBody {
     ///
     /// When `payload` cannot be written as JSON.
     pub fn complete(payload: &(impl Serialize + ?Sized)) -> Result<Self, RemoteError> {
-        serde_json::to_value(payload)
-            .map(Self::Complete)
-            .map_err(RemoteError::Unwritable)
+        written(payload).map(Self::Complete)
     }
 
     /// There is no reply.
@@ -322,6 +321,11 @@ pub(super) mod millis {
     ) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
     }
+}
+
+/// A message as it is sent: what JSON would change on the way is refused.
+pub(super) fn written(payload: &(impl Serialize + ?Sized)) -> Result<Value, RemoteError> {
+    shown(payload).map_err(RemoteError::Unwritable)
 }
 
 #[cfg(test)]

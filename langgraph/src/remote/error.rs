@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{AgentId, ErrorCode, RequestId, StreamError};
+use crate::checkpoint::FormatError;
 use crate::error::Failure;
 use crate::node::NodeError;
 
@@ -77,7 +78,7 @@ pub enum RemoteError {
     NotWhole(&'static str),
     /// A request or a reply cannot be written as JSON.
     #[error("the message cannot be written as JSON: {0}")]
-    Unwritable(#[source] serde_json::Error),
+    Unwritable(#[source] FormatError),
     /// A request or a reply is not of the type that was expected.
     #[error("the message has another shape than expected: {0}")]
     Unreadable(#[source] serde_json::Error),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Sleep;
 
+use super::envelope::written;
 use super::reply::ReplyAssembler;
 use super::{
     AgentEnvelope, AgentId, EnvelopeBody, RemoteError, RequestId, StreamContent, StreamLimits,
@@ -158,10 +159,7 @@ impl RemoteNode {
     {
         BoundRemoteNode {
             node: self,
-            extract: Arc::new(move |state| {
-                let request = extract(state).map(serde_json::to_value);
-                request.transpose().map_err(RemoteError::Unwritable)
-            }),
+            extract: Arc::new(move |state| extract(state).as_ref().map(written).transpose()),
             apply: Arc::new(move |reply| {
                 let reply = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
                 apply(reply).into_output()
@@ -345,11 +343,7 @@ where
     fn into_node(self) -> ConfiguredNode<S> {
         let bound = BoundRemoteNode {
             node: self,
-            extract: Arc::new(|state: &S| {
-                serde_json::to_value(state)
-                    .map(Some)
-                    .map_err(RemoteError::Unwritable)
-            }),
+            extract: Arc::new(|state: &S| written(state).map(Some)),
             apply: Arc::new(|reply| {
                 let update = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
                 Ok(Output::update(update))

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::assemble::weight;
+use super::envelope::written;
 use super::{
     AgentEnvelope, EnvelopeBody, ErrorCode, RemoteError, StreamAssembler, StreamContent,
     StreamError, StreamId, StreamLimits,
@@ -199,7 +200,7 @@ impl Replies {
         stream: &StreamId,
         chunk: &(impl Serialize + Sync + ?Sized),
     ) -> Result<(), RemoteError> {
-        let chunk = serde_json::to_value(chunk).map_err(RemoteError::Unwritable)?;
+        let chunk = written(chunk)?;
         let stream_id = stream.clone();
         self.send(EnvelopeBody::StreamChunk { stream_id, chunk })
             .await;

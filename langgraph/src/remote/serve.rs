@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::envelope::written;
 use super::{
     AgentEnvelope, AgentHandler, EnvelopeBody, ErrorCode, RemoteError, Replies, ReplyStream,
     StreamContent, StreamId,
@@ -66,9 +67,7 @@ where
             let request = request.payload().map_err(NodeError::from)?;
             input(request).into_output()
         }),
-        reply: Arc::new(move |state| {
-            serde_json::to_value(reply(state)).map_err(RemoteError::Unwritable)
-        }),
+        reply: Arc::new(move |state| written(&reply(state))),
         configure: Arc::new(|run, _| run),
         streamed: false,
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::commit::Changes;
 use super::ended::{Done, Ended, Unsettled};
-use super::load::Loaded;
+use super::load::{Loaded, TaskState};
 use super::log::Log;
 use super::look::look;
 use super::machine::Machine;
@@ -16,7 +16,7 @@ use super::update::{Change, Target};
 use super::{StateUpdate, ThreadUpdate};
 use crate::AgentError;
 use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, Source, Stored, ThreadKey,
+    Base, CheckpointError, CheckpointId, Checkpointer, JoinRecord, Source, Stored, ThreadKey,
 };
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
@@ -53,8 +53,8 @@ pub(super) async fn apply<S: State>(
         Change::Updates(supersteps) => write(machine, log, loaded, supersteps).await?,
         Change::Input(input) => add_input(machine, log, loaded, input).await?,
         Change::Clear => {
-            forget_unknown(&mut loaded, &machine.plan);
-            let parent = stand(machine, log, loaded, &[])?;
+            drop_pending(&mut loaded, &machine.plan);
+            let parent = stand(machine, log, loaded)?;
             machine.step += 1;
             machine.record(behind(parent, Source::Update), None).await?;
         }
@@ -94,36 +94,94 @@ fn behind(parent: Option<CheckpointId>, source: Source) -> Origin {
     }
 }
 
-/// Puts a machine where a log stands, with only those of its tasks, and returns the checkpoint.
+/// Puts a machine where a log stands, and returns the checkpoint.
 fn stand<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
-    keep: &[usize],
 ) -> Result<Option<CheckpointId>, AgentError> {
-    let Some(mut loaded) = loaded else {
+    let Some(loaded) = loaded else {
         machine.recorder = Some(Box::new(log.recorder(machine, None)));
         return Ok(None);
     };
     let recorder = log.recorder_behind(machine, &loaded);
     let id = loaded.stored.checkpoint.id;
-    let tasks = std::mem::take(&mut loaded.tasks);
-    let kept = tasks
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| keep.contains(index));
-    loaded.tasks = kept.map(|(_, task)| task).collect();
     loaded.restore(machine, &log.key.thread, Some(recorder))?;
     Ok(Some(id))
 }
 
-/// Drops deferred nodes that the graph has no more, as what is pending is dropped: a thread of a
-/// graph that was changed can be moved on.
-fn forget_unknown<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
+/// Drops what is pending, and deferred nodes that the graph has no more: a thread of a graph that
+/// was changed can be moved on.
+fn drop_pending<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
     if let Some(loaded) = loaded {
+        loaded.tasks.clear();
         let deferred = &mut loaded.stored.checkpoint.deferred;
         deferred.retain(|node| plan.stored_index(node).is_some());
     }
+}
+
+/// The same, but what has come by a join or was deferred stays pending until it has run: these
+/// nodes.
+async fn drop_but_arrived<S: State>(
+    log: &Log,
+    loaded: &mut Option<Loaded<S>>,
+    plan: &Plan<S>,
+) -> Result<Vec<usize>, AgentError> {
+    let mut arrived = Vec::new();
+    let mut tasks = Vec::new();
+    if let Some(loaded) = loaded {
+        for mut task in std::mem::take(&mut loaded.tasks) {
+            let by_edge = !task.joined_in && task.argument.is_none();
+            let Some(node) = plan.stored_index(&task.node).filter(|_| by_edge) else {
+                continue;
+            };
+            if plan.defers(node) || joined(log, plan, &loaded.stored, &task.node).await? {
+                task.forget();
+                arrived.push(node);
+                tasks.push(task);
+            }
+        }
+    }
+    drop_pending(loaded, plan);
+    if let Some(loaded) = loaded {
+        loaded.tasks = tasks;
+    }
+    Ok(arrived)
+}
+
+/// True when a join has made `node` pending at that checkpoint.
+async fn joined<S: State>(
+    log: &Log,
+    plan: &Plan<S>,
+    at: &Stored,
+    node: &NodeName,
+) -> Result<bool, AgentError> {
+    let mut joins = plan.topology_joins.iter();
+    if !joins.any(|(_, target)| target == node) {
+        return Ok(false);
+    }
+    let mut base = at.checkpoint.base;
+    while let Some(Base { id, with_tasks }) = base {
+        let chain = log.saver.load(&log.key, Some(id)).await?;
+        let records = chain.map(|chain| chain.records).unwrap_or_default();
+        let Some(before) = records.last() else { break };
+        let checkpoint = &before.checkpoint;
+        let ran = |name: &NodeName| checkpoint.tasks.iter().any(|task| task.node == *name);
+        if with_tasks {
+            let fired = |(sources, target): &(Vec<NodeName>, NodeName)| {
+                let same = |join: &&JoinRecord| join.target == *target && join.sources == *sources;
+                let record = checkpoint.joins.iter().find(same);
+                let seen = |name: &NodeName| record.is_some_and(|join| join.seen.contains(name));
+                target == node && sources.iter().all(|name| ran(name) || seen(name))
+            };
+            return Ok(plan.topology_joins.iter().any(fired));
+        }
+        if !ran(node) {
+            break;
+        }
+        base = checkpoint.base;
+    }
+    Ok(false)
 }
 
 async fn write<S: State>(
@@ -140,8 +198,9 @@ async fn write<S: State>(
         None => vec![NodeName::from(START)],
         Some(loaded) => last_by_edge(&*log.saver, &log.key, &loaded.stored).await?,
     };
-    forget_unknown(&mut loaded, &machine.plan);
-    let mut parent = stand(machine, log, loaded, &[])?;
+    let plan = Arc::clone(&machine.plan);
+    let arrived = drop_but_arrived(log, &mut loaded, &plan).await?;
+    let mut parent = stand(machine, log, loaded)?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
         for update in updates {
@@ -164,7 +223,6 @@ async fn write<S: State>(
                     )));
                 }
             };
-            let plan = Arc::clone(&machine.plan);
             let node = if &*name == START {
                 Some(plan.nodes.len())
             } else {
@@ -178,7 +236,7 @@ async fn write<S: State>(
             enter(&plan, &mut output);
             writes.push((node, output));
         }
-        parent = Some(superstep(machine, parent, writes).await?);
+        parent = Some(superstep(machine, parent, writes, &arrived).await?);
     }
     Ok(())
 }
@@ -188,9 +246,12 @@ async fn superstep<S: State>(
     machine: &mut Machine<S>,
     parent: Option<CheckpointId>,
     updates: Vec<(usize, Output<S>)>,
+    arrived: &[usize],
 ) -> Result<CheckpointId, AgentError> {
     let plan = Arc::clone(&machine.plan);
-    machine.frontier.clear();
+    machine.frontier.retain(|task| {
+        task.argument.is_none() && (plan.defers(task.node) || arrived.contains(&task.node))
+    });
     machine.step += 1;
     machine.taken += 1;
     let mut writes = Vec::with_capacity(updates.len());
@@ -217,6 +278,11 @@ async fn superstep<S: State>(
     for (node, jump, routes) in directions {
         machine.follow(&plan, node, jump, routes)?;
     }
+    // One that an edge has reached again waits again.
+    let deferred = &machine.deferred;
+    machine
+        .frontier
+        .retain(|task| !deferred.contains(&task.node));
     machine.settle();
     machine.release_deferred();
     let entry = machine.entry(written)?;
@@ -233,7 +299,7 @@ async fn superstep<S: State>(
 async fn add_input<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
-    loaded: Option<Loaded<S>>,
+    mut loaded: Option<Loaded<S>>,
     input: Result<Output<S>, NodeError>,
 ) -> Result<(), AgentError> {
     let plan = Arc::clone(&machine.plan);
@@ -241,8 +307,14 @@ async fn add_input<S: State>(
     let mut input = input.map_err(|error| machine.failure(start, error))?;
     enter(&plan, &mut input);
     let fresh = loaded.is_none();
-    let unfinished = loaded.as_ref().map_or_else(Vec::new, Loaded::unfinished);
-    let parent = stand(machine, log, loaded, &unfinished)?;
+    if let Some(loaded) = &mut loaded {
+        // What is pending runs anew beside it; an input that was not taken up gives way to it.
+        loaded
+            .tasks
+            .retain(|task| !task.joined_in && &*task.node != START);
+        loaded.tasks.iter_mut().for_each(TaskState::forget);
+    }
+    let parent = stand(machine, log, loaded)?;
     if !fresh {
         machine.step += 1;
     }
@@ -251,14 +323,15 @@ async fn add_input<S: State>(
     machine.record(behind(parent, Source::Input), None).await
 }
 
-/// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers.
+/// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
+/// where each of them stands now.
 pub(super) async fn copy<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     mut loaded: Loaded<S>,
     origin: Origin,
     command: Option<Output<S>>,
-) -> Result<(), AgentError> {
+) -> Result<Vec<usize>, AgentError> {
     let recorder = log.recorder_behind(machine, &loaded);
     loaded.tasks.retain(|task| !task.joined_in);
     for task in &mut loaded.tasks {
@@ -266,10 +339,15 @@ pub(super) async fn copy<S: State>(
     }
     loaded.restore(machine, &log.key.thread, Some(recorder))?;
     machine.step += 1;
+    let mut places: Vec<usize> = (0..machine.frontier.len()).collect();
     let mut entry = Vec::new();
     if let Some(command) = command {
-        let joining = machine.joining(command.jump)?;
-        machine.frontier.extend(joining);
+        for task in machine.joining(command.jump)? {
+            let place = machine.insert(task);
+            for moved in places.iter_mut().filter(|old| **old >= place) {
+                *moved += 1;
+            }
+        }
         let writes = command.writes.into_vec();
         for write in writes.clone() {
             machine.commit().apply(usize::MAX, write)?;
@@ -288,7 +366,8 @@ pub(super) async fn copy<S: State>(
             recorder.keep_input(index, input)?;
         }
     }
-    machine.record(origin, entry).await
+    machine.record(origin, entry).await?;
+    Ok(places)
 }
 
 /// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates

@@ -47,8 +47,10 @@ pub(super) struct Read<'a, S: State> {
 
 /// A thread at `at`, or at its head; none when there is no such checkpoint.
 pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
-    // A graph inside another one wants to know more than the state.
-    if read.changes || !read.key.namespace.is_empty() {
+    // A graph inside another one wants to know more than the state; and what ends that which is
+    // ephemeral is in what is left out.
+    let ephemeral = !read.plan.fields.ephemeral.is_empty();
+    if read.changes || ephemeral || !read.key.namespace.is_empty() {
         return load_all(read).await;
     }
     match load_state(read).await {

@@ -8,20 +8,34 @@ use std::task::{Context, Poll};
 
 use crate::node::NodeError;
 
-/// A node panicked.
+/// A node panicked, or a router behind it.
 #[derive(Debug, thiserror::Error)]
-#[error("panicked: {0}")]
-pub(crate) struct Panicked(String);
+#[error("{}panicked: {text}", if *.router { "a router behind it " } else { "" })]
+pub(crate) struct Panicked {
+    text: String,
+    router: bool,
+}
 
 impl Panicked {
     pub(super) fn new(payload: &(dyn Any + Send)) -> Self {
         let text = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned());
-        Self(
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "unknown".to_owned()),
-        )
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self::saying(text.unwrap_or_else(|| "unknown".to_owned()))
+    }
+
+    fn saying(text: String) -> Self {
+        let router = false;
+        Self { text, router }
+    }
+
+    /// It was not the node, but a router behind it.
+    pub(super) fn of_router(&self) -> Self {
+        Self {
+            text: self.text.clone(),
+            router: true,
+        }
     }
 }
 
@@ -35,12 +49,12 @@ pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
 
 impl Panicked {
     pub(super) fn into_message(self) -> String {
-        self.0
+        self.text
     }
 
     /// The runtime lost the task without a word, as when it shuts down.
     pub(super) fn lost() -> Self {
-        Self("the async runtime dropped the task".to_owned())
+        Self::saying("the async runtime dropped the task".to_owned())
     }
 }
 

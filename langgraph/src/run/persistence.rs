@@ -17,6 +17,12 @@ pub enum Persistence {
     /// Its state too, from call to call, under that key: a thread within the thread. The input of a
     /// call is merged into it by the reducers. Calls of one key never run side by side; give each
     /// instance a key of its own.
+    ///
+    /// What it keeps belongs to the thread and not to its checkpoints: a run from an older checkpoint
+    /// of the thread finds it as the newest call left it. A graph over the state of the graph around
+    /// it is given all of that state as the input of each call, so that what is appended there is
+    /// appended here again; one that keeps a list wants a state of its own, with
+    /// [`mapped`](CompiledStateGraph::mapped).
     PerThread(String),
     /// Nothing: a resume runs it from its beginning, with the answers there are.
     None,

@@ -3,7 +3,7 @@
 use super::ended::{Unsettled, settle};
 use super::look::follows_edges;
 use super::machine::Machine;
-use super::panic::catch;
+use super::panic::{Panicked, catch};
 use super::task::Task;
 use crate::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
@@ -45,7 +45,8 @@ pub(super) fn check_answer<S: State>(
     Ok(routes)
 }
 
-/// The error of a router, as its node's: a key that is not in the path map is one of routing.
+/// The error of a router, as its node's: a key that is not in the path map is one of routing, and a
+/// panic says where it was.
 fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> NodeError {
     match error.downcast_ref::<UnknownKey>() {
         Some(unknown) => NodeError::from_agent(AgentError::Routing {
@@ -53,7 +54,10 @@ fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> Node
             target: unknown.key.to_string(),
             problem: unknown.to_string(),
         }),
-        None => error,
+        None => match error.downcast_ref::<Panicked>() {
+            Some(panicked) => panicked.of_router().into(),
+            None => error,
+        },
     }
 }
 
@@ -278,6 +282,22 @@ impl<S: State> Machine<S> {
             self.frontier.sort_unstable_by_key(|task| task.node);
         }
         self.frontier.append(&mut self.sends);
+    }
+
+    /// Puts a task into the frontier where [`settle`](Self::settle) would have it, and says where.
+    pub(super) fn insert(&mut self, task: Task<S>) -> usize {
+        let start = self.plan.nodes.len();
+        let behind = |other: &Task<S>| {
+            other.argument.is_some() || other.node != start && other.node > task.node
+        };
+        let sent = task.argument.is_some();
+        let place = self
+            .frontier
+            .iter()
+            .position(|other| !sent && behind(other));
+        let place = place.unwrap_or(self.frontier.len());
+        self.frontier.insert(place, task);
+        place
     }
 
     /// Deferred nodes run when nothing else is pending.

@@ -6,7 +6,7 @@ use super::Run;
 use super::answers::{Given, assign, given};
 use super::change::copy;
 use super::ended::Done;
-use super::load::Loaded;
+use super::load::{Loaded, TaskState};
 use super::log::Log;
 use super::machine::Machine;
 use super::options::Begin;
@@ -78,18 +78,23 @@ pub(super) async fn proceed<S: State>(
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = log.key.thread.clone();
-    let Some(loaded) = log.load(machine, at).await? else {
+    let Some(mut loaded) = log.load(machine, at).await? else {
         return Err(CheckpointError::UnknownThread(thread).into());
     };
-    let checkpoint = &loaded.stored.checkpoint;
-    // Another time is not changed: a copy of it goes on. An update was made to go on from.
-    let elsewhere = match (at, given.is_empty()) {
-        (None, _) => false,
-        (Some(_), true) => checkpoint.source != Source::Update,
-        (Some(id), false) => loaded.head.id != id,
-    };
-    if elsewhere {
-        return fork(machine, &log, loaded, given, command).await;
+    if let Some(id) = at {
+        // Another time is not changed: a copy of it goes on. An update or a copy was made to go on
+        // from, once.
+        let again = given.is_empty();
+        let made = matches!(
+            loaded.stored.checkpoint.source,
+            Source::Update | Source::Fork
+        );
+        if loaded.head.id != id || again && !made {
+            return fork(machine, &log, loaded, given, command).await;
+        }
+        if again {
+            loaded.tasks.iter_mut().for_each(TaskState::forget);
+        }
     }
     let answers = assign(&thread, &loaded.open(&[]), given)?;
     go_on(machine, &log, loaded, answers, command).await
@@ -113,8 +118,9 @@ async fn fork<S: State>(
         }),
         source: Source::Fork,
     };
-    copy(machine, log, loaded, origin, command).await?;
+    let places = copy(machine, log, loaded, origin, command).await?;
     for (task, answer) in answers {
+        let task = places.get(task).copied().unwrap_or(task);
         if let Some(task) = machine.frontier.get_mut(task) {
             task.add_answer(answer.clone());
         }

@@ -135,8 +135,8 @@ impl<S: State> IntoFuture for ThreadUpdate<S> {
 impl<S: State> CompiledStateGraph<S> {
     /// Writes to a thread from outside: a new checkpoint, whose update went through the reducers.
     ///
-    /// What was pending is dropped; what comes next is what follows the node that the update is
-    /// written as. Unless [`as_node`](ThreadUpdate::as_node) says which, that is the node that ran
+    /// What was pending is dropped, but for nodes that a join has started or that are deferred; what
+    /// comes next is what follows the node that the update is written as. Unless [`as_node`](ThreadUpdate::as_node) says which, that is the node that ran
     /// last by an edge.
     ///
     /// # Examples

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, Snapshot};
 use langgraph::run::{Run, StreamOptions};
 use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
 use serde_json::{Map, Value, json};
@@ -137,12 +137,14 @@ impl Session {
         match &action.what {
             Do::Invoke { input } => {
                 let run = self.input(input, thread)?;
-                self.invoke(self.configured(run, thread, at, &action.config)?)
+                let goes_on = input.is_null();
+                self.invoke(self.configured(run, thread, at, &action.config)?, goes_on)
                     .await
             }
             Do::Command(command) => {
                 let run = self.command(command, thread).await?;
-                self.invoke(self.configured(run, thread, at, &action.config)?)
+                let goes_on = self.knows(thread).await?;
+                self.invoke(self.configured(run, thread, at, &action.config)?, goes_on)
                     .await
             }
             Do::Stream {
@@ -169,6 +171,10 @@ impl Session {
                     Some(id) => self.graph.get_state_at(thread, id).await?,
                     None => self.graph.get_state(thread).await?,
                 };
+                let found = match found {
+                    Some(found) if at.is_none() => Some(self.without_joined(thread, found).await?),
+                    found => found,
+                };
                 Ok(json!({ "state": snapshot::state(found.as_ref()) }))
             }
             Do::GetHistory {} => {
@@ -187,6 +193,19 @@ impl Session {
                 Ok(json!({ "ok": true }))
             }
         }
+    }
+
+    /// Python does not show what a command has started beside a checkpoint's own tasks.
+    async fn without_joined(
+        &self,
+        thread: &str,
+        found: Snapshot<Dynamic>,
+    ) -> Result<Snapshot<Dynamic>, Trouble> {
+        let saved = self.graph.get_state_at(thread, found.id).await?;
+        Ok(match saved {
+            Some(saved) => snapshot::of_the_first(saved.tasks.len(), found),
+            None => found,
+        })
     }
 
     async fn checkpoint(&self, thread: &str, index: usize) -> Result<CheckpointId, Trouble> {
@@ -214,7 +233,7 @@ impl Session {
                 self.graph.resume_all(thread, answers)
             }
             (None, None) => {
-                let known = !self.keeps || self.graph.get_state(thread).await?.is_some();
+                let known = !self.keeps || self.knows(thread).await?;
                 let command = command.unwrap_or_default();
                 return Ok(if known {
                     self.graph.proceed(thread).command(command)
@@ -257,9 +276,7 @@ impl Session {
         thread: &str,
     ) -> Result<Vec<(String, Value)>, Trouble> {
         let snapshot = self.graph.get_state(thread).await?;
-        let mut open = snapshot
-            .map(|snapshot| snapshot.interrupts)
-            .unwrap_or_default();
+        let mut open = snapshot.as_ref().map_or_else(Vec::new, snapshot::open);
         let mut named = Vec::new();
         for (payload, answer) in pairs {
             let place = open.iter().position(|asked| same(&asked.payload, payload));
@@ -301,10 +318,14 @@ impl Session {
         Ok(run.limit(usize::try_from(limit).unwrap_or(0)))
     }
 
-    async fn invoke(&self, run: Run<Dynamic>) -> Result<Value, Trouble> {
+    async fn knows(&self, thread: &str) -> Result<bool, Trouble> {
+        Ok(self.keeps && self.graph.get_state(thread).await?.is_some())
+    }
+
+    async fn invoke(&self, run: Run<Dynamic>, goes_on: bool) -> Result<Value, Trouble> {
         let outcome = run.await?;
         Ok(json!({
-            "values": output(&outcome),
+            "values": output(&outcome, goes_on),
             "interrupts": payloads(outcome.interrupts()),
         }))
     }
@@ -331,10 +352,11 @@ impl Session {
     }
 }
 
-/// What a run answers with: its output fields, and `null` when it wrote none.
-fn output(outcome: &Outcome<Dynamic>) -> Value {
+/// What a run answers with: its output fields, and `null` when it wrote none. One that goes on has
+/// those it starts from.
+fn output(outcome: &Outcome<Dynamic>, goes_on: bool) -> Value {
     let state = outcome.state();
-    if state.touched == 0 && outcome.interrupts().is_empty() {
+    if state.touched == 0 && !goes_on && outcome.interrupts().is_empty() {
         return Value::Null;
     }
     messages::marked(Value::Object(state.output()))

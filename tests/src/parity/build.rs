@@ -126,7 +126,10 @@ fn subgraph(spec: &GraphSpec, place: &Place) -> Result<ConfiguredNode<Dynamic>, 
     let graph = build(spec, place)?.persistence(persistence(spec, place));
     let into = move |outer: &Dynamic| match outer.input(None) {
         Value::Object(values) => writes::input(&schema, values),
-        _ => writes::input(&schema, serde_json::Map::new()),
+        _ => langgraph::Command::update(DynamicUpdate {
+            no_object: true,
+            ..DynamicUpdate::default()
+        }),
     };
     let back = |inner: Dynamic| {
         if inner.left || inner.touched == 0 {

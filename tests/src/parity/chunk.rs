@@ -1,13 +1,13 @@
 //! The events of a run as the chunks that Python streams.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use langgraph::graph::NodeName;
 use langgraph::node::{Interrupt, Write};
 use langgraph::stream::{Event, EventKind, Mode, Modes};
 use serde_json::{Map, Value, json};
 
-use super::case::GraphSpec;
+use super::case::{GraphSpec, NodeSpec};
 use super::compare::sorted;
 use super::messages;
 use super::schema::Schema;
@@ -60,6 +60,8 @@ pub(super) struct Chunks<'a> {
     task: Option<(usize, String)>,
     /// The superstep of the graph that was started.
     step: usize,
+    /// Graphs that stopped at a breakpoint.
+    paused: HashSet<Vec<NodeName>>,
     /// How many starts of tasks that were not sent the chunks end with.
     started_by_edge: usize,
 }
@@ -79,6 +81,7 @@ impl<'a> Chunks<'a> {
             told: Vec::new(),
             task: None,
             step: 0,
+            paused: HashSet::new(),
             started_by_edge: 0,
         }
     }
@@ -117,12 +120,16 @@ impl<'a> Chunks<'a> {
                 if task.input.argument.is_none() {
                     self.graph(&path).values = Some(task.input.values().clone());
                 }
-                let input = messages::marked(task.input.input(None));
+                let fields = self
+                    .node(&path, &task.node)
+                    .and_then(|node| node.input_fields.as_ref());
+                let input = messages::marked(task.input.input(fields));
                 let chunk = json!({ "type": "start", "name": &*task.node, "input": input });
                 self.start(&path, task.input.argument.is_some(), chunk);
             }
             EventKind::TaskFinished(task) => {
-                if leaves(&task.writes) {
+                let inside = [path.as_slice(), std::slice::from_ref(&task.node)].concat();
+                if leaves(&task.writes) || self.paused.remove(&inside) {
                     return;
                 }
                 let schema = self.schema(&path);
@@ -131,7 +138,7 @@ impl<'a> Chunks<'a> {
                     "type": "finish",
                     "name": &*task.node,
                     "result": messages::unmarked(Value::Object(result)),
-                    "error": task.error,
+                    "error": task.error.as_deref().map(innermost),
                     "interrupts": payloads(&task.interrupts),
                 });
                 self.push(&path, "tasks", chunk);
@@ -164,6 +171,11 @@ impl<'a> Chunks<'a> {
     }
 
     fn interrupt(&mut self, path: &[NodeName], interrupts: &[Interrupt]) {
+        if interrupts.is_empty() && !path.is_empty() {
+            // In Python only the graph that was started tells of a breakpoint.
+            self.paused.insert(path.to_vec());
+            return;
+        }
         let asked = payloads(interrupts);
         self.push(path, "updates", json!({ "__interrupt__": asked }));
         if !interrupts.is_empty() {
@@ -194,8 +206,8 @@ impl<'a> Chunks<'a> {
         self.graphs.entry(path.to_vec()).or_default()
     }
 
-    /// The fields of the graph at that place.
-    fn schema(&self, path: &[NodeName]) -> Schema {
+    /// The graph at that place.
+    fn spec(&self, path: &[NodeName]) -> &'a GraphSpec {
         let mut graph = self.root;
         for name in path {
             let node = graph.nodes.iter().find(|node| *node.name == **name);
@@ -203,7 +215,21 @@ impl<'a> Chunks<'a> {
                 graph = inner;
             }
         }
-        Schema::of(graph).unwrap_or_default()
+        graph
+    }
+
+    /// The fields of the graph at that place.
+    fn schema(&self, path: &[NodeName]) -> Schema {
+        Schema::of(self.spec(path)).unwrap_or_default()
+    }
+
+    /// A node of the graph at that place.
+    fn node(&self, path: &[NodeName], name: &str) -> Option<&'a NodeSpec> {
+        let nodes = &self.spec(path).nodes;
+        nodes
+            .iter()
+            .map(|node| &**node)
+            .find(|node| node.name == name)
     }
 
     /// In Python the tasks that were sent start first.
@@ -257,6 +283,13 @@ fn racing(event: &Event<Dynamic>) -> Option<String> {
     }
     let path = event.namespace.iter().map(|name| &**name);
     Some(path.chain(node).collect::<Vec<_>>().join("/"))
+}
+
+/// What the innermost node failed with.
+fn innermost(error: &str) -> &str {
+    let inner = error.strip_prefix("node `");
+    let inner = inner.and_then(|rest| rest.split_once("` failed: "));
+    inner.map_or(error, |(_, inner)| innermost(inner))
 }
 
 /// A task whose command is for the graph around tells nothing in its own.

@@ -7,13 +7,18 @@ use langgraph::{AgentError, InvalidUpdate};
 use serde_json::{Value, json};
 
 use super::ops::Failed;
+use super::state::NO_OBJECT;
 
 /// An error as a result shows it.
 pub(super) fn error(error: &AgentError) -> Value {
     let kind = match error {
         AgentError::Node { .. } => return node(error.node_error(), error),
         AgentError::StepLimit { .. } => "recursion_limit",
-        AgentError::InvalidUpdate(InvalidUpdate::Reducer { .. }) => "reducer_error",
+        AgentError::InvalidUpdate(InvalidUpdate::Reducer { source, .. })
+            if source.reason() != NO_OBJECT =>
+        {
+            "reducer_error"
+        }
         AgentError::InvalidUpdate(_) => "invalid_update",
         AgentError::Routing { .. } => "invalid_route",
         AgentError::InvalidInput(_) => "invalid_input",

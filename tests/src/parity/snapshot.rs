@@ -1,6 +1,7 @@
 //! Checkpoints in the form of a case.
 
 use langgraph::checkpoint::{Snapshot, TaskSnapshot};
+use langgraph::node::Interrupt;
 use serde_json::{Map, Value, json};
 
 use super::chunk::payloads;
@@ -17,6 +18,22 @@ pub(super) fn state(snapshot: Option<&Snapshot<Dynamic>>) -> Value {
     let mut shown = common(snapshot);
     shown.insert("tasks".to_owned(), tasks(snapshot));
     Value::Object(shown)
+}
+
+/// The same thread without its tasks behind the first `count`.
+pub(super) fn of_the_first(count: usize, mut snapshot: Snapshot<Dynamic>) -> Snapshot<Dynamic> {
+    for task in snapshot.tasks.drain(count.min(snapshot.tasks.len())..) {
+        if task.result.is_none()
+            && let Some(place) = snapshot.next.iter().rposition(|name| *name == task.node)
+        {
+            snapshot.next.remove(place);
+        }
+        let asked = |id: &String| task.interrupts.iter().any(|interrupt| interrupt.id == *id);
+        snapshot
+            .interrupts
+            .retain(|interrupt| !asked(&interrupt.id));
+    }
+    snapshot
 }
 
 /// What `get_history` answers.
@@ -50,6 +67,12 @@ fn common(snapshot: &Snapshot<Dynamic>) -> Map<String, Value> {
 fn ordered(snapshot: &Snapshot<Dynamic>) -> impl Iterator<Item = &TaskSnapshot<Dynamic>> {
     let these = |sent: bool| snapshot.tasks.iter().filter(move |task| task.sent == sent);
     these(true).chain(these(false))
+}
+
+/// What is asked, in Python's order.
+pub(super) fn open(snapshot: &Snapshot<Dynamic>) -> Vec<Interrupt> {
+    let asked = ordered(snapshot).flat_map(|task| &task.interrupts);
+    asked.cloned().collect()
 }
 
 /// What runs next, in Python's order.

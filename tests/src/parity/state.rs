@@ -32,6 +32,8 @@ pub(super) struct DynamicUpdate {
     pub(super) values: Map<String, Value>,
     /// It is an input.
     pub(super) input: bool,
+    /// What a Send gave a graph was no object, so that there is no input in it.
+    pub(super) no_object: bool,
     /// It comes beside a command for the graph around.
     pub(super) leaves: bool,
     /// It is a whole state.
@@ -69,6 +71,9 @@ impl From<Dynamic> for DynamicUpdate {
         }
     }
 }
+
+/// Why an input is refused that is no object.
+pub(super) const NO_OBJECT: &str = "an input has to be an object";
 
 impl Dynamic {
     pub(super) fn new(schema: Arc<Schema>) -> Self {
@@ -146,6 +151,9 @@ impl State for Dynamic {
     }
 
     fn try_merge(&mut self, mut update: DynamicUpdate) -> Result<(), ReducerError> {
+        if update.no_object {
+            return Err(ReducerError::new(NO_OBJECT));
+        }
         self.note(&update);
         let schema = Arc::clone(&self.schema);
         for (name, kind) in schema.kinds() {

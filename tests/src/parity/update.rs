@@ -1,6 +1,6 @@
 //! Updates from outside: Python's reserved nodes are methods here.
 
-use langgraph::checkpoint::CheckpointId;
+use langgraph::checkpoint::{CheckpointError, CheckpointId};
 use langgraph::run::{StateUpdate, ThreadUpdate};
 use langgraph::{AgentError, Command, CompiledStateGraph, START};
 use serde_json::{Map, Value};
@@ -82,10 +82,17 @@ pub(super) async fn make(
     change: ThreadUpdate<Dynamic>,
     at: Option<CheckpointId>,
 ) -> Result<CheckpointId, AgentError> {
-    match at {
+    let made = match at {
         Some(at) => change.at(at).await,
         None => change.await,
-    }
+    };
+    // In Python there is nothing to copy then, which is one more update that is refused.
+    made.map_err(|error| match error {
+        AgentError::Checkpoint(CheckpointError::UnknownThread(thread)) => {
+            CheckpointError::InvalidUpdate(thread).into()
+        }
+        other => other,
+    })
 }
 
 fn input(schema: &Schema, values: Option<&Map<String, Value>>) -> Result<Command<Dynamic>, String> {

@@ -33,7 +33,7 @@ async fn an_error_in_a_box_is_given_back_as_it_was() {
     #[node]
     async fn fails(_: &Notes) -> Result<(), NodeError> {
         let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(Failed);
-        Err(boxed).map_err(NodeError::boxed)
+        Err(NodeError::boxed(boxed))
     }
 
     let graph = graph! { START => fails => END }.compile().unwrap();

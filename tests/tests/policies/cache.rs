@@ -358,3 +358,18 @@ async fn a_key_that_cannot_be_written_down_is_an_error() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_number_that_json_has_no_word_for_is_no_key() {
+    // Both would be `null`, and one would get the other's answer.
+    for n in [f64::NAN, f64::INFINITY] {
+        let policy = CachePolicy::new(move |_: &i64| n);
+        let mut graph = StateGraph::<i64>::new();
+        graph.add_node("node", (|n: &i64| PlainUpdate(Some(n + 1))).cache(policy));
+        graph.add_sequence(&["node"]);
+        let error = graph.compile().unwrap().invoke(1).await.unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("cannot be a cache key"), "{text}");
+        assert!(text.contains("finite"), "{text}");
+    }
+}

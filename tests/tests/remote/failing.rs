@@ -66,6 +66,13 @@ async fn h9_every_failure_names_node_and_agent() {
     }
 }
 
+#[test]
+fn a_message_that_json_would_change_is_not_sent() {
+    let error = EnvelopeBody::complete(&[0.5, f64::NAN]).unwrap_err();
+    assert!(matches!(error, RemoteError::Unwritable(_)), "{error}");
+    assert!(error.to_string().contains("[1]"), "{error}");
+}
+
 #[tokio::test]
 async fn h9_a_failure_inside_a_subgraph_has_the_path_to_it() {
     let mut outer = StateGraph::<Assistant>::new();

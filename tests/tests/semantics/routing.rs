@@ -451,3 +451,22 @@ async fn a_router_may_lead_back_to_its_own_node() {
     let by_macro = graph! { START => a => if again { a } else { END }; };
     assert_visits([graph, by_macro], "a@1 a@2 a@3").await;
 }
+
+#[tokio::test]
+async fn a_panic_in_a_router_is_told_apart_from_one_in_its_node() {
+    for side_by_side in [false, true] {
+        let mut graph = StateGraph::<Trail>::new();
+        graph.add_node("calm", |_: &Trail| TrailUpdate::default());
+        graph.add_node("other", |_: &Trail| TrailUpdate::default());
+        graph.add_edge(START, "calm").add_edge("other", END);
+        if side_by_side {
+            graph.add_edge(START, "other");
+        }
+        graph.add_router("calm", |_: &Trail| -> &'static str { panic!("a fork") });
+        let error = graph.compile().unwrap().invoke(()).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "node `calm` failed: a router behind it panicked: a fork"
+        );
+    }
+}

@@ -434,7 +434,7 @@ async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
     let mut graph = StateGraph::<Diary>::new();
     graph
         .add_node("slow", async |_: &Diary| {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
             wrote("slow")
         })
         .add_node("b", writer("b"))

@@ -206,5 +206,6 @@ async fn make_fork<S: State>(
         }),
         source: Source::Fork,
     };
-    copy(&mut machine, &log, loaded, origin, None).await
+    copy(&mut machine, &log, loaded, origin, None).await?;
+    Ok(())
 }

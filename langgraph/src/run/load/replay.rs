@@ -114,6 +114,11 @@ impl<'a, S: State> Replay<'a, S> {
                 // The input is the caller's, not a change of this graph.
                 *changes = Changes::default();
             }
+        } else if ends_superstep(before, stored) {
+            let ephemeral = &self.reader.plan.fields.ephemeral;
+            if !ephemeral.is_empty() {
+                Arc::make_mut(&mut self.state).reset(ephemeral);
+            }
         }
         Ok(&self.state)
     }
@@ -187,6 +192,16 @@ impl<'a, S: State> Replay<'a, S> {
         writes: impl IntoIterator<Item = &'w [Write<S>]>,
     ) -> bool {
         self.reader.formats.is_none() || self.known.are_new(reading.end(), writes)
+    }
+}
+
+/// An update from outside is a superstep, and an input ends the one that it drops.
+fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
+    let pending = |stored: &Stored| stored.checkpoint.tasks.len();
+    match stored.checkpoint.source {
+        Source::Update => true,
+        Source::Input => pending(stored) == 1 && before.is_some_and(|before| pending(before) > 0),
+        _ => false,
     }
 }
 

@@ -14,15 +14,6 @@ use crate::run::task::{Past, Task};
 use crate::state::State;
 
 impl<S: State> Loaded<S> {
-    /// The tasks that have not finished.
-    pub(in crate::run) fn unfinished(&self) -> Vec<usize> {
-        let tasks = self.tasks.iter().enumerate();
-        tasks
-            .filter(|(_, task)| !task.is_finished())
-            .map(|(index, _)| index)
-            .collect()
-    }
-
     /// Puts a machine where the thread stands.
     pub(in crate::run) fn restore(
         self,

@@ -6,7 +6,7 @@ use super::Loaded;
 use super::tasks::{Outcome, TaskState};
 use crate::checkpoint::{Snapshot, TaskSnapshot};
 use crate::graph::plan::Plan;
-use crate::graph::{NodeName, UnfilledJoin};
+use crate::graph::{NodeName, START, UnfilledJoin};
 use crate::node::Writes;
 use crate::run::commit::Commit;
 use crate::state::State;
@@ -30,11 +30,11 @@ impl<S: State> Loaded<S> {
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
     pub(in crate::run) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
-        if !tasks.iter().all(|task| task.is_finished()) {
-            let known = tasks
-                .iter()
-                .filter(|task| task.is_finished() || task.ran.is_some());
-            let writes = finished(plan, known.copied());
+        let known = tasks
+            .iter()
+            .filter(|task| self.has_run(task) || task.ran.is_some());
+        let writes = finished(plan, known.copied());
+        if !writes.is_empty() && !tasks.iter().all(|task| self.has_run(task)) {
             let mut state = Arc::clone(&self.state);
             let mut commit = Commit {
                 plan,
@@ -44,10 +44,21 @@ impl<S: State> Loaded<S> {
             };
             // What does not fit together is not shown; it has not happened yet.
             if commit.all(writes).is_ok() {
+                // What is ephemeral is seen once the superstep is over.
+                if !plan.fields.ephemeral.is_empty() {
+                    Arc::make_mut(&mut state).reset(&plan.fields.ephemeral);
+                }
                 self.state = state;
             }
         }
         self.show(false, namespace)
+    }
+
+    /// It has finished. START has when there is a checkpoint behind it: it keeps its input before it
+    /// takes it up.
+    fn has_run(&self, task: &TaskState<S>) -> bool {
+        let waits = &*task.node == START && self.head.id == self.stored.checkpoint.id;
+        task.is_finished() && !waits
     }
 
     /// The checkpoint as it was saved.
@@ -56,10 +67,11 @@ impl<S: State> Loaded<S> {
     }
 
     fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
+        let have_run: Vec<_> = self.tasks.iter().map(|task| self.has_run(task)).collect();
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
         // A superstep whose tasks have all finished without a checkpoint behind it runs again.
-        let whole = all || self.tasks.iter().all(TaskState::is_finished);
+        let whole = all || have_run.iter().all(|has_run| *has_run);
         let joins = checkpoint.joins.iter().map(|join| {
             UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
                 join.seen.contains(source)
@@ -78,18 +90,19 @@ impl<S: State> Loaded<S> {
             unfilled_joins: joins.collect(),
             metadata: checkpoint.metadata,
         };
-        for (index, task) in self.tasks.into_iter().enumerate() {
+        for ((index, task), has_run) in self.tasks.into_iter().enumerate().zip(have_run) {
             // It is no part of the checkpoint; but what it waits for has to be seen.
             if task.joined_in && (all || task.asked.is_none()) {
                 continue;
             }
-            if whole || !task.is_finished() {
+            if whole || !has_run {
                 snapshot.next.push(Arc::clone(&task.node));
             }
             let interrupts = task.questions(&base, index, namespace, all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
             let (result, error) = match task.outcome {
                 _ if task.lost_way.is_some() => (None, task.lost_way),
+                Some(Outcome::Finished(_)) if !has_run => (None, None),
                 Some(Outcome::Finished(done)) => (Some(done.output.writes.into_vec()), None),
                 Some(Outcome::Failed(error)) => (None, Some(error)),
                 _ => (None, None),
