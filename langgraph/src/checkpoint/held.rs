@@ -7,6 +7,7 @@ use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Head, SaverFuture,
     SeePast, Standing, Stored, TaskRecord, ThreadKey, forward,
 };
+use crate::node::Place;
 
 /// Stands before a saver and passes on only what matters when the run has ended.
 pub(crate) struct Held {
@@ -135,7 +136,7 @@ impl Held {
     }
 
     /// Stores the last checkpoint of the root's log: `folded`, or what was added to one that is
-    /// stored; and the logs of the graphs inside its tasks.
+    /// stored; the logs of the graphs inside its tasks; and those that are kept from call to call.
     pub(crate) async fn release(
         &self,
         root: &ThreadKey,
@@ -144,10 +145,10 @@ impl Held {
     ) -> Result<(), CheckpointError> {
         let mut logs = std::mem::take(&mut *self.logs());
         let kept = logs.remove(root);
-        let inside = format!(":{last}:");
-        for (key, log) in logs {
-            let place = key.namespace.get(root.namespace.len());
-            if place.is_some_and(|place| place.contains(&inside)) {
+        let needed = logs.keys().filter(|key| is_needed(&logs, key, root, last));
+        let needed: Vec<ThreadKey> = needed.cloned().collect();
+        for key in needed {
+            if let Some(log) = logs.remove(&key) {
                 self.saver.put(&key, log.into_batch()).await?;
             }
         }
@@ -169,6 +170,32 @@ impl Held {
         }
         self.saver.put(root, batch).await
     }
+}
+
+/// True when the log of a graph inside is of use behind the checkpoint `last` of `root`: it is kept
+/// from call to call, or the task that it belongs to is pending.
+fn is_needed(
+    logs: &HashMap<ThreadKey, HeldLog>,
+    key: &ThreadKey,
+    root: &ThreadKey,
+    last: CheckpointId,
+) -> bool {
+    let depth = root.namespace.len();
+    let Some((name, below)) = key.namespace.get(depth..).and_then(<[_]>::split_first) else {
+        return false;
+    };
+    if let Some(checkpoint) = Place::checkpoint_of(name) {
+        return checkpoint == last;
+    }
+    let Some(task) = below.first() else {
+        return true;
+    };
+    let kept = ThreadKey {
+        thread: key.thread.clone(),
+        namespace: key.namespace.iter().take(depth + 1).cloned().collect(),
+    };
+    let end = logs.get(&kept).and_then(|log| log.held);
+    end.is_none_or(|end| Place::checkpoint_of(task) == Some(end.id))
 }
 
 impl Checkpointer for Held {

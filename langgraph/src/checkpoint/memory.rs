@@ -185,6 +185,7 @@ impl Log {
             if let Some(stored) = self.records.get_mut(&fold.id) {
                 stored.checkpoint.snapshot = Some(fold.snapshot);
                 stored.checkpoint.ran = fold.ran;
+                stored.checkpoint.joined = fold.joined;
                 stored.checkpoint.since_snapshot = 0;
             }
         }

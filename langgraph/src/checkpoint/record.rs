@@ -63,6 +63,8 @@ pub struct CheckpointRecord {
     pub measure_at: u64,
     /// The nodes that ran last by an edge, where the checkpoints before are not stored.
     pub ran: Vec<NodeName>,
+    /// Those of its tasks that a join has started, where the checkpoints before are not stored.
+    pub joined: Vec<NodeName>,
     /// What the caller noted about the run.
     pub metadata: BTreeMap<String, Value>,
     /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that made it.
@@ -247,6 +249,8 @@ pub struct Fold {
     pub snapshot: Payload,
     /// See [`CheckpointRecord::ran`].
     pub ran: Vec<NodeName>,
+    /// See [`CheckpointRecord::joined`].
+    pub joined: Vec<NodeName>,
 }
 
 /// A checkpoint with everything that belongs to it.

@@ -29,8 +29,9 @@ pub enum Durability {
     /// In order, while the run goes on; the run ends when everything is stored, and fails as soon
     /// as something cannot be. A crash loses what was under way.
     Async,
-    /// One checkpoint with the whole state when the run ends: done, paused or failed. What a run did
-    /// that is cancelled, times out or is dropped is lost.
+    /// One checkpoint with the whole state when the run ends: done, paused or failed. Only the logs
+    /// of graphs that are [kept from call to call](crate::run::Persistence::PerThread) are stored
+    /// step by step, and then. What a run did that is cancelled, times out or is dropped is lost.
     Exit,
 }
 

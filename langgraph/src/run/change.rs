@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::before::{joined, last_by_edge};
 use super::commit::Changes;
 use super::ended::{Done, Ended, Unsettled};
-use super::load::{Loaded, TaskState};
+use super::load::{Loaded, Outcome, TaskState};
 use super::log::Log;
 use super::look::look;
 use super::machine::Machine;
@@ -15,9 +16,7 @@ use super::task::Task;
 use super::update::{Change, Target};
 use super::{StateUpdate, ThreadUpdate};
 use crate::AgentError;
-use crate::checkpoint::{
-    Base, CheckpointError, CheckpointId, Checkpointer, JoinRecord, Source, Stored, ThreadKey,
-};
+use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::node::{NodeError, Output};
@@ -46,18 +45,13 @@ impl<S: State> ThreadUpdate<S> {
 pub(super) async fn apply<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
-    mut loaded: Option<Loaded<S>>,
+    loaded: Option<Loaded<S>>,
     change: Change<S>,
 ) -> Result<CheckpointId, AgentError> {
     match change {
         Change::Updates(supersteps) => write(machine, log, loaded, supersteps).await?,
         Change::Input(input) => add_input(machine, log, loaded, input).await?,
-        Change::Clear => {
-            drop_pending(&mut loaded, &machine.plan);
-            let parent = stand(machine, log, loaded)?;
-            machine.step += 1;
-            machine.record(behind(parent, Source::Update), None).await?;
-        }
+        Change::Clear => clear(machine, log, loaded).await?,
         Change::Copy => {
             let Some(loaded) = loaded else {
                 return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
@@ -130,12 +124,13 @@ async fn drop_but_arrived<S: State>(
     let mut arrived = Vec::new();
     let mut tasks = Vec::new();
     if let Some(loaded) = loaded {
+        let joined = joined(&*log.saver, &log.key, plan, &loaded.stored).await?;
         for mut task in std::mem::take(&mut loaded.tasks) {
             let by_edge = !task.joined_in && task.argument.is_none();
             let Some(node) = plan.stored_index(&task.node).filter(|_| by_edge) else {
                 continue;
             };
-            if plan.defers(node) || joined(log, plan, &loaded.stored, &task.node).await? {
+            if plan.defers(node) || joined.contains(&task.node) {
                 task.forget();
                 arrived.push(node);
                 tasks.push(task);
@@ -147,41 +142,6 @@ async fn drop_but_arrived<S: State>(
         loaded.tasks = tasks;
     }
     Ok(arrived)
-}
-
-/// True when a join has made `node` pending at that checkpoint.
-async fn joined<S: State>(
-    log: &Log,
-    plan: &Plan<S>,
-    at: &Stored,
-    node: &NodeName,
-) -> Result<bool, AgentError> {
-    let mut joins = plan.topology_joins.iter();
-    if !joins.any(|(_, target)| target == node) {
-        return Ok(false);
-    }
-    let mut base = at.checkpoint.base;
-    while let Some(Base { id, with_tasks }) = base {
-        let chain = log.saver.load(&log.key, Some(id)).await?;
-        let records = chain.map(|chain| chain.records).unwrap_or_default();
-        let Some(before) = records.last() else { break };
-        let checkpoint = &before.checkpoint;
-        let ran = |name: &NodeName| checkpoint.tasks.iter().any(|task| task.node == *name);
-        if with_tasks {
-            let fired = |(sources, target): &(Vec<NodeName>, NodeName)| {
-                let same = |join: &&JoinRecord| join.target == *target && join.sources == *sources;
-                let record = checkpoint.joins.iter().find(same);
-                let seen = |name: &NodeName| record.is_some_and(|join| join.seen.contains(name));
-                target == node && sources.iter().all(|name| ran(name) || seen(name))
-            };
-            return Ok(plan.topology_joins.iter().any(fired));
-        }
-        if !ran(node) {
-            break;
-        }
-        base = checkpoint.base;
-    }
-    Ok(false)
 }
 
 async fn write<S: State>(
@@ -234,7 +194,7 @@ async fn write<S: State>(
                 .output
                 .map_err(|error| machine.failure(node, error))?;
             enter(&plan, &mut output);
-            writes.push((node, output));
+            writes.push((node, Done::new(output)));
         }
         parent = Some(superstep(machine, parent, writes, &arrived).await?);
     }
@@ -245,7 +205,7 @@ async fn write<S: State>(
 async fn superstep<S: State>(
     machine: &mut Machine<S>,
     parent: Option<CheckpointId>,
-    updates: Vec<(usize, Output<S>)>,
+    updates: Vec<(usize, Done<S>)>,
     arrived: &[usize],
 ) -> Result<CheckpointId, AgentError> {
     let plan = Arc::clone(&machine.plan);
@@ -256,16 +216,20 @@ async fn superstep<S: State>(
     machine.taken += 1;
     let mut writes = Vec::with_capacity(updates.len());
     let mut directions = Vec::with_capacity(updates.len());
-    for (node, output) in updates {
-        let cx = machine.context(node);
-        let asked = look(&plan, node, &machine.state, &output, &cx).await;
-        let routes = asked.map_err(|unsettled| match unsettled {
-            Unsettled::Failed(error) => machine.failure(node, error),
-            Unsettled::Asked(..) => refused(format!(
-                "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
-                plan.node_name(node)
-            )),
-        })?;
+    for (node, Done { output, routes, .. }) in updates {
+        let routes = if routes.is_empty() {
+            let cx = machine.context(node);
+            let asked = look(&plan, node, &machine.state, &output, &cx).await;
+            asked.map_err(|unsettled| match unsettled {
+                Unsettled::Failed(error) => machine.failure(node, error),
+                Unsettled::Asked(..) => refused(format!(
+                    "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
+                    plan.node_name(node)
+                )),
+            })?
+        } else {
+            routes
+        };
         writes.push((node, output.writes));
         directions.push((node, output.jump, routes));
     }
@@ -294,6 +258,39 @@ async fn superstep<S: State>(
         .as_ref()
         .and_then(|recorder| recorder.current());
     made.ok_or_else(|| refused("nothing was written"))
+}
+
+/// Drops what is pending. What tasks beside it have finished is kept, and they lead on.
+async fn clear<S: State>(
+    machine: &mut Machine<S>,
+    log: &Log,
+    mut loaded: Option<Loaded<S>>,
+) -> Result<(), AgentError> {
+    let plan = Arc::clone(&machine.plan);
+    let mut finished = Vec::new();
+    if let Some(loaded) = &loaded {
+        let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
+        for task in tasks {
+            let node = match &*task.node {
+                START => Some(plan.nodes.len()),
+                _ => plan.stored_index(&task.node),
+            };
+            if let (Some(node), Some(Outcome::Finished(done))) = (node, &task.outcome) {
+                finished.push((node, done.clone()));
+            }
+        }
+    }
+    drop_pending(&mut loaded, &plan);
+    let parent = stand(machine, log, loaded)?;
+    let untouched = Arc::clone(&machine.state);
+    let kept = superstep(machine, parent, finished, &[]).await;
+    if let Err(AgentError::InvalidUpdate(_)) = kept {
+        // What was left behind does not fit together: none of it is kept.
+        machine.state = untouched;
+        machine.step -= 1;
+        return superstep(machine, parent, Vec::new(), &[]).await.map(drop);
+    }
+    kept.map(drop)
 }
 
 async fn add_input<S: State>(
@@ -368,39 +365,4 @@ pub(super) async fn copy<S: State>(
     }
     machine.record(origin, entry).await?;
     Ok(places)
-}
-
-/// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
-/// from outside do not.
-pub(super) async fn last_by_edge(
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
-    from: &Stored,
-) -> Result<Vec<NodeName>, AgentError> {
-    if !from.checkpoint.ran.is_empty() {
-        return Ok(from.checkpoint.ran.clone());
-    }
-    let mut base = from.checkpoint.base;
-    while let Some(Base { id, with_tasks }) = base {
-        let chain = saver.load(key, Some(id)).await?;
-        let records = chain.map(|chain| chain.records).unwrap_or_default();
-        let Some(before) = records.last() else { break };
-        if with_tasks {
-            let by_edge = before
-                .checkpoint
-                .tasks
-                .iter()
-                .filter(|task| task.argument.is_none());
-            let mut nodes: Vec<_> = by_edge.map(|task| Arc::clone(&task.node)).collect();
-            nodes.dedup();
-            if !nodes.is_empty() {
-                return Ok(nodes);
-            }
-        }
-        if !before.checkpoint.ran.is_empty() {
-            return Ok(before.checkpoint.ran.clone());
-        }
-        base = before.checkpoint.base;
-    }
-    Ok(vec![START.into()])
 }

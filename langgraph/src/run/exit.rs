@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::change::last_by_edge;
+use super::before::{joined, last_by_edge};
 use super::load::{Read, load};
 use super::log::Log;
 use super::machine::Machine;
@@ -39,6 +39,7 @@ pub(super) async fn save<S: State>(
     let Some(loaded) = loaded else { return Ok(()) };
     let mut stored = loaded.stored;
     let ran = last_by_edge(held, &log.key, &stored).await?;
+    let joined = joined(held, &log.key, plan, &stored).await?;
     let mut state = Arc::unwrap_or_clone(loaded.state);
     state.reset(&plan.fields.untracked);
     // The snapshot has what was written to the checkpoint from outside.
@@ -52,5 +53,6 @@ pub(super) async fn save<S: State>(
     checkpoint.snapshot = Some(recorder.state(state));
     checkpoint.since_snapshot = 0;
     checkpoint.ran = ran;
+    checkpoint.joined = joined;
     Ok(held.release(&log.key, last, Some(stored)).await?)
 }

@@ -19,7 +19,7 @@ mod tasks;
 
 pub(super) use questions::interrupts;
 pub(super) use replay::Replay;
-pub(super) use tasks::TaskState;
+pub(super) use tasks::{Outcome, TaskState};
 
 /// A thread as one of its checkpoints left it.
 pub(super) struct Loaded<S: State> {

@@ -3,6 +3,7 @@
 mod alone;
 mod answers;
 mod asked;
+mod before;
 mod cancel;
 mod change;
 mod coder;

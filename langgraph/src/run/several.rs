@@ -70,7 +70,9 @@ impl<S: State> Machine<S> {
                 return Err(error.into());
             }
         };
-        if paused {
+        // A command to the graph around ends this one: nobody waits for what its siblings have asked.
+        let leaves = |(_, jump, _): &(_, Jump<S>, _)| matches!(jump, Jump::Parent(_));
+        if paused && !directions.iter().any(leaves) {
             // The superstep is not over: what has finished is shown, and waits for the others.
             self.frontier = tasks;
             if wrote {

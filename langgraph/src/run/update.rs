@@ -185,7 +185,8 @@ impl<S: State> CompiledStateGraph<S> {
         self.change(thread, Change::Input(input.into_output()))
     }
 
-    /// Drops whatever is pending on a thread: nothing comes next.
+    /// Drops whatever is pending on a thread. What tasks beside it have finished is kept, and what
+    /// follows them comes next; else nothing does.
     pub fn clear_pending(&self, thread: impl Into<String>) -> ThreadUpdate<S> {
         self.change(thread, Change::Clear)
     }

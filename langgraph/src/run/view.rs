@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::change::last_by_edge;
+use super::before::{joined, last_by_edge};
 use super::history::Walk;
 use super::inside::{Looked, show};
 use super::load::{Loaded, Read, load};
@@ -167,6 +167,7 @@ impl<S: State> View<'_, S> {
                 id: stored.checkpoint.id,
                 snapshot: self.payload_of_state(state),
                 ran: last_by_edge(&**self.saver, &self.key, &stored).await?,
+                joined: joined(&**self.saver, &self.key, plan, &stored).await?,
             });
         }
         Ok(folds)

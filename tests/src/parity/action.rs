@@ -175,7 +175,8 @@ impl Session {
                     Some(found) if at.is_none() => Some(self.without_joined(thread, found).await?),
                     found => found,
                 };
-                Ok(json!({ "state": snapshot::state(found.as_ref()) }))
+                let graph = subgraphs.then_some(&*self.spec);
+                Ok(json!({ "state": snapshot::state(found.as_ref(), graph) }))
             }
             Do::GetHistory {} => {
                 let history = self.graph.history(thread).await?;

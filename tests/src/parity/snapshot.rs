@@ -4,19 +4,21 @@ use langgraph::checkpoint::{Snapshot, TaskSnapshot};
 use langgraph::node::Interrupt;
 use serde_json::{Map, Value, json};
 
+use super::case::{Checkpointing, GraphSpec};
 use super::chunk::payloads;
 use super::state::Dynamic;
 use super::{messages, writes};
 
-/// What `get_state` answers; without a thread, nothing.
-pub(super) fn state(snapshot: Option<&Snapshot<Dynamic>>) -> Value {
+/// What `get_state` answers; without a thread, nothing. With `graph`, that of its subgraphs too: one
+/// that has not started has an empty state.
+pub(super) fn state(snapshot: Option<&Snapshot<Dynamic>>, graph: Option<&GraphSpec>) -> Value {
     let Some(snapshot) = snapshot else {
         return json!({
             "values": {}, "next": [], "step": null, "source": null, "interrupts": [], "tasks": [],
         });
     };
     let mut shown = common(snapshot);
-    shown.insert("tasks".to_owned(), tasks(snapshot));
+    shown.insert("tasks".to_owned(), tasks(snapshot, graph));
     Value::Object(shown)
 }
 
@@ -90,7 +92,7 @@ pub(super) fn next(snapshot: &Snapshot<Dynamic>) -> Vec<&str> {
     next
 }
 
-fn tasks(snapshot: &Snapshot<Dynamic>) -> Value {
+fn tasks(snapshot: &Snapshot<Dynamic>, graph: Option<&GraphSpec>) -> Value {
     let schema = &snapshot.values.schema;
     let tasks = ordered(snapshot).map(|task| {
         let result = task
@@ -103,8 +105,12 @@ fn tasks(snapshot: &Snapshot<Dynamic>) -> Value {
             "error": task.error.is_some(),
             "interrupts": payloads(&task.interrupts),
         });
-        if let Some(inside) = task.inside::<Dynamic>() {
-            shown["state"] = state(Some(inside));
+        let mut nodes = graph.iter().flat_map(|graph| &graph.nodes);
+        let node = nodes.find(|node| *node.name == *task.node);
+        if let Some(inner) = node.and_then(|node| node.subgraph.as_deref())
+            && !matches!(inner.checkpointer, Checkpointing::None)
+        {
+            shown["state"] = state(task.inside::<Dynamic>(), Some(inner));
         }
         shown
     });

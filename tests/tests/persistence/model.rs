@@ -241,7 +241,14 @@ impl Played {
                 }
                 let ended = run.await;
                 match (chosen, head) {
-                    (Some(at), _) if self.model.nodes[at].source != Source::Update => {
+                    // An update or a copy that is the newest was made to go on from.
+                    (Some(at), head)
+                        if head != Some(at)
+                            || !matches!(
+                                self.model.nodes[at].source,
+                                Source::Update | Source::Fork
+                            ) =>
+                    {
                         ended.unwrap();
                         let fork = self.model.add(Some(at), Some(at), Source::Fork);
                         self.model.run(fork);

@@ -40,6 +40,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
         log_bytes: 0,
         measure_at: 0,
         ran: Vec::new(),
+        joined: Vec::new(),
         metadata: BTreeMap::new(),
         graph: 0,
         call: None,

@@ -197,6 +197,7 @@ impl History {
                     id,
                     snapshot: payload(&json!("folded")),
                     ran: vec!["a".into()],
+                    joined: vec!["b".into()],
                 }),
                 1 => prune.delete.push(id),
                 _ => {}

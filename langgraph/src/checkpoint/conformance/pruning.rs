@@ -23,6 +23,7 @@ fn fold(id: CheckpointId) -> Fold {
         id,
         snapshot: payload(&json!("folded")),
         ran: vec!["a".into(), "b".into()],
+        joined: vec!["c".into()],
     }
 }
 
@@ -81,6 +82,7 @@ async fn a_fold_keeps_the_rest_of_its_checkpoint(world: &World<'_>) -> Result<()
         Some(&json!("ada")),
     )?;
     same("what ran", record.ran, vec!["a".into(), "b".into()])?;
+    same("what joins have started", record.joined, vec!["c".into()])?;
     same("the log since a snapshot", record.since_snapshot, 0)?;
     let argument = record
         .tasks

@@ -221,6 +221,7 @@ async fn a_pruned_log_has_the_same_states(world: &World<'_>) -> Result<(), Probl
                 id,
                 snapshot: payload(&json!(folded)),
                 ran: Vec::new(),
+                joined: Vec::new(),
             }],
             delete: ids.get(gone).unwrap_or_default().to_vec(),
         };

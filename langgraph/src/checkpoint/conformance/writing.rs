@@ -83,6 +83,7 @@ async fn everything_of_a_checkpoint_comes_back(world: &World<'_>) -> Result<(), 
     record.log_bytes = 5_000_000_000;
     record.measure_at = 4_096;
     record.ran = vec!["before".into()];
+    record.joined = vec!["c".into()];
     record.graph = u64::MAX;
     record.call = Some("1:2".into());
     record

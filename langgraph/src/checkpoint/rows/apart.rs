@@ -41,7 +41,7 @@ impl Fold {
     /// When the state cannot be written, or the row not be read.
     pub fn apply(self, row: &Row, formats: &Formats) -> Result<Row, CheckpointError> {
         let mut folded: CheckpointText = read(row)?;
-        folded.ran = self.ran;
+        (folded.ran, folded.joined) = (self.ran, self.joined);
         (folded.since, folded.log, folded.measure) = (0, 0, 0);
         let snapshot = self.snapshot.encode(formats)?;
         let text = text(&folded)?;
@@ -145,6 +145,7 @@ fn checkpoint_rows(
         log: record.log_bytes,
         measure: record.measure_at,
         ran: record.ran,
+        joined: record.joined,
         metadata: record.metadata,
         graph: record.graph,
         call: record.call,

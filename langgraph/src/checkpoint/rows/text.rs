@@ -37,6 +37,8 @@ pub(super) struct CheckpointText {
     pub(super) measure: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) ran: Vec<NodeName>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joined: Vec<NodeName>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) metadata: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -90,6 +90,7 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
             log_bytes: text.log,
             measure_at: text.measure,
             ran: text.ran,
+            joined: text.joined,
             metadata: text.metadata,
             graph: text.graph,
             call: text.call,

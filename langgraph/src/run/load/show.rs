@@ -56,7 +56,7 @@ impl<S: State> Loaded<S> {
 
     /// It has finished. START has when there is a checkpoint behind it: it keeps its input before it
     /// takes it up.
-    fn has_run(&self, task: &TaskState<S>) -> bool {
+    pub(in crate::run) fn has_run(&self, task: &TaskState<S>) -> bool {
         let waits = &*task.node == START && self.head.id == self.stored.checkpoint.id;
         task.is_finished() && !waits
     }

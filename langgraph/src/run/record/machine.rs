@@ -144,6 +144,7 @@ impl<S: State> Machine<S> {
             log_bytes: recorder.begin(stored),
             measure_at: recorder.measure_at,
             ran: Vec::new(),
+            joined: Vec::new(),
             metadata: BTreeMap::new(),
             graph: plan.fingerprint,
             call: recorder.call.clone(),

@@ -1,0 +1,97 @@
+//! What is known of a checkpoint by those before it, or by itself where they are not stored.
+
+use std::sync::Arc;
+
+use crate::AgentError;
+use crate::checkpoint::{Base, Checkpointer, JoinRecord, Stored, ThreadKey};
+use crate::graph::plan::Plan;
+use crate::graph::{NodeName, START};
+use crate::state::State;
+
+/// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
+/// from outside do not.
+pub(super) async fn last_by_edge(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    from: &Stored,
+) -> Result<Vec<NodeName>, AgentError> {
+    if !from.checkpoint.ran.is_empty() {
+        return Ok(from.checkpoint.ran.clone());
+    }
+    let mut base = from.checkpoint.base;
+    while let Some(Base { id, with_tasks }) = base {
+        let chain = saver.load(key, Some(id)).await?;
+        let records = chain.map(|chain| chain.records).unwrap_or_default();
+        let Some(before) = records.last() else { break };
+        if with_tasks {
+            let by_edge = before
+                .checkpoint
+                .tasks
+                .iter()
+                .filter(|task| task.argument.is_none());
+            let mut nodes: Vec<_> = by_edge.map(|task| Arc::clone(&task.node)).collect();
+            nodes.dedup();
+            if !nodes.is_empty() {
+                return Ok(nodes);
+            }
+        }
+        if !before.checkpoint.ran.is_empty() {
+            return Ok(before.checkpoint.ran.clone());
+        }
+        base = before.checkpoint.base;
+    }
+    Ok(vec![START.into()])
+}
+
+/// The nodes that are pending at that checkpoint because a join has started them.
+pub(super) async fn joined<S: State>(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    plan: &Plan<S>,
+    at: &Stored,
+) -> Result<Vec<NodeName>, AgentError> {
+    let now = |name: &NodeName| plan.renamed(name);
+    let is_target = |node: &NodeName| plan.topology_joins.iter().any(|(_, target)| target == node);
+    let by_edge = at.checkpoint.tasks.iter();
+    let by_edge = by_edge.filter(|task| task.argument.is_none());
+    let mut pending: Vec<NodeName> = by_edge.map(|task| now(&task.node)).collect();
+    pending.retain(is_target);
+    let mut found = Vec::new();
+    let mut known: Vec<NodeName> = at.checkpoint.joined.iter().map(now).collect();
+    let mut base = at.checkpoint.base;
+    loop {
+        found.extend(pending.extract_if(.., |node| known.contains(node)));
+        let Some(Base { id, with_tasks }) = base.filter(|_| !pending.is_empty()) else {
+            return Ok(found);
+        };
+        let chain = saver.load(key, Some(id)).await?;
+        let Some(before) = chain.and_then(|mut chain| chain.records.pop()) else {
+            return Ok(found);
+        };
+        let before = before.checkpoint;
+        let ran: Vec<NodeName> = before.tasks.iter().map(|task| now(&task.node)).collect();
+        if with_tasks {
+            let fired = |(sources, target): &(Vec<NodeName>, NodeName), node: &NodeName| {
+                let same = |join: &&JoinRecord| {
+                    now(&join.target) == *target
+                        && join.sources.iter().map(now).eq(sources.iter().cloned())
+                };
+                let record = before.joins.iter().find(same);
+                let seen: Vec<NodeName> =
+                    record.map_or_else(Vec::new, |join| join.seen.iter().map(now).collect());
+                target == node
+                    && sources
+                        .iter()
+                        .all(|name| ran.contains(name) || seen.contains(name))
+            };
+            let joins = &plan.topology_joins;
+            pending.retain(|node| joins.iter().any(|join| fired(join, node)));
+            found.append(&mut pending);
+            return Ok(found);
+        }
+        // It is a copy: what was pending there is so here.
+        pending.retain(|node| ran.contains(node));
+        known = before.joined.iter().map(now).collect();
+        base = before.base;
+    }
+}
