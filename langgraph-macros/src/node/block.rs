@@ -46,7 +46,7 @@ pub(super) fn expand(
             None
         } else {
             let node = signature::read(&function, &own, errors);
-            node.map(|node| expand::expand(&node, &own, Place::Block(&of)))
+            node.map(|node| expand::expand(&node, &own, Place::Block(&of, &block.generics)))
         };
         let function = if let Some(expanded) = expanded {
             beside.extend(expanded.beside);

@@ -1,13 +1,14 @@
 //! What a node function becomes.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Ident, Lifetime, Pat, Type, parse_quote};
 
 use super::answer;
 use super::attr::Options;
+use super::checked;
 use super::signature::{Argument, NodeFn, Role, output_span};
 use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
@@ -17,8 +18,8 @@ use crate::paths::Root;
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
     Module,
-    /// In an `impl` block of a type of that name.
-    Block(&'a str),
+    /// In an `impl` block of a type of that name, with the generics of the block.
+    Block(&'a str, &'a Generics),
 }
 
 /// What a node function becomes.
@@ -38,7 +39,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     let marker = marker(&node.item.sig.ident, place);
     let vis = &node.item.vis;
     let name = &node.item.sig.ident;
-    let meta = meta(node, options, &marker);
+    let mut meta = meta(node, options, &marker);
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
     let shared = shared_lifetime();
@@ -68,7 +69,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         let turbofish = turbofish.as_turbofish();
         match place {
             Place::Module => quote_spanned!(name.span()=> #name #turbofish(#(#names),*)),
-            Place::Block(_) => {
+            Place::Block(..) => {
                 let hidden = hidden(name);
                 quote_spanned!(name.span()=> Self::#hidden #turbofish(#(#names),*))
             }
@@ -92,7 +93,9 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         None if node.is_async() => (output, call),
         None => (output, quote!(async move { #call })),
     };
-    let (future, made) = future(node, root, &marker, &lifetime, &answer);
+    let known = checked::known(node, root, place, &marker, &answer);
+    let (future, made) = future(node, root, &marker, known.is_some(), &lifetime, &answer);
+    meta.extend(known);
     let owned_check = owned_check(node, root, &answer);
     let mut outer_generics = generics.clone();
     if borrows {
@@ -108,7 +111,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     // A function inside a function knows no `Self`: in a block it stands beside.
     let (within, without) = match place {
         Place::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
-        Place::Block(_) => {
+        Place::Block(..) => {
             inner.sig.ident = hidden(name);
             let without = quote!(#[doc(hidden)] #[allow(clippy::unused_async)] #inner);
             (TokenStream::new(), Some(without))
@@ -143,6 +146,7 @@ fn future(
     node: &NodeFn<'_>,
     root: &Root,
     marker: &Ident,
+    checked: bool,
     lifetime: &Lifetime,
     answer: &Type,
 ) -> (TokenStream, TokenStream) {
@@ -150,6 +154,11 @@ fn future(
         Some(state) if !node.is_owned() => {
             let state = one_lifetime(state);
             let at_state = root.at(state.span());
+            let marker = if checked {
+                quote!(#root::__private::Checked<#marker>)
+            } else {
+                marker.to_token_stream()
+            };
             let future = quote_spanned!(state.span()=>
                 #at_state::node::NodeFuture<#lifetime, #state, #answer, #marker>);
             let root = root.at(output_span(node));
@@ -183,7 +192,7 @@ fn marker(name: &Ident, place: Place<'_>) -> Ident {
     let plain = syn::ext::IdentExt::unraw(name);
     match place {
         Place::Module => format_ident!("__{}_node", plain, span = name.span()),
-        Place::Block(of) => format_ident!("__{}_{}_node", of, plain, span = name.span()),
+        Place::Block(of, _) => format_ident!("__{}_{}_node", of, plain, span = name.span()),
     }
 }
 

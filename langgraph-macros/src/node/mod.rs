@@ -3,6 +3,7 @@
 mod answer;
 mod attr;
 mod block;
+mod checked;
 mod expand;
 mod method;
 mod signature;

@@ -45,7 +45,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     }
     let name = match place {
         Place::Module => format_ident!("check"),
-        Place::Block(_) => {
+        Place::Block(..) => {
             let plain = syn::ext::IdentExt::unraw(&node.item.sig.ident);
             format_ident!("__{plain}_check")
         }
@@ -61,7 +61,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
             function: item,
             beside: quote!(const _: () = { #check };),
         },
-        Place::Block(_) => Expansion {
+        Place::Block(..) => Expansion {
             function: quote!(#item #[doc(hidden)] #check),
             beside: TokenStream::new(),
         },

@@ -252,12 +252,12 @@ fn functions_of_a_block_are_nodes_of_their_own() {
                     '__run,
                     S,
                     <S as lg::state::State>::Update,
-                    __Foo_plan_node,
+                    lg::__private::Checked<__Foo_plan_node>,
                 > {
                     lg::__private::node_future::<
                         S,
                         <S as lg::state::State>::Update,
-                        __Foo_plan_node,
+                        lg::__private::Checked<__Foo_plan_node>,
                     >(async move {
                         {
                             let value0 = Self::__plan_body(s).await;
@@ -301,6 +301,14 @@ fn functions_of_a_block_are_nodes_of_their_own() {
             #[automatically_derived]
             impl lg::__private::DeclaresWrites for __Foo_plan_node {
                 type Names = (lg::__private::Name<11954888832644785330u64>, ());
+            }
+            #[automatically_derived]
+            #[allow(deprecated, unused_imports, clippy::type_complexity)]
+            impl lg::__private::KnowsAnswer for __Foo_plan_node {
+                const MAY_GOTO: ::core::primitive::bool = {
+                    use lg::__private::ReturnsNoAnswer as _;
+                    lg::__private::Returns::<S, <S as lg::state::State>::Update>::MAY_GOTO
+                };
             }
             #[automatically_derived]
             impl lg::node::Node<S> for Foo
@@ -452,6 +460,17 @@ fn a_function_that_declares_its_writes() {
                     (::langgraph::__private::Name<12075340201627130925u64>, ()),
                 );
             }
+            #[automatically_derived]
+            #[allow(deprecated, unused_imports, clippy::type_complexity)]
+            impl ::langgraph::__private::KnowsAnswer for __planner_node {
+                const MAY_GOTO: ::core::primitive::bool = {
+                    use ::langgraph::__private::ReturnsNoAnswer as _;
+                    ::langgraph::__private::Returns::<
+                        S,
+                        Result<(<S as ::langgraph::state::State>::Update, Next), E>,
+                    >::MAY_GOTO
+                };
+            }
             #[allow(clippy::type_complexity)]
             fn planner<'__run>(
                 state: &'__run S,
@@ -459,7 +478,7 @@ fn a_function_that_declares_its_writes() {
                 '__run,
                 S,
                 Result<(<S as ::langgraph::state::State>::Update, Next), E>,
-                __planner_node,
+                ::langgraph::__private::Checked<__planner_node>,
             > {
                 #[allow(clippy::unused_async)]
                 async fn planner(state: &S) -> Result<((Plan, u8), Next), E> {
@@ -468,7 +487,7 @@ fn a_function_that_declares_its_writes() {
                 ::langgraph::__private::node_future::<
                     S,
                     Result<(<S as ::langgraph::state::State>::Update, Next), E>,
-                    __planner_node,
+                    ::langgraph::__private::Checked<__planner_node>,
                 >(async move {
                     match planner(state).await {
                         ::core::result::Result::Ok(values) => {

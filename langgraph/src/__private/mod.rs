@@ -28,6 +28,7 @@ pub use self::writes::{
     add, pair, write,
 };
 pub use crate::graph::Pick;
+pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use serde;
 pub use std::vec::Vec;
 /// What the arguments of a `#[tool]` function derive.

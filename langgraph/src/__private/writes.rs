@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 
 use crate::graph::StateGraph;
-use crate::node::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
+use crate::node::{Checked, IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
 use crate::state::State;
 
 /// Writes what a node returns to a field of its update.
@@ -43,6 +43,10 @@ pub trait FieldAt<const HASH: u64> {
 pub trait DeclaresWrites {
     /// The names of the fields: `(Name<…>, (Name<…>, ()))`.
     type Names;
+}
+
+impl<M: DeclaresWrites> DeclaresWrites for Checked<M> {
+    type Names = M::Names;
 }
 
 /// The kind of a node of which it is known what it writes.

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{
-    Call, ConfiguredNode, Context, IntoOutput, NodeFuture, NodeMeta, NodeRun, OwnedFuture, Step,
+    Annotated, Call, ConfiguredNode, Context, IntoOutput, NodeFuture, NodeMeta, NodeRun,
+    OwnedFuture, Step,
 };
 use crate::error::AgentError;
 use crate::state::State;
@@ -294,11 +295,12 @@ where
     }
 }
 
-/// One shape: the bound that recognises it, what its answer and metadata are, and how it is called.
+/// One shape: the bound that recognises it, whether its answer can jump, its metadata, and how it is
+/// called.
 macro_rules! shape {
     (
         $shape:ty, [$($generic:ident)*], where { $($bound:tt)* },
-        output: $output:ty, meta: $meta:expr,
+        may_goto: $may_goto:expr, meta: $meta:expr,
         |$function:ident, $call:ident| $body:expr
     ) => {
         impl<S: State, F, $($generic),*> Step<S> for FnStep<F, ($shape, $($generic),*)>
@@ -315,7 +317,7 @@ macro_rules! shape {
         {
             fn into_node(self) -> ConfiguredNode<S> {
                 let step = Arc::new(FnStep::<F, ($shape, $($generic),*)>(self, PhantomData));
-                let node = ConfiguredNode::new(step, <$output as IntoOutput<S>>::MAY_GOTO);
+                let node = ConfiguredNode::new(step, $may_goto);
                 let describe: fn(ConfiguredNode<S>) -> ConfiguredNode<S> = $meta;
                 describe(node)
             }
@@ -325,75 +327,78 @@ macro_rules! shape {
 
 shape!(NodeRef, [O M], where {
         F: for<'x> Fn(&'x S) -> NodeFuture<'x, S, O, M> + Send + Sync + 'static,
-        O: IntoOutput<S> + 'static, M: NodeMeta,
+        O: 'static, M: Annotated<S, O>,
     },
-    output: O, meta: ConfiguredNode::described::<M>,
+    may_goto: M::MAY_GOTO, meta: ConfiguredNode::described::<M::Meta>,
     |run, call| NodeRun::task(run(call.state).task));
 
 shape!(NodeRefCx, [O M], where {
         F: for<'x> Fn(&'x S, &'x Context) -> NodeFuture<'x, S, O, M> + Send + Sync + 'static,
-        O: IntoOutput<S> + 'static, M: NodeMeta,
+        O: 'static, M: Annotated<S, O>,
     },
-    output: O, meta: ConfiguredNode::described::<M>,
+    may_goto: M::MAY_GOTO, meta: ConfiguredNode::described::<M::Meta>,
     |run, call| NodeRun::task(run(call.state, call.cx).task));
 
 shape!(NodeVal, [O M], where {
         F: Fn(S) -> OwnedFuture<'static, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
-    output: O, meta: ConfiguredNode::described::<M>,
+    may_goto: O::MAY_GOTO, meta: ConfiguredNode::described::<M>,
     |run, call| NodeRun::future(run(call.state.clone()).body));
 
 shape!(NodeValCx, [O M], where {
         F: for<'x> Fn(S, &'x Context) -> OwnedFuture<'x, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
-    output: O, meta: ConfiguredNode::described::<M>,
+    may_goto: O::MAY_GOTO, meta: ConfiguredNode::described::<M>,
     |run, call| NodeRun::future(run(call.state.clone(), call.cx).body));
 
 shape!(AsyncRef, [], where { F: for<'x> BorrowingFn<'x, S, &'x S> },
-    output: <F as BorrowingFn<'static, S, &'static S>>::Output, meta: |node| node,
+    may_goto: <<F as BorrowingFn<'static, S, &'static S>>::Output as IntoOutput<S>>::MAY_GOTO,
+    meta: |node| node,
     |run, call| NodeRun::future(run.start(call.state)));
 
 shape!(AsyncRefCx, [], where { F: for<'x> BorrowingFn<'x, S, (&'x S, &'x Context)> },
-    output: <F as BorrowingFn<'static, S, (&'static S, &'static Context)>>::Output, meta: |node| node,
+    may_goto: <<F as BorrowingFn<'static, S, (&'static S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
+    meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state, call.cx))));
 
 shape!(AsyncVal, [Fut], where {
         F: Fn(S) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoOutput<S>> + Send + 'static,
     },
-    output: Fut::Output, meta: |node| node,
+    may_goto: <Fut::Output as IntoOutput<S>>::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::future(run(call.state.clone())));
 
 shape!(AsyncValCx, [], where { F: for<'x> BorrowingFn<'x, S, (S, &'x Context)> },
-    output: <F as BorrowingFn<'static, S, (S, &'static Context)>>::Output, meta: |node| node,
+    may_goto: <<F as BorrowingFn<'static, S, (S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
+    meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state.clone(), call.cx))));
 
 shape!(SyncRef, [O], where {
         F: Fn(&S) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
-    output: O, meta: |node| node,
+    may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state)));
 
 shape!(SyncRefCx, [O], where {
         F: Fn(&S, &Context) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
-    output: O, meta: |node| node,
+    may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state, call.cx)));
 
 shape!(SyncVal, [O], where {
         F: Fn(S) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
-    output: O, meta: |node| node,
+    may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state.clone())));
 
 shape!(SyncValCx, [O], where {
         F: Fn(S, &Context) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
-    output: O, meta: |node| node,
+    may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state.clone(), call.cx)));

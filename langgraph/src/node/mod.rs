@@ -1,5 +1,6 @@
 //! Nodes: what runs in a graph, what it is given, and what it answers.
 
+mod annotated;
 mod cache;
 mod command;
 mod configured;
@@ -29,6 +30,8 @@ mod stored;
 mod trace;
 mod worker;
 
+#[doc(hidden)]
+pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use command::{Command, IntoTargets, Next, Target};
 pub use configured::{ConfiguredNode, NodeExt};
@@ -52,6 +55,7 @@ pub use send::{Item, Send, WorkerRef};
 pub use trace::TraceNodes;
 pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
+pub(crate) use annotated::Annotated;
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
 pub(crate) use inner::{

@@ -62,6 +62,8 @@ pub(super) struct Chunks<'a> {
     step: usize,
     /// Graphs that stopped at a breakpoint.
     paused: HashSet<Vec<NodeName>>,
+    /// How often the graph that was started told of a breakpoint.
+    stopped: usize,
     /// How many starts of tasks that were not sent the chunks end with.
     started_by_edge: usize,
 }
@@ -82,12 +84,17 @@ impl<'a> Chunks<'a> {
             task: None,
             step: 0,
             paused: HashSet::new(),
+            stopped: 0,
             started_by_edge: 0,
         }
     }
 
     /// The chunks, in the groups in which they may be streamed.
-    pub(super) fn groups(self) -> Value {
+    pub(super) fn groups(mut self) -> Value {
+        self.task = None;
+        for _ in 0..self.stopped {
+            self.push(&[], "updates", json!({ "__interrupt__": [] }));
+        }
         groups(self.told)
     }
 
@@ -177,23 +184,25 @@ impl<'a> Chunks<'a> {
     }
 
     fn interrupt(&mut self, path: &[NodeName], interrupts: &[Interrupt]) {
-        if interrupts.is_empty() && !path.is_empty() {
-            // In Python only the graph that was started tells of a breakpoint.
-            self.paused.insert(path.to_vec());
+        if interrupts.is_empty() {
+            // In Python only the graph that was started tells of a breakpoint, last of all.
+            if path.is_empty() {
+                self.stopped += 1;
+            } else {
+                self.paused.insert(path.to_vec());
+            }
             return;
         }
         let asked = payloads(interrupts);
         self.push(path, "updates", json!({ "__interrupt__": asked }));
-        if !interrupts.is_empty() {
-            let schema = self.schema(path);
-            let known = self.graphs.get(path).and_then(|seen| seen.values.clone());
-            let mut values = known.unwrap_or_else(|| schema.initial());
-            if !path.is_empty() {
-                values.retain(|name, _| schema.is_output(name));
-            }
-            values.insert("__interrupt__".to_owned(), asked);
-            self.push(path, "values", Value::Object(values));
+        let schema = self.schema(path);
+        let known = self.graphs.get(path).and_then(|seen| seen.values.clone());
+        let mut values = known.unwrap_or_else(|| schema.initial());
+        if !path.is_empty() {
+            values.retain(|name, _| schema.is_output(name));
         }
+        values.insert("__interrupt__".to_owned(), asked);
+        self.push(path, "values", Value::Object(values));
     }
 
     /// The fields that a task wrote; `null` if none.

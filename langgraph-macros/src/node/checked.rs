@@ -1,0 +1,74 @@
+//! A node whose answer is checked where it is defined, and not again where it is mentioned.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::visit_mut::{self, VisitMut};
+use syn::{GenericParam, Generics, Ident, Lifetime, Type};
+
+use super::expand::{Place, one_lifetime};
+use super::signature::NodeFn;
+use crate::paths::Root;
+
+/// What the marker knows of the answer, if its type means the same outside of the function.
+pub(super) fn known(
+    node: &NodeFn<'_>,
+    root: &Root,
+    place: Place<'_>,
+    marker: &Ident,
+    answer: &Type,
+) -> Option<TokenStream> {
+    let state = one_lifetime(node.state.filter(|_| !node.is_owned())?);
+    let of_block = match place {
+        Place::Module => None,
+        Place::Block(_, generics) => Some(generics),
+    };
+    let plain = std::iter::once(&node.item.sig.generics)
+        .chain(of_block)
+        .all(takes_no_type)
+        && stands_alone(&state)
+        && stands_alone(answer);
+    plain.then(|| {
+        quote! {
+            #[automatically_derived]
+            #[allow(deprecated, unused_imports, clippy::type_complexity)]
+            impl #root::__private::KnowsAnswer for #marker {
+                const MAY_GOTO: ::core::primitive::bool = {
+                    use #root::__private::ReturnsNoAnswer as _;
+                    #root::__private::Returns::<#state, #answer>::MAY_GOTO
+                };
+            }
+        }
+    })
+}
+
+fn takes_no_type(generics: &Generics) -> bool {
+    let mut params = generics.params.iter();
+    params.all(|param| matches!(param, GenericParam::Lifetime(_)))
+}
+
+/// True when the type names nothing of the function or of the block around it.
+fn stands_alone(ty: &Type) -> bool {
+    struct Outside(bool);
+
+    impl VisitMut for Outside {
+        fn visit_type_impl_trait_mut(&mut self, _: &mut syn::TypeImplTrait) {
+            self.0 = false;
+        }
+
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            self.0 &= lifetime.ident == "static";
+        }
+
+        fn visit_path_mut(&mut self, path: &mut syn::Path) {
+            self.0 &= path
+                .segments
+                .first()
+                .is_none_or(|first| first.ident != "Self");
+            visit_mut::visit_path_mut(self, path);
+        }
+    }
+
+    let mut outside = Outside(true);
+    outside.visit_type_mut(&mut ty.clone());
+    outside.0
+}
