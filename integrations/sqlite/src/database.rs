@@ -56,7 +56,7 @@ impl Default for Options {
             busy_timeout: Duration::from_secs(10),
             readers: 2,
             group: 256,
-            mapped: 256 << 20,
+            mapped: 0,
         }
     }
 }
@@ -84,8 +84,8 @@ impl Options {
     }
 
     /// How many bytes of the file are read where the operating system keeps them, without a copy;
-    /// 256 MiB unless set. With 0 all of it is copied: for a disk that may fail or be taken away
-    /// while it is read, which ends a program that reads it so, and is an error otherwise.
+    /// none unless set. It makes long threads load faster. But a disk that fails, or is taken away,
+    /// while it is read so ends the program (`SIGBUS`), where it is an error otherwise.
     #[must_use]
     pub fn mapped(mut self, bytes: u32) -> Self {
         self.mapped = bytes;
