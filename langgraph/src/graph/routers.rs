@@ -126,8 +126,11 @@ where
 
 /// The arm, where it is known at once.
 fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> Asked<'_, S> {
+    // Looked at where it is: what has just been written in parts is slow to read as a whole.
+    if let Some(Ok(Pick(Routes::Arm(arm)))) = run.answer() {
+        return Asked::Arm(*arm);
+    }
     match run.now() {
-        Ok(Ok(Pick(Routes::Arm(arm)))) => Asked::Arm(arm),
         Ok(answer) => Asked::Run(RouterRun::ready(answer.map(|pick| pick.0))),
         Err(run) => Asked::Run(run.map(|pick| Ok(pick.0))),
     }

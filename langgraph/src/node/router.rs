@@ -28,6 +28,15 @@ impl<'a, T> RouterRun<'a, T> {
         Self(Inner::Future(Box::pin(answer)))
     }
 
+    /// The answer if it is there already, to look at.
+    #[inline]
+    pub(crate) fn answer(&self) -> Option<&Result<T, NodeError>> {
+        match &self.0 {
+            Inner::Ready(answer) => answer.as_ref(),
+            Inner::Future(_) => None,
+        }
+    }
+
     /// The answer if it is there already, or else the run.
     pub(crate) fn now(self) -> Result<Result<T, NodeError>, Self> {
         match self.0 {

@@ -154,8 +154,7 @@ impl<S: State> Machine<S> {
                 item: None,
                 cx,
             };
-            let answer = node.step.call(call).await;
-            let jump = match answer {
+            let jump = match node.step.call(call).await {
                 Ok(Output {
                     writes: Writes::One(Write::Update(mut update)),
                     jump,
