@@ -80,7 +80,7 @@ impl<S: State> StateCodec<S> {
             update: |value| serde_json::from_value(value),
             text: |wire| {
                 let encoded = Formats::default().encode(wire, 0)?;
-                String::from_utf8(encoded.bytes).map_err(FormatError::new)
+                String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
             },
             from_text: |text| serde_json::from_str(text),
             writes: |text| serde_json::from_str(text),

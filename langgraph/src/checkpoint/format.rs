@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -181,17 +182,17 @@ pub struct Encoded {
     pub format: Arc<str>,
     /// The version of the state type that wrote it; see `#[state(version = ..)]`.
     pub version: u32,
-    /// The bytes.
-    pub bytes: Vec<u8>,
+    /// The bytes, which may be a part of a buffer that others are parts of too.
+    pub bytes: Bytes,
 }
 
 impl Encoded {
     /// What a saver has stored.
-    pub fn new(format: impl Into<Arc<str>>, version: u32, bytes: Vec<u8>) -> Self {
+    pub fn new(format: impl Into<Arc<str>>, version: u32, bytes: impl Into<Bytes>) -> Self {
         Self {
             format: format.into(),
             version,
-            bytes,
+            bytes: bytes.into(),
         }
     }
 }
@@ -254,7 +255,7 @@ impl Formats {
         Ok(Encoded {
             format: Arc::clone(tag),
             version,
-            bytes: format.encode(value)?,
+            bytes: format.encode(value)?.into(),
         })
     }
 

@@ -148,16 +148,19 @@ impl Log {
     /// What the state of a checkpoint is made of: no more of it is copied than that.
     fn load_state(&self, id: Option<CheckpointId>) -> Option<(Vec<Past>, Standing)> {
         let head = self.head()?;
-        let mut past = Vec::new();
+        let mut bases = Vec::new();
         let checkpoint = self.records.get(&id.unwrap_or(head.id));
         let mut next = checkpoint;
         while let Some(Stored { checkpoint, .. }) = next
             && let (None, Some(base)) = (&checkpoint.snapshot, checkpoint.base)
         {
             next = self.records.get(&base.id);
-            past.extend(next.map(|stored| Past::of(stored, base.with_tasks)));
+            bases.extend(next.map(|stored| (stored, base.with_tasks)));
         }
-        past.reverse();
+        let mut past = Vec::with_capacity(bases.len());
+        for (stored, with_tasks) in bases.into_iter().rev() {
+            Past::of(stored, with_tasks, &mut |part| past.push(part));
+        }
         Some((past, Standing::new(head, checkpoint.cloned())))
     }
 

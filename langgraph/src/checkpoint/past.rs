@@ -3,20 +3,18 @@
 use super::{Chain, Head, Payload, Stored, TaskOutcome, TaskRecord};
 use crate::graph::START;
 
-/// What a checkpoint has left in the states that are based on it.
-///
-/// A state is the last snapshot; then, checkpoint by checkpoint, the entries, and what the tasks
-/// wrote.
-#[derive(Clone, Debug, Default)]
+/// A part of what a state is made of: the last snapshot, and then what was written, in order.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Past {
-    /// Its state, where that is stored: what came before is not needed.
-    pub snapshot: Option<Payload>,
-    /// What was written to it from outside, in order.
-    pub entries: Vec<Payload>,
-    /// What its tasks wrote, in their order; none when the next checkpoint is based on it without
-    /// them.
-    pub tasks: Option<Vec<Payload>>,
+pub enum Past {
+    /// The state of a checkpoint: what came before is not needed.
+    Snapshot(Payload),
+    /// What was written from outside.
+    Entry(Payload),
+    /// What the only task of a superstep wrote.
+    Task(Payload),
+    /// What the tasks of a superstep wrote, in their order.
+    Tasks(Vec<Payload>),
 }
 
 /// Where a thread stands: what [`load_state`](super::Checkpointer::load_state) says when the past
@@ -38,13 +36,29 @@ impl Standing {
 }
 
 impl Past {
-    /// What a checkpoint has left, with what its tasks wrote if the next one is based on that.
-    pub fn of(stored: &Stored, with_tasks: bool) -> Self {
-        let entries = stored.entries.iter().map(|entry| entry.writes.clone());
-        Self {
-            snapshot: stored.checkpoint.snapshot.clone(),
-            entries: entries.collect(),
-            tasks: with_tasks.then(|| written(stored)),
+    /// How many bytes it holds; none for values in memory.
+    pub fn size(&self) -> usize {
+        let size = |payload: &Payload| payload.size().unwrap_or(0);
+        match self {
+            Self::Snapshot(payload) | Self::Entry(payload) | Self::Task(payload) => size(payload),
+            Self::Tasks(payloads) => payloads.iter().map(size).sum(),
+        }
+    }
+
+    /// Hands over what a checkpoint has left in the states that are based on it, with what its
+    /// tasks wrote if the next one is based on that.
+    pub fn of(stored: &Stored, with_tasks: bool, see: &mut dyn FnMut(Self)) {
+        let snapshot = stored.checkpoint.snapshot.iter();
+        let entries = stored.entries.iter();
+        snapshot.cloned().map(Self::Snapshot).for_each(&mut *see);
+        entries.for_each(|entry| see(Self::Entry(entry.writes.clone())));
+        if with_tasks {
+            let mut tasks = written(stored);
+            if tasks.len() > 1 {
+                see(Self::Tasks(tasks));
+            } else {
+                tasks.pop().map(Self::Task).into_iter().for_each(see);
+            }
         }
     }
 }
@@ -55,7 +69,7 @@ impl Chain {
         let bases = self.records.iter().skip(1);
         let bases = bases.map(|next| next.checkpoint.base.is_some_and(|base| base.with_tasks));
         for (stored, with_tasks) in self.records.iter().zip(bases) {
-            see(Past::of(stored, with_tasks));
+            Past::of(stored, with_tasks, see);
         }
         Standing::new(self.head, self.records.pop())
     }

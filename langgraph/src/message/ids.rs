@@ -17,7 +17,9 @@
 //! them marked as they are [read](Reading).
 
 use std::cell::Cell;
+use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, Visitor};
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
@@ -74,16 +76,35 @@ impl Drop for Reading {
     }
 }
 
-/// Marks an id that has been read, if that is wanted.
-pub(super) fn read(id: &mut String) {
-    if let Some(marked) = READING.get()
-        && id.len() == Hyphenated::LENGTH
-    {
-        id.shrink_to_fit();
-        id.reserve_exact(FRESH_CAPACITY - Hyphenated::LENGTH);
-        if is_fresh(id) {
+/// An id as it is read: marked, if that is wanted.
+pub(super) struct ReadId(pub(super) String);
+
+impl<'de> Deserialize<'de> for ReadId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(ReadIdVisitor).map(Self)
+    }
+}
+
+struct ReadIdVisitor;
+
+impl Visitor<'_> for ReadIdVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the id of a message")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<String, E> {
+        let marked = READING.get().filter(|_| text.len() == Hyphenated::LENGTH);
+        let Some(marked) = marked else {
+            return Ok(text.to_owned());
+        };
+        let mut id = String::with_capacity(FRESH_CAPACITY);
+        id.push_str(text);
+        if is_fresh(&id) {
             READING.set(Some(marked + 1));
         }
+        Ok(id)
     }
 }
 

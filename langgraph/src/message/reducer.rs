@@ -174,6 +174,15 @@ fn merge_into<E>(
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,
 ) -> Result<(), E> {
+    if update.iter().all(is_new) {
+        update
+            .iter_mut()
+            .filter_map(|new| new.id.as_mut())
+            .for_each(ids::settle);
+        current.append(&mut update);
+        return Ok(());
+    }
+
     let last_clear = update
         .iter()
         .rposition(|message| matches!(message.kind, MessageKind::RemoveAll));
@@ -217,6 +226,11 @@ fn merge_into<E>(
         current.retain(|message| !index.removes(message, &update));
     }
     Ok(())
+}
+
+/// True for a message that only has to be appended: no other one is meant by it.
+fn is_new(message: &Message) -> bool {
+    message.id.as_ref().is_some_and(ids::is_fresh) && !message.is_removal()
 }
 
 /// Moves a message out of the update; its id loses the mark, for it is known from now on.

@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use super::ids;
+use super::ids::ReadId;
 use super::{Content, ContentPart, Message, MessageKind, ToolCall, ToolResult, ToolStatus};
 
 const REMOVE_ALL: &str = "remove_all";
@@ -90,7 +90,7 @@ impl Serialize for MessageKind {
 
 #[derive(Deserialize)]
 struct OwnedFields {
-    id: Option<String>,
+    id: Option<ReadId>,
     role: String,
     content: Option<Content>,
     tool_calls: Option<Vec<ToolCall>>,
@@ -136,16 +136,14 @@ impl OwnedFields {
                 ));
             }
         };
-        Ok(Message { id: self.id, kind })
+        let id = self.id.map(|ReadId(id)| id);
+        Ok(Message { id, kind })
     }
 }
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut fields = OwnedFields::deserialize(deserializer)?;
-        if let Some(id) = &mut fields.id {
-            ids::read(id);
-        }
+        let fields = OwnedFields::deserialize(deserializer)?;
         fields.into_message().map_err(de::Error::custom)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::message::is_fresh;
 use crate::node::{Write, whole};
@@ -15,7 +15,27 @@ use crate::state::State;
 #[derive(Default)]
 pub(super) struct KnownIds {
     /// Of the ids. Two with the same hash only cost a look.
-    hashes: HashSet<u64>,
+    hashes: HashSet<u64, BuildHasherDefault<Hashed>>,
+}
+
+/// The hash of what is a hash already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl KnownIds {

@@ -75,7 +75,7 @@ async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, A
     else {
         return Ok(None);
     };
-    replay.past(&Past::of(&stored, false))?;
+    replay.own(&stored)?;
     Ok(Some(replay.loaded(head, stored)?))
 }
 

@@ -6,7 +6,7 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Prune, Row, 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::place::{Id, Place, SUPERSTEP, row_id};
-use super::read::{Tags, read};
+use super::read::{Payloads, read};
 use super::threads::delete_log;
 use crate::SqliteError;
 
@@ -30,7 +30,7 @@ pub(super) fn prune(
         let sql = "SELECT kind, text, format, version, payload FROM thread_rows WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
         let row = statement.query_row([row_id(log.id, first)], |row| {
-            Ok(read(id, row, 0, &mut Tags::default()))
+            Ok(read(id, row, 0, &mut Payloads::default()))
         });
         let row = row.map_err(SqliteError::from)??;
         let folded = fold.apply(&row, formats)?;
@@ -103,7 +103,7 @@ fn replace(connection: &Connection, log: i64, number: i64, row: &Row) -> Result<
         row.text,
         payload.map(|payload| &*payload.format),
         payload.map(|payload| payload.version),
-        payload.map(|payload| &payload.bytes)
+        payload.map(|payload| &*payload.bytes)
     ])?;
     let sql = "UPDATE thread_checkpoints SET snapshot = 1 WHERE log = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(sql)?;

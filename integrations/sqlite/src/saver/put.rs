@@ -319,7 +319,7 @@ fn insert(
         row.text,
         payload.map(|payload| &*payload.format),
         payload.map(|payload| payload.version),
-        payload.map(|payload| &payload.bytes)
+        payload.map(|payload| &*payload.bytes)
     ])?;
     Ok(())
 }

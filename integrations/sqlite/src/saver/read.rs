@@ -1,8 +1,9 @@
 //! Reading a log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use bytes::{Bytes, BytesMut};
 use langgraph::checkpoint::{
     Chain, CheckpointError, CheckpointId, Encoded, ListOptions, Row, RowKind, assemble,
 };
@@ -87,18 +88,18 @@ fn rows(connection: &Connection, log: i64, links: &[Link]) -> Result<Vec<Row>, C
     let mut found = statement
         .query([row_id(log, first), row_id(log, last)])
         .map_err(SqliteError::from)?;
-    let mut formats = Tags::default();
+    let mut payloads = Payloads::default();
     let mut rows = Vec::with_capacity(links.len() * 2);
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let checkpoint: i64 = column(row.get(1))?;
         if column(row.get::<_, u8>(2))? != SUPERSTEP {
             if let Some(link) = find(links, checkpoint) {
-                rows.push(read(link.id, row, 2, &mut formats)?);
+                rows.push(read(link.id, row, 2, &mut payloads)?);
             }
             continue;
         }
         if let Some(link) = find(links, checkpoint) {
-            let written = payload(row, 4, &mut formats)?.ok_or_else(|| lost(link.id))?;
+            let written = payload(row, 4, &mut payloads)?.ok_or_else(|| lost(link.id))?;
             rows.push(Row::finished(link.id, written));
         }
         let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
@@ -122,18 +123,46 @@ pub(super) fn lost(checkpoint: CheckpointId) -> CheckpointError {
     ))
 }
 
-/// The names of formats that have been read: there are few.
+/// What the values that are read share.
 #[derive(Default)]
-pub(super) struct Tags(Vec<Arc<str>>);
+pub(super) struct Payloads {
+    /// The names of formats: there are few.
+    formats: Vec<Arc<str>>,
+    /// Room for the next ones. Many values are parts of one buffer: whoever is done with them, on
+    /// another thread, need not give back each by itself.
+    room: BytesMut,
+    /// Buffers that were full, oldest first.
+    full: VecDeque<BytesMut>,
+}
 
-impl Tags {
-    fn of(&mut self, tag: &str) -> Arc<str> {
-        if let Some(known) = self.0.iter().find(|known| ***known == *tag) {
+impl Payloads {
+    /// How large buffers are when there is much to read, in bytes.
+    pub(super) const BUFFER: usize = 64 * 1024;
+
+    /// Begins another buffer, so that two threads do not count the parts of the same one. It is the
+    /// oldest if nobody has any of that: asking for memory anew would cost more than reading into it.
+    pub(super) fn turn_over(&mut self) {
+        self.full.push_back(std::mem::take(&mut self.room));
+        let oldest = self.full.front_mut();
+        if oldest.is_some_and(|oldest| oldest.try_reclaim(Self::BUFFER)) {
+            self.room = self.full.pop_front().unwrap_or_default();
+        } else {
+            self.room = BytesMut::with_capacity(Self::BUFFER);
+        }
+    }
+
+    fn format(&mut self, tag: &str) -> Arc<str> {
+        if let Some(known) = self.formats.iter().find(|known| ***known == *tag) {
             return Arc::clone(known);
         }
         let new = Arc::<str>::from(tag);
-        self.0.push(Arc::clone(&new));
+        self.formats.push(Arc::clone(&new));
         new
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Bytes {
+        self.room.extend_from_slice(bytes);
+        self.room.split().freeze()
     }
 }
 
@@ -142,7 +171,7 @@ pub(super) fn read(
     checkpoint: CheckpointId,
     row: &rusqlite::Row<'_>,
     at: usize,
-    formats: &mut Tags,
+    payloads: &mut Payloads,
 ) -> Result<Row, CheckpointError> {
     let number: u8 = column(row.get(at))?;
     let kind = RowKind::from_number(number).ok_or_else(|| {
@@ -150,7 +179,7 @@ pub(super) fn read(
             "checkpoint `{checkpoint}` has a row of the unknown kind {number}"
         ))
     })?;
-    let payload = payload(row, at + 2, formats)?;
+    let payload = payload(row, at + 2, payloads)?;
     Ok(Row::new(checkpoint, kind, text(row, at + 1)?, payload))
 }
 
@@ -158,15 +187,15 @@ pub(super) fn read(
 pub(super) fn payload(
     row: &rusqlite::Row<'_>,
     at: usize,
-    formats: &mut Tags,
+    payloads: &mut Payloads,
 ) -> Result<Option<Encoded>, CheckpointError> {
     let bytes = column(row.get_ref(at + 2))?.as_blob_or_null();
     let Some(bytes) = column(bytes)? else {
         return Ok(None);
     };
-    let format = formats.of(text(row, at)?);
+    let format = payloads.format(text(row, at)?);
     let version = column(row.get(at + 1))?;
-    Ok(Some(Encoded::new(format, version, bytes.to_vec())))
+    Ok(Some(Encoded::new(format, version, payloads.bytes(bytes))))
 }
 
 pub(super) fn text<'r>(row: &'r rusqlite::Row<'_>, at: usize) -> Result<&'r str, CheckpointError> {

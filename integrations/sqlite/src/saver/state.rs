@@ -7,11 +7,8 @@ use rusqlite::{Connection, params};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::place::{Place, SUPERSTEP, row_id};
-use super::read::{Link, ROWS, Tags, chain, column, find, links, lost, payload, read, text};
+use super::read::{Link, Payloads, ROWS, chain, column, find, links, lost, payload, read, text};
 use crate::SqliteError;
-
-/// How many bytes are read before they are handed over.
-const PIECE: usize = 128 * 1024;
 
 /// Hands over what a checkpoint is based on, piece by piece, and says where it stands.
 pub(super) fn state(
@@ -27,6 +24,7 @@ pub(super) fn state(
         to,
         past: Vec::new(),
         bytes: 0,
+        payloads: Payloads::default(),
     };
     let wanted = id.unwrap_or(log.head.id);
     let way = match log.state {
@@ -47,7 +45,7 @@ pub(super) fn state(
     };
     let Some((way, first, last)) = way else {
         let chain = chain(connection, place, id)?;
-        let standing = chain.map(|chain| chain.hand_over(&mut |past| pieces.push(past, 0)));
+        let standing = chain.map(|chain| chain.hand_over(&mut |past| pieces.push(past)));
         pieces.send();
         return Ok(standing);
     };
@@ -96,7 +94,6 @@ fn scan(
     let mut found = statement
         .query(params![range[0], range[1]])
         .map_err(SqliteError::from)?;
-    let mut formats = Tags::default();
     let mut rows = PastRows::new();
     let mut current = None;
     while let Some(row) = found.next().map_err(SqliteError::from)? {
@@ -108,7 +105,7 @@ fn scan(
                 && let Some(checkpoint) = way.checkpoint(own)
             {
                 let row = Row::new(checkpoint, RowKind::Checkpoint, text(row, 3)?, None);
-                pieces.extend(rows.row(row)?);
+                rows.row(row, &mut |past| pieces.push(past))?;
                 current = Some(own);
             }
             continue;
@@ -121,17 +118,18 @@ fn scan(
             return Err(CheckpointError::Corrupt(what));
         }
         if kind != SUPERSTEP {
-            pieces.extend(rows.row(read(checkpoint, row, 2, &mut formats)?)?);
+            let row = read(checkpoint, row, 2, &mut pieces.payloads)?;
+            rows.row(row, &mut |past| pieces.push(past))?;
             continue;
         }
-        let written = payload(row, 4, &mut formats)?.ok_or_else(|| lost(checkpoint))?;
+        let written = payload(row, 4, &mut pieces.payloads)?.ok_or_else(|| lost(checkpoint))?;
         if let Some(next) = way.checkpoint(own) {
-            let bytes = written.bytes.len();
-            let past = rows.superstep(next, text(row, 3)?, written)?;
-            pieces.push(past, bytes);
+            rows.superstep(next, text(row, 3)?, written, &mut |past| pieces.push(past))?;
             current = Some(own);
         } else {
-            pieces.extend(rows.row(Row::finished(checkpoint, written))?);
+            rows.row(Row::finished(checkpoint, written), &mut |past| {
+                pieces.push(past)
+            })?;
         }
     }
     Ok(rows)
@@ -141,26 +139,24 @@ fn scan(
 struct Pieces {
     to: UnboundedSender<Vec<Past>>,
     past: Vec<Past>,
+    /// How many bytes that is.
     bytes: usize,
+    /// What the next ones share.
+    payloads: Payloads,
 }
 
 impl Pieces {
-    fn push(&mut self, past: Past, bytes: usize) {
+    fn push(&mut self, past: Past) {
+        self.bytes += past.size();
         self.past.push(past);
-        self.bytes += bytes;
-        if self.bytes >= PIECE {
+        if self.bytes >= Payloads::BUFFER / 8 * 7 {
             self.send();
-        }
-    }
-
-    fn extend(&mut self, past: Option<Past>) {
-        if let Some(past) = past {
-            self.push(past, 0);
         }
     }
 
     fn send(&mut self) {
         self.bytes = 0;
+        self.payloads.turn_over();
         let room = Vec::with_capacity(self.past.len());
         // If nobody listens any more, what is left is read for nothing.
         let _ = self.to.send(std::mem::replace(&mut self.past, room));

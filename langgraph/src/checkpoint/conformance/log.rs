@@ -238,22 +238,16 @@ fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<Stri
         return Ok(vec!["no log".to_owned()]);
     };
     let mut lines = vec![format!("head {:?}", standing.head)];
-    for Past {
-        snapshot,
-        entries,
-        tasks,
-        ..
-    } in past
-    {
-        let values = |payloads: Vec<Payload>| -> Result<Vec<Value>, Problem> {
-            payloads.into_iter().map(value).collect()
-        };
-        lines.push(format!(
-            "past: snapshot {:?}, entries {:?}, tasks {:?}",
-            snapshot.map(value).transpose()?,
-            values(entries)?,
-            tasks.map(values).transpose()?
-        ));
+    for part in past {
+        lines.push(match part {
+            Past::Snapshot(state) => format!("snapshot {}", value(state)?),
+            Past::Entry(writes) => format!("entry {}", value(writes)?),
+            Past::Task(written) => format!("tasks [{}]", value(written)?),
+            Past::Tasks(written) => {
+                let values: Result<_, _> = written.into_iter().map(value).collect();
+                format!("tasks {}", Value::Array(values?))
+            }
+        });
     }
     lines.extend(text(standing.checkpoint.into_iter().collect())?);
     Ok(lines)

@@ -3,7 +3,7 @@
 use super::text::{CheckpointText, read};
 use super::together::one;
 use super::{Row, RowKind};
-use crate::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Payload, Stored};
+use crate::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored};
 
 /// Makes what a state is made of from rows, as they are read: for
 /// [`Checkpointer::load_state`](crate::checkpoint::Checkpointer::load_state).
@@ -32,29 +32,27 @@ impl PastRows {
         Self::default()
     }
 
-    /// Takes the next row. When it begins a checkpoint, the one before is past.
+    /// Takes the next row. When it begins a checkpoint, the one before is past and handed to `see`.
     ///
     /// # Errors
     ///
     /// [`CheckpointError::Corrupt`] when rows are missing, or cannot be read.
-    pub fn row(&mut self, row: Row) -> Result<Option<Past>, CheckpointError> {
+    pub fn row(&mut self, row: Row, see: &mut dyn FnMut(Past)) -> Result<(), CheckpointError> {
         if row.kind != RowKind::Checkpoint {
             self.rest.push(row);
-            return Ok(None);
+            return Ok(());
         }
-        let past = if self.first.is_some() || !self.rest.is_empty() {
+        if self.first.is_some() || !self.rest.is_empty() {
             let text: CheckpointText = read(&row)?;
             let base = text.base();
-            Some(self.past(base.is_some_and(|base| base.with_tasks), None)?)
-        } else {
-            None
-        };
+            self.past(base.is_some_and(|base| base.with_tasks), None, see)?;
+        }
         self.first = Some(First {
             id: row.checkpoint,
             text: row.text,
             snapshot: row.payload,
         });
-        Ok(past)
+        Ok(())
     }
 
     /// Takes a checkpoint without a snapshot that is based on the one before with what the only
@@ -68,8 +66,9 @@ impl PastRows {
         checkpoint: CheckpointId,
         text: &str,
         written: Encoded,
-    ) -> Result<Past, CheckpointError> {
-        let past = self.past(true, Some(written))?;
+        see: &mut dyn FnMut(Past),
+    ) -> Result<(), CheckpointError> {
+        self.past(true, Some(written), see)?;
         let mut room = std::mem::take(&mut self.spare);
         room.push_str(text);
         self.first = Some(First {
@@ -77,7 +76,7 @@ impl PastRows {
             text: room,
             snapshot: None,
         });
-        Ok(past)
+        Ok(())
     }
 
     /// The last checkpoint, with everything that belongs to it.
@@ -97,19 +96,24 @@ impl PastRows {
         &mut self,
         with_tasks: bool,
         written: Option<Encoded>,
-    ) -> Result<Past, CheckpointError> {
+        see: &mut dyn FnMut(Past),
+    ) -> Result<(), CheckpointError> {
         if !self.rest.is_empty() || self.first.is_none() {
-            return Ok(Past::of(&self.whole(written)?, with_tasks));
+            Past::of(&self.whole(written)?, with_tasks, see);
+            return Ok(());
         }
         // Nothing but its own row: there is nothing to read in it.
-        let mut past = Past::default();
         if let Some(mut first) = self.first.take() {
             first.text.clear();
             self.spare = first.text;
-            past.snapshot = first.snapshot.map(Payload::from);
+            if let Some(snapshot) = first.snapshot {
+                see(Past::Snapshot(snapshot.into()));
+            }
         }
-        past.tasks = with_tasks.then(|| written.into_iter().map(Payload::from).collect());
-        Ok(past)
+        if with_tasks && let Some(written) = written {
+            see(Past::Task(written.into()));
+        }
+        Ok(())
     }
 
     /// The checkpoint whose rows are there.

@@ -39,35 +39,41 @@ impl<'a, S: State> Replay<'a, S> {
         }
     }
 
-    /// The state behind a checkpoint, as far as the next one is based on it.
+    /// The next part of what the state is made of.
     pub(super) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
-        if let Some(snapshot) = &past.snapshot {
-            self.snapshot(snapshot)?;
-        }
-        for entry in &past.entries {
-            self.entry(entry, None)?;
-        }
-        let Some(tasks) = &past.tasks else {
-            return Ok(());
-        };
         // Whose writes they are matters only if they do not fit together, and then all is read.
         let someone = self.reader.plan.names.len();
-        let reading = Reading::begin();
-        if let [task] = tasks.as_slice() {
-            let writes = self.reader.written(task)?;
-            let right = self.marks_are_right(reading, [writes.as_slice()]);
-            let writes = if right { writes } else { writes.clone() };
-            self.commit(None).one(someone, writes)?;
-        } else {
-            let writes = tasks
-                .iter()
-                .map(|task| Ok((someone, self.reader.written(task)?)));
-            let writes = writes.collect::<Result<Vec<_>, AgentError>>()?;
-            let slices = writes.iter().map(|(_, writes)| writes.as_slice());
-            let right = self.marks_are_right(reading, slices);
-            let writes = if right { writes } else { writes.clone() };
-            self.commit(None).all(writes)?;
+        match past {
+            Past::Snapshot(state) => self.snapshot(state)?,
+            Past::Entry(writes) => self.entry(writes, None)?,
+            Past::Task(written) => {
+                let reading = Reading::begin();
+                let writes = self.reader.written(written)?;
+                let right = self.marks_are_right(reading, [writes.as_slice()]);
+                let writes = if right { writes } else { writes.clone() };
+                self.commit(None).one(someone, writes)?;
+            }
+            Past::Tasks(written) => {
+                let reading = Reading::begin();
+                let writes = written
+                    .iter()
+                    .map(|written| Ok((someone, self.reader.written(written)?)));
+                let writes = writes.collect::<Result<Vec<_>, AgentError>>()?;
+                let slices = writes.iter().map(|(_, writes)| writes.as_slice());
+                let right = self.marks_are_right(reading, slices);
+                let writes = if right { writes } else { writes.clone() };
+                self.commit(None).all(writes)?;
+            }
         }
+        Ok(())
+    }
+
+    /// What a checkpoint has in itself and got from outside.
+    pub(super) fn own(&mut self, stored: &Stored) -> Result<(), AgentError> {
+        if let Some(snapshot) = &stored.checkpoint.snapshot {
+            self.snapshot(snapshot)?;
+        }
+        self.entries(stored, None)?;
         Ok(())
     }
 
