@@ -9,6 +9,7 @@ mod chat;
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,11 +22,19 @@ const EARLY: std::ops::Range<usize> = 100..600;
 const LATE: std::ops::Range<usize> = 4_500..5_000;
 const MESSAGES: usize = 5_000;
 
+/// The argument of a process that loads the thread of the file that follows.
+const LOADING: &str = "loading";
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 #[tokio::main]
 #[allow(clippy::too_many_lines)] // one measurement after the other
 async fn main() -> Outcome<()> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == LOADING) {
+        let path = arguments.next().ok_or("of which file?")?;
+        return loading(path.as_ref()).await;
+    }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("threads.db");
     let seen = Arc::new(Mutex::new(Vec::with_capacity(MESSAGES)));
@@ -114,28 +123,44 @@ async fn main() -> Outcome<()> {
         None,
     );
 
-    // In turns: whether an allocator gives memory back, to ask for it anew, is a large part of both.
-    let graph = chat::chat(MESSAGES, Arc::new(SqliteSaver::open(&path)?), |_| ())?;
+    // In a process of its own, as a program that only loads would: what has been left in the heap so
+    // far would decide how much memory has to be asked for anew.
+    let loads = Command::new(std::env::current_exe()?)
+        .args([LOADING.as_ref(), path.as_os_str()])
+        .status()?;
+    if loads.success() {
+        Ok(())
+    } else {
+        Err(format!("loading: {loads}").into())
+    }
+}
+
+/// Loads the thread, and reads its messages from one text.
+async fn loading(path: &Path) -> Outcome<()> {
+    let graph = chat::chat(MESSAGES, Arc::new(SqliteSaver::open(path)?), |_| ())?;
+    let thread = graph.get_state("t").await?.ok_or("there is no thread")?;
+    let json = serde_json::to_vec(&thread.values.messages)?;
+    drop(thread);
+    // In turns: whether memory is given back, to be asked for anew, is a large part of both.
     let mut rounds = Vec::new();
-    for _ in 0..41 {
+    for _ in 0..101 {
         let start = Instant::now();
         let messages: Vec<Message> = serde_json::from_slice(black_box(&json))?;
         drop(black_box(messages));
-        let read = start.elapsed();
+        let read = start.elapsed().as_secs_f64();
         let start = Instant::now();
         drop(black_box(graph.get_state("t").await?));
-        rounds.push((read, start.elapsed()));
+        rounds.push((read, start.elapsed().as_secs_f64()));
     }
     // The round in the middle, by its ratio.
-    rounds.sort_by(|(a_read, a_load), (b_read, b_load)| {
-        let ratio = |read: &Duration, load: &Duration| load.as_secs_f64() / read.as_secs_f64();
-        ratio(a_read, a_load).total_cmp(&ratio(b_read, b_load))
+    rounds.sort_by(|(read, load), (other_read, other_load)| {
+        (load / read).total_cmp(&(other_load / other_read))
     });
     let (read, load) = rounds[rounds.len() / 2];
     row(
         "loading (messages: serde_json)",
-        read.as_secs_f64() * 1e3,
-        load.as_secs_f64() * 1e3,
+        read * 1e3,
+        load * 1e3,
         "ms",
         Some(2.0),
     );

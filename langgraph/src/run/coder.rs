@@ -284,13 +284,22 @@ impl<S: State> Reader<'_, S> {
     }
 
     pub(super) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
+        self.state_seen(payload, |_| ())
+    }
+
+    /// A state, of which `see` sees the update with all its fields if it was bytes.
+    pub(super) fn state_seen(
+        &self,
+        payload: &Payload,
+        see: impl FnOnce(&S::Update),
+    ) -> Result<Arc<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.value.0));
         };
-        match self.wire_writes(encoded)?.into_iter().next() {
-            Some(write) => Ok(Arc::new(state(write.into_update(), &self.plan.initial))),
-            None => Err(self.wrong_type()),
-        }
+        let write = self.wire_writes(encoded)?.into_iter().next();
+        let update = write.ok_or_else(|| self.wrong_type())?.into_update();
+        see(&update);
+        Ok(Arc::new(state(update, &self.plan.initial)))
     }
 
     pub(super) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
+
+use uuid::fmt::Hyphenated;
 
 use crate::message::is_fresh;
 use crate::node::{Write, whole};
@@ -14,34 +16,21 @@ use crate::state::State;
 /// not look for it: reading a thread of many messages costs what it holds, and not its square.
 #[derive(Default)]
 pub(super) struct KnownIds {
-    /// Of the ids. Two with the same hash only cost a look.
-    hashes: HashSet<u64, BuildHasherDefault<Hashed>>,
-}
-
-/// The hash of what is a hash already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes
-            .iter()
-            .for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    /// Those that are as long as the ids that are made up, and came in their order, as these do.
+    ordered: Vec<[u8; Hyphenated::LENGTH]>,
+    /// Hashes of the others. Two with the same hash only cost a look.
+    hashes: HashSet<u64>,
 }
 
 impl KnownIds {
     /// Notes the ids of a state that stands in the log.
     pub(super) fn add_state<S: State>(&mut self, state: &S) {
         self.add::<S>(&whole(state));
+    }
+
+    /// Notes the ids of such a state that was read as an update.
+    pub(super) fn add_update<S: State>(&mut self, update: &S::Update) {
+        self.add::<S>(update);
     }
 
     /// Notes the ids of writes that were read while ids were marked, and says whether the marks,
@@ -71,12 +60,50 @@ impl KnownIds {
         let (mut fresh, mut new) = (0, true);
         S::messages(update, &mut |message| {
             if let Some(id) = &message.id {
-                let mut hasher = DefaultHasher::new();
-                id.hash(&mut hasher);
-                new &= self.hashes.insert(hasher.finish());
+                new &= self.insert(id);
                 fresh += usize::from(is_fresh(id));
             }
         });
         (fresh, new)
+    }
+
+    /// Notes an id; false when it was known.
+    fn insert(&mut self, id: &str) -> bool {
+        if let Ok(id) = id.as_bytes().try_into() {
+            if self.ordered.last().is_none_or(|last| last < id) {
+                self.ordered.push(*id);
+                return true;
+            }
+            if self.ordered.binary_search(id).is_ok() {
+                return false;
+            }
+        }
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        self.hashes.insert(hasher.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_is_new_once() {
+        let uuid = |n: u32| uuid::Uuid::from_u128(n.into()).to_string();
+        let mut ids: Vec<_> = (0..200).map(uuid).collect();
+        ids.extend((0..100).map(|n| format!("given {n}")));
+        let mut random = fastrand::Rng::with_seed(7);
+        for shuffled in 0..50 {
+            if shuffled > 0 {
+                random.shuffle(&mut ids);
+            }
+            let mut known = KnownIds::default();
+            let mut seen = HashSet::new();
+            for _ in 0..1_000 {
+                let id = &ids[random.usize(..ids.len())];
+                assert_eq!(known.insert(id), seen.insert(id), "{id}");
+            }
+        }
     }
 }

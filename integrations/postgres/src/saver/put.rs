@@ -1,6 +1,7 @@
 //! Writing to a log.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{
@@ -121,7 +122,7 @@ impl Parts {
             Some(payload) => (
                 Some(payload.format.to_string()),
                 Some(i64::from(payload.version)),
-                Some(payload.bytes),
+                Some(payload.bytes.into()),
             ),
         };
         self.formats.push(format);
@@ -197,6 +198,15 @@ stored AS (
 )
 SELECT 1 FROM moved";
 
+/// The statements that make a log and move its head, when so many checkpoints get more rows.
+static WITH_ONE: LazyLock<[String; 2]> = LazyLock::new(|| statements(ONE));
+static WITH_SOME: LazyLock<[String; 2]> = LazyLock::new(|| statements(SOME));
+
+fn statements(known: &str) -> [String; 2] {
+    let store = STORE.replace("{KNOWN}", known);
+    [MAKE, MOVE].map(|head| format!("WITH moved AS ({head}){store}"))
+}
+
 /// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
 pub(super) async fn put(
     client: &impl GenericClient,
@@ -254,18 +264,19 @@ async fn store(
         &parts.versions,
         &parts.payloads,
     ];
-    let head = match &known {
-        None => MAKE,
+    let [make, advance] = if old.ids.len() > 1 {
+        &*WITH_SOME
+    } else {
+        &*WITH_ONE
+    };
+    let statement = match &known {
+        None => make,
         Some((id, version)) => {
             values.push(id);
             values.push(version);
-            MOVE
+            advance
         }
     };
-    let known = if old.ids.len() > 1 { SOME } else { ONE };
-    let store = STORE.replace("{KNOWN}", known);
-    let statement = client
-        .prepare_cached(&format!("WITH moved AS ({head}){store}"))
-        .await?;
+    let statement = client.prepare_cached(statement).await?;
     Ok(client.query_opt(&statement, &values).await?.is_some())
 }

@@ -166,10 +166,9 @@ impl<'a, S: State> Replay<'a, S> {
 
     fn snapshot(&mut self, snapshot: &Payload) -> Result<(), AgentError> {
         // It is copied when it is changed, if the saver keeps it as it is.
-        self.state = self.reader.state(snapshot)?;
-        if self.reader.formats.is_some() {
-            self.known.add_state(&*self.state);
-        }
+        self.state = self.reader.state_seen(snapshot, |update| {
+            self.known.add_update::<S>(update);
+        })?;
         Ok(())
     }
 
