@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::graph::{NodeName, START};
-use crate::node::{Interrupt, NodeError};
+use crate::node::{Interrupt, Interrupted, NodeError};
 use crate::runtime::NoRuntime;
 use crate::state::ReducerError;
 
@@ -149,6 +149,42 @@ impl AgentError {
             Self::Node { source, .. } | Self::Remote { source, .. } => Some(&source.0),
             _ => None,
         }
+    }
+
+    /// What is wrong with the answer that the run was given, if that is why it failed: the caller's
+    /// mistake, and not the node's. The question waits as before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// fn order(_: &i64, cx: &Context) -> Result<i64, NodeError> {
+    ///     Ok(cx.interrupt("how many", "How many?")?)
+    /// }
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("order", order).add_sequence(&["order"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// graph.run(0).thread("t").await?;
+    ///
+    /// let error = graph.answer("t", "a few").await.unwrap_err();
+    /// let refused = error.refused_answer().map(|refused| refused.to_string());
+    /// assert_eq!(
+    ///     refused.as_deref(),
+    ///     Some("the answer to `how many` has the wrong form: invalid type: string \"a few\", expected i64")
+    /// );
+    /// assert_eq!(graph.answer("t", 3).await?.into_state(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refused_answer(&self) -> Option<&Interrupted> {
+        let refused = self.node_error()?.downcast_ref::<Interrupted>()?;
+        refused.is_refused().then_some(refused)
     }
 
     /// The questions the run waits for, if that is why it ended.

@@ -73,6 +73,7 @@ pub(crate) struct Answer {
 pub struct Interrupted {
     key: String,
     text: String,
+    refused: bool,
 }
 
 impl Interrupted {
@@ -80,6 +81,7 @@ impl Interrupted {
         Self {
             key: key.to_owned(),
             text: format!("waiting for the answer to `{key}`"),
+            refused: false,
         }
     }
 
@@ -87,6 +89,7 @@ impl Interrupted {
         Self {
             key: key.to_owned(),
             text: format!("the answer to `{key}` {why}"),
+            refused: true,
         }
     }
 
@@ -94,11 +97,17 @@ impl Interrupted {
         Self {
             key: key.to_owned(),
             text: format!("the question `{key}` cannot be written as JSON: {error}"),
+            refused: false,
         }
     }
 
     /// The key of the question.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// True when there is an answer, and it will not do; the question waits for another.
+    pub fn is_refused(&self) -> bool {
+        self.refused
     }
 }

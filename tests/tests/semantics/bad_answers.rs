@@ -25,14 +25,17 @@ async fn answered(graph: &CompiledStateGraph<Trail>, path: &str, durability: Dur
     assert_eq!(asked.len(), 1);
     for again in 0..2 {
         let error = graph.answer("t", "many").durability(durability).await;
+        let error = error.unwrap_err();
         assert_eq!(
-            error.unwrap_err().to_string(),
+            error.to_string(),
             format!(
                 "node `{path}` failed: the answer to `number` has the wrong form: \
                  invalid type: string \"many\", expected usize"
             ),
             "{again}"
         );
+        let refused = error.refused_answer().map(Interrupted::key);
+        assert_eq!(refused, Some("number"));
         // The question waits as before, and nothing has happened to the thread.
         let snapshot = graph.get_state("t").await.unwrap().unwrap();
         assert_eq!(snapshot.interrupts, asked);
