@@ -71,7 +71,7 @@ pub(super) async fn snapshot_inside<S: State>(
     Ok(Some(InnerSnapshot::new(snapshot)))
 }
 
-/// A thread with the graphs inside its tasks: as it was saved, or those that are pending.
+/// A thread with the graphs inside its tasks, as it was saved or as it is.
 pub(super) async fn show<S: State>(
     plan: &Plan<S>,
     mut loaded: Loaded<S>,
@@ -89,9 +89,6 @@ pub(super) async fn show<S: State>(
         let Some(node) = node.step.graph() else {
             continue;
         };
-        if !looked.saved && task.is_finished() {
-            continue;
-        }
         let state = match &task.argument {
             Some(Argument::State(state)) => state,
             _ => &loaded.state,

@@ -17,8 +17,8 @@ impl<S: State> CompiledStateGraph<S> {
         self.view(thread)?.live().await
     }
 
-    /// The thread as it is now, or as the checkpoint `at` was saved, with the graphs inside its
-    /// pending tasks: [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside), to any
+    /// The thread as it is now, or as the checkpoint `at` was saved, with the graphs inside the
+    /// tasks of its last superstep: [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside), to any
     /// depth.
     ///
     /// Seen are the nodes that are graphs themselves; what a node calls by

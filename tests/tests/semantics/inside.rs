@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Durability, MemorySaver, Snapshot};
+use langgraph::checkpoint::{Durability, MemorySaver, Snapshot, TaskSnapshot};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
@@ -141,6 +141,30 @@ async fn side_by_side_each_task_shows_its_own() {
             ("inner", Some(pair("sent 2 a@1", "b"))),
         ]
     );
+}
+
+#[tokio::test]
+async fn what_has_finished_beside_what_waits_shows_how_it_ended() {
+    for durability in [Durability::Sync, Durability::Exit] {
+        let mut outer = StateGraph::<Trail>::new();
+        outer
+            .add_node("done", wired(&["a", "b"], "^>a a>b").compile().unwrap())
+            .add_node("waits", pausing().compile().unwrap());
+        wire(&mut outer, "^>done ^>waits");
+        let graph = kept(&outer);
+        let run = graph.run(()).thread("t").durability(durability);
+        run.await.unwrap();
+        let snapshot = graph.get_state_with_subgraphs("t", None).await;
+        let snapshot = snapshot.unwrap().unwrap();
+        assert_eq!(names(&snapshot), pair("a@1 b@2", "waits"));
+        let [done, waits] = &snapshot.tasks[..] else {
+            panic!("{:?}", snapshot.tasks)
+        };
+        assert!(done.result.is_some() && waits.result.is_none());
+        let inside = |task: &TaskSnapshot<Trail>| task.inside::<Trail>().map(names);
+        assert_eq!(inside(done), Some(pair("a@1 b@2", "")));
+        assert_eq!(inside(waits), Some(pair("a@1", "b")));
+    }
 }
 
 #[tokio::test]
