@@ -191,7 +191,17 @@ impl Database {
         client.map_err(|error| PostgresError::Connect(Box::new(error)))
     }
 
-    /// Runs `job` in a transaction that only reads, all of it as of one moment.
+    /// A transaction that only reads, all of it as of one moment.
+    pub(crate) async fn reading(client: &mut Client) -> Result<Transaction<'_>, PostgresError> {
+        let transaction = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start();
+        Ok(transaction.await?)
+    }
+
+    /// Runs `job` in a transaction that [only reads](Self::reading).
     pub(crate) async fn snapshot<T, E>(
         &self,
         job: impl for<'a> FnOnce(&'a Transaction<'a>) -> Job<'a, T, E> + Send,
@@ -200,13 +210,7 @@ impl Database {
         E: From<PostgresError>,
     {
         let mut client = self.client().await?;
-        let transaction = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start()
-            .await
-            .map_err(PostgresError::from)?;
+        let transaction = Self::reading(&mut client).await?;
         let answer = job(&transaction).await;
         // Nothing was written, so nothing can be lost.
         let _ = transaction.rollback().await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
-    ListOptions, Prune, SaverFuture, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    ListOptions, Prune, SaverFuture, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 
 use crate::{Database, PostgresError};
@@ -120,6 +120,23 @@ impl Checkpointer for PostgresSaver {
                 Box::pin(async move { read::chain(transaction, &place, id).await })
             });
             job.await
+        })
+    }
+
+    fn load_state<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        id: Option<CheckpointId>,
+        see: &'a mut SeePast<'a>,
+    ) -> SaverFuture<'a, Option<Standing>> {
+        Box::pin(async move {
+            let place = Place::of(key)?;
+            let mut client = self.database.client().await?;
+            let transaction = Database::reading(&mut client).await?;
+            let standing = read::state(&transaction, &place, id, see).await;
+            // Nothing was written, so nothing can be lost.
+            let _ = transaction.rollback().await;
+            standing
         })
     }
 

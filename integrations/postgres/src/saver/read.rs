@@ -7,7 +7,8 @@ use std::sync::Arc;
 use deadpool_postgres::GenericClient;
 use futures_util::TryStreamExt;
 use langgraph::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, Row, RowKind, assemble,
+    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, PastRows, Row, RowKind, SeePast,
+    Standing, assemble,
 };
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -39,6 +40,30 @@ pub(super) async fn chain(
     let links = links(client, log.id, wanted.unwrap_or(log.head.id)).await?;
     let rows = rows(client, log.id, &links).await?;
     Ok(Some(Chain::new(log.head, assemble(rows)?)))
+}
+
+/// Hands over what a checkpoint is based on, row by row, and says where it stands; in such a
+/// transaction.
+pub(super) async fn state(
+    client: &impl GenericClient,
+    place: &Place,
+    wanted: Option<CheckpointId>,
+    see: &mut SeePast<'_>,
+) -> Result<Option<Standing>, CheckpointError> {
+    let Some(log) = place.log(client, "").await? else {
+        return Ok(None);
+    };
+    let links = links(client, log.id, wanted.unwrap_or(log.head.id)).await?;
+    let mut pairs = links.windows(2);
+    if !pairs.all(|pair| matches!(pair, [a, b] if a.last < b.first)) {
+        // Something came later to a checkpoint that others were based on already.
+        let rows = rows(client, log.id, &links).await?;
+        let chain = Chain::new(log.head, assemble(rows)?);
+        return Ok(Some(chain.hand_over(see)));
+    }
+    let mut past = PastRows::new();
+    each_row(client, log.id, &links, |row| past.row(row, see)).await?;
+    Ok(Some(Standing::new(log.head, past.finish()?)))
 }
 
 /// The checkpoints from the nearest snapshot on, oldest first.
@@ -93,11 +118,27 @@ async fn rows(
     log: i64,
     links: &[Link],
 ) -> Result<Vec<Row>, CheckpointError> {
+    let mut rows = Vec::with_capacity(links.len() * 2);
+    let take = |row| {
+        rows.push(row);
+        Ok(())
+    };
+    each_row(client, log, links, take).await?;
+    Ok(rows)
+}
+
+/// Hands over each row that belongs to these checkpoints, in the order in which they were stored.
+async fn each_row(
+    client: &impl GenericClient,
+    log: i64,
+    links: &[Link],
+    mut take: impl FnMut(Row) -> Result<(), CheckpointError>,
+) -> Result<(), CheckpointError> {
     let (Some(first), Some(last)) = (
         links.iter().map(|link| link.first).min(),
         links.iter().map(|link| link.last).max(),
     ) else {
-        return Ok(Vec::new());
+        return Ok(());
     };
     let sql = "SELECT checkpoint, kind, text, format, version, payload FROM thread_rows
         WHERE log = $1 AND number BETWEEN $2 AND $3 ORDER BY number";
@@ -108,16 +149,15 @@ async fn rows(
     };
     let mut found = pin!(found.await.map_err(PostgresError::from)?);
     let mut formats = Tags::default();
-    let mut rows = Vec::with_capacity(links.len() * 2);
     while let Some(row) = found.try_next().await.map_err(PostgresError::from)? {
         let checkpoint: i64 = row.try_get(0).map_err(PostgresError::from)?;
         // A base is stored before what is made from it.
         let link = links.binary_search_by_key(&checkpoint, |link| link.first);
         if let Some(link) = link.ok().and_then(|index| links.get(index)) {
-            rows.push(read(link.id, &row, 1, &mut formats)?);
+            take(read(link.id, &row, 1, &mut formats)?)?;
         }
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// The names of formats that have been read: there are few.

@@ -98,6 +98,13 @@ impl PastRows {
         written: Option<Encoded>,
         see: &mut dyn FnMut(Past),
     ) -> Result<(), CheckpointError> {
+        // The row that a saver may keep apart from the next checkpoint's.
+        let written = match (written, self.rest.as_slice()) {
+            (None, [only]) if only.is_finished() && self.first.is_some() => {
+                self.rest.pop().and_then(|row| row.payload)
+            }
+            (written, _) => written,
+        };
         if !self.rest.is_empty() || self.first.is_none() {
             Past::of(&self.whole(written)?, with_tasks, see);
             return Ok(());
