@@ -127,9 +127,8 @@ fn scan(
             rows.superstep(next, text(row, 3)?, written, &mut |past| pieces.push(past))?;
             current = Some(own);
         } else {
-            rows.row(Row::finished(checkpoint, written), &mut |past| {
-                pieces.push(past)
-            })?;
+            let row = Row::finished(checkpoint, written);
+            rows.row(row, &mut |past| pieces.push(past))?;
         }
     }
     Ok(rows)
