@@ -13,6 +13,8 @@ use langgraph::prelude::*;
 use langgraph_postgres::{Database, PostgresSaver};
 use support::{Schema, url};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::{Client, NoTls};
 
 const NODES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -62,6 +64,18 @@ impl Work {
         }
     }
 
+    /// Starts a run.
+    fn begin(&self) -> JoinHandle<Result<Outcome<Trail>, AgentError>> {
+        let graph = self.graph.clone();
+        tokio::spawn(async move { graph.run(()).thread("t").await })
+    }
+
+    /// The node that starts next.
+    async fn next(&mut self) -> String {
+        let next = timeout(Duration::from_secs(60), self.started.recv()).await;
+        next.unwrap().unwrap()
+    }
+
     /// Ends the connections of the saver, all or those that wait for a lock, and says how many. They
     /// are gone then.
     async fn cut(&self, client: &Client, waiting: bool) -> usize {
@@ -98,12 +112,9 @@ async fn connected() -> Client {
 async fn a_run_goes_on_with_new_connections() {
     let mut work = Work::new().await;
     let client = connected().await;
-    let running = {
-        let graph = work.graph.clone();
-        tokio::spawn(async move { graph.run(()).thread("t").await })
-    };
+    let running = work.begin();
     for name in NODES {
-        assert_eq!(work.started.recv().await.unwrap(), name);
+        assert_eq!(work.next().await, name);
         // Nobody uses them: that they are gone is seen before they are used.
         assert!(work.cut(&client, false).await >= 1, "{name}");
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -119,15 +130,12 @@ async fn a_run_goes_on_with_new_connections() {
 async fn a_run_whose_record_is_cut_off_fails_and_goes_on_where_the_log_ends() {
     let mut work = Work::new().await;
     let client = connected().await;
-    let running = {
-        let graph = work.graph.clone();
-        tokio::spawn(async move { graph.run(()).thread("t").await })
-    };
+    let running = work.begin();
     for name in ["a", "b"] {
-        assert_eq!(work.started.recv().await.unwrap(), name);
+        assert_eq!(work.next().await, name);
         work.go_on.send(()).unwrap();
     }
-    assert_eq!(work.started.recv().await.unwrap(), "c");
+    assert_eq!(work.next().await, "c");
     // The record of `c` has to wait, and its connection ends while it does.
     let lock = format!(
         "BEGIN; LOCK TABLE {}.thread_logs IN ACCESS EXCLUSIVE MODE",
@@ -136,12 +144,16 @@ async fn a_run_whose_record_is_cut_off_fails_and_goes_on_where_the_log_ends() {
     client.batch_execute(&lock).await.unwrap();
     work.go_on.send(()).unwrap();
     let other = connected().await;
-    while work.cut(&other, true).await == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let cut = async {
+        while work.cut(&other, true).await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(Duration::from_secs(60), cut).await.unwrap();
     // The run says that it is over, which waits too.
     client.batch_execute("ROLLBACK").await.unwrap();
-    let error = running.await.unwrap().unwrap_err();
+    let ended = timeout(Duration::from_secs(60), running).await;
+    let error = ended.unwrap().unwrap().unwrap_err();
     assert!(
         matches!(error, AgentError::Checkpoint(CheckpointError::Storage(_))),
         "{error:?}"

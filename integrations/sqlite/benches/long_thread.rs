@@ -23,7 +23,7 @@ const LATE: std::ops::Range<usize> = 4_500..5_000;
 const MESSAGES: usize = 5_000;
 
 /// The argument of a process that loads the thread of the file that follows.
-const LOADING: &str = "loading";
+const LOADING: &str = "--load-thread";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
