@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-use langgraph_wiring::similar::did_you_mean;
+use langgraph_topology::similar::did_you_mean;
 
 /// Collects errors, so that a user sees every mistake in one go.
 ///

@@ -10,8 +10,8 @@ use syn::ext::IdentExt;
 use super::ast::Let;
 use super::model::{Edge, Model, Slip};
 use crate::diag::{Errors, Range};
-use langgraph_wiring::flow::{Analysis, START};
-use langgraph_wiring::similar::did_you_mean;
+use langgraph_topology::flow::{Analysis, START};
+use langgraph_topology::similar::did_you_mean;
 
 mod reach;
 mod twice;

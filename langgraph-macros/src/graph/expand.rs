@@ -15,7 +15,7 @@ use super::ast::{Let, name_span};
 use super::model::{Beside, Model, Node, Place};
 use crate::diag::Errors;
 use crate::paths::Root;
-use langgraph_wiring::flow::{END, START};
+use langgraph_topology::flow::{END, START};
 
 mod switch;
 mod writes;

@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprPath, Pat, token};
 
 use super::ast::{Asks, Form};
-use langgraph_wiring::flow::{self, END, Flow, NODES, START};
+use langgraph_topology::flow::{self, END, Flow, NODES, START};
 
 mod beside;
 mod build;

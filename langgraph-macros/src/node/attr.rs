@@ -6,7 +6,7 @@ use syn::{Ident, LitStr, Token, Type};
 
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
-use langgraph_wiring::similar::did_you_mean;
+use langgraph_topology::similar::did_you_mean;
 
 const KEYS: [&str; 4] = ["writes", "alias", "state", "crate"];
 /// Options of nodes that are methods of the function, not options of the attribute.

@@ -58,7 +58,7 @@ impl<S: State> StateGraph<S> {
             let other = seen.iter().find(|(seen, of)| *seen == alias && *of != node);
             if !names().any(|name| name == node) {
                 let similar =
-                    langgraph_wiring::similar::did_you_mean(node, names().map(|name| &**name));
+                    langgraph_topology::similar::did_you_mean(node, names().map(|name| &**name));
                 found.push(CompilationError::UnknownAliasNode {
                     did_you_mean: similar.map(NodeName::from),
                     alias,

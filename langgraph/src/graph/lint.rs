@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::topology::{Branch, END, NodeInfo, NodeName, START, Topology};
-use langgraph_wiring::flow::{self, Analysis, Flow, Stuck};
+use langgraph_topology::flow::{self, Analysis, Flow, Stuck};
 
 mod parallel;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::underline;
 use crate::diag::{Errors, Range};
 use crate::graph::ast::name_span;
 use crate::graph::model::Model;
-use langgraph_wiring::flow::{Analysis, Stuck};
-use langgraph_wiring::similar::did_you_mean;
+use langgraph_topology::flow::{Analysis, Stuck};
+use langgraph_topology::similar::did_you_mean;
 
 /// A graph without nodes.
 pub(super) fn empty_graph(model: &Model, errors: &mut Errors) {

@@ -6,8 +6,8 @@ use proc_macro2::Span;
 
 use super::{Model, Place};
 use crate::diag::Range;
-use langgraph_wiring::flow::NODES;
-use langgraph_wiring::together::together;
+use langgraph_topology::flow::NODES;
+use langgraph_topology::together::together;
 
 /// Two nodes that one thing starts in one superstep.
 pub(crate) struct Beside {

@@ -7,7 +7,7 @@ use syn::ExprPath;
 use super::{Arm, Edge, Goto, Join, Map, Model, Node, Place, Slip, Switch, node_name};
 use crate::graph::ast::{self, Stage, name_span};
 use crate::graph::label::label;
-use langgraph_wiring::flow::{END, NODES, START};
+use langgraph_topology::flow::{END, NODES, START};
 
 /// Where a chain comes from.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::read;
 use crate::graph::model::{Model, Place};
-use langgraph_wiring::flow::{END, START};
+use langgraph_topology::flow::{END, START};
 
 /// The graph that the expansion builds, as data.
 fn topology(model: &Model) -> Topology {

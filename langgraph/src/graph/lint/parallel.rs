@@ -2,8 +2,8 @@
 
 use super::super::topology::{NodeInfo, NodeName, Topology};
 use super::{Lint, node_of};
-use langgraph_wiring::flow::Flow;
-use langgraph_wiring::together::run_together;
+use langgraph_topology::flow::Flow;
+use langgraph_topology::together::run_together;
 
 /// One finding per field and set of nodes, those that come after it in `topology` last.
 pub(super) fn parallel_writes(topology: &Topology, flow: &Flow, found: &mut Vec<Lint>) {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{CompilationError, CompilationErrors};
 use crate::graph::lint;
 use crate::graph::topology::{Breakpoints, END, NodeKind, NodeName, START, Topology};
-use langgraph_wiring::similar::did_you_mean;
+use langgraph_topology::similar::did_you_mean;
 
 /// Checks a graph for [`problems`], and for [lints](crate::graph::lints) where they are denied.
 ///
