@@ -15,7 +15,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// A superstep of one task.
-    pub(super) async fn one(
+    pub(crate) async fn one(
         &mut self,
         plan: &Plan<S>,
         cx: &mut Context,
@@ -43,7 +43,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Keeps and tells how the only task of a superstep ended.
-    pub(super) async fn note(
+    pub(crate) async fn note(
         &mut self,
         task: &Task<S>,
         ended: &Ended<S>,
@@ -58,7 +58,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Ends a superstep of one task; what has become of it is `known` when it was kept before.
-    pub(super) async fn finish_one(
+    pub(crate) async fn finish_one(
         &mut self,
         plan: &Plan<S>,
         task: Task<S>,
@@ -165,7 +165,7 @@ impl<S: State> Machine<S> {
     }
 
     /// What a task that has not finished makes of its run.
-    pub(super) fn stop(
+    pub(crate) fn stop(
         &mut self,
         task: Task<S>,
         unsettled: Unsettled,

@@ -10,12 +10,12 @@ use crate::node::{Answer, Interrupt};
 
 /// An answer from outside: the key or the id of a question (none: of the only one), and the value.
 #[derive(Clone, Debug)]
-pub(super) struct Given {
-    pub(super) key: Option<String>,
-    pub(super) value: Value,
+pub(crate) struct Given {
+    pub(crate) key: Option<String>,
+    pub(crate) value: Value,
 }
 
-pub(super) fn given(key: Option<String>, value: impl Serialize) -> Result<Given, AgentError> {
+pub(crate) fn given(key: Option<String>, value: impl Serialize) -> Result<Given, AgentError> {
     let value = given_back(&value).map_err(|error| {
         let answer = match &key {
             Some(key) => format!("the answer to `{key}`"),
@@ -28,7 +28,7 @@ pub(super) fn given(key: Option<String>, value: impl Serialize) -> Result<Given,
 
 /// The key under which a task finds the answer: its own question's, or the id of one that a graph
 /// inside it has asked.
-pub(super) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
+pub(crate) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
     if interrupt.namespace == namespace {
         interrupt.key.clone()
     } else {
@@ -37,7 +37,7 @@ pub(super) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> Strin
 }
 
 /// Finds the question that each answer is for.
-pub(super) fn assign(
+pub(crate) fn assign(
     thread: &str,
     open: &[(usize, Interrupt)],
     given: Vec<Given>,

@@ -7,7 +7,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// The questions of a task as the caller sees them.
-    pub(super) fn interrupts(
+    pub(crate) fn interrupts(
         &self,
         task: &Task<S>,
         index: usize,
@@ -33,7 +33,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Tells a task what is known of it from earlier runs.
-    pub(super) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
+    pub(crate) fn remind(&self, cx: &mut Context, index: usize, task: &Task<S>) {
         if self.given.is_empty() {
             return cx.remember(task.answers(), task.once());
         }

@@ -10,7 +10,7 @@ use crate::state::State;
 
 /// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
 /// from outside do not.
-pub(super) async fn last_by_edge(
+pub(crate) async fn last_by_edge(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     from: &Stored,
@@ -44,7 +44,7 @@ pub(super) async fn last_by_edge(
 }
 
 /// The nodes that are pending at that checkpoint because a join has started them.
-pub(super) async fn joined<S: State>(
+pub(crate) async fn joined<S: State>(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     plan: &Plan<S>,

@@ -23,7 +23,7 @@ use crate::node::{NodeError, Output};
 use crate::state::State;
 
 impl<S: State> ThreadUpdate<S> {
-    pub(super) async fn make(self) -> Result<CheckpointId, AgentError> {
+    pub(crate) async fn make(self) -> Result<CheckpointId, AgentError> {
         let (graph, thread) = match self.target {
             Target::Thread(graph, thread) => (graph, thread),
             Target::Inside(subgraph) => return subgraph.make(self.change, self.at).await,
@@ -42,7 +42,7 @@ impl<S: State> ThreadUpdate<S> {
 }
 
 /// Makes a change of a log, and answers with the new checkpoint.
-pub(super) async fn apply<S: State>(
+pub(crate) async fn apply<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
@@ -322,7 +322,7 @@ async fn add_input<S: State>(
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
 /// where each of them stands now.
-pub(super) async fn copy<S: State>(
+pub(crate) async fn copy<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     mut loaded: Loaded<S>,

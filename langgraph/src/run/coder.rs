@@ -14,9 +14,9 @@ use crate::node::{ErasedItem, Lent, Output, StoredItem, Target, Write, Writes, s
 use crate::state::State;
 
 /// Makes payloads of a graph's values, and values of its payloads.
-pub(super) struct Coder<S: State> {
-    pub(super) plan: Arc<Plan<S>>,
-    pub(super) codec: Option<StateCodec<S>>,
+pub(crate) struct Coder<S: State> {
+    pub(crate) plan: Arc<Plan<S>>,
+    pub(crate) codec: Option<StateCodec<S>>,
 }
 
 /// A value with what is needed to write it.
@@ -142,17 +142,17 @@ impl<S: State> Coder<S> {
         })
     }
 
-    pub(super) fn done(self: &Arc<Self>, node: usize, mut done: Done<S>) -> Payload {
+    pub(crate) fn done(self: &Arc<Self>, node: usize, mut done: Done<S>) -> Payload {
         self.forget_untracked(done.output.writes.as_mut_slice());
         self.coded(TaskDone { node, done })
     }
 
-    pub(super) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> Payload {
+    pub(crate) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> Payload {
         self.forget_untracked(&mut writes);
         self.coded(writes)
     }
 
-    pub(super) fn state(self: &Arc<Self>, mut state: Arc<S>) -> Payload {
+    pub(crate) fn state(self: &Arc<Self>, mut state: Arc<S>) -> Payload {
         let untracked = &self.plan.fields.untracked;
         if !untracked.is_empty() {
             Arc::make_mut(&mut state).reset(untracked);
@@ -176,17 +176,17 @@ impl<S: State> Coder<S> {
         }
     }
 
-    pub(super) fn item(item: Arc<dyn ErasedItem>) -> Payload {
+    pub(crate) fn item(item: Arc<dyn ErasedItem>) -> Payload {
         Payload::of(SentItem(item))
     }
 }
 
 /// Reads the payloads of one log.
-pub(super) struct Reader<'a, S: State> {
-    pub(super) plan: &'a Plan<S>,
-    pub(super) codec: Option<StateCodec<S>>,
-    pub(super) formats: Option<&'a Formats>,
-    pub(super) key: &'a ThreadKey,
+pub(crate) struct Reader<'a, S: State> {
+    pub(crate) plan: &'a Plan<S>,
+    pub(crate) codec: Option<StateCodec<S>>,
+    pub(crate) formats: Option<&'a Formats>,
+    pub(crate) key: &'a ThreadKey,
 }
 
 impl<S: State> Reader<'_, S> {
@@ -241,7 +241,7 @@ impl<S: State> Reader<'_, S> {
     }
 
     /// What a task wrote, of all that it did.
-    pub(super) fn written(&self, payload: &Payload) -> Result<Writes<S>, AgentError> {
+    pub(crate) fn written(&self, payload: &Payload) -> Result<Writes<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             let coded = self.value::<TaskDone<S>>(payload)?;
             return Ok(coded.value.done.output.writes.clone());
@@ -256,7 +256,7 @@ impl<S: State> Reader<'_, S> {
             .map_or(Writes::None, |wire| Writes::One(write(wire))))
     }
 
-    pub(super) fn done(&self, payload: &Payload) -> Result<Done<S>, AgentError> {
+    pub(crate) fn done(&self, payload: &Payload) -> Result<Done<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             let coded = self.value::<TaskDone<S>>(payload)?;
             return Ok(self.of_another_graph(&coded.value, &coded.coder.plan));
@@ -273,7 +273,7 @@ impl<S: State> Reader<'_, S> {
         })
     }
 
-    pub(super) fn writes(&self, payload: &Payload) -> Result<Vec<Write<S>>, AgentError> {
+    pub(crate) fn writes(&self, payload: &Payload) -> Result<Vec<Write<S>>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             return Ok(self.value::<Vec<Write<S>>>(payload)?.value.clone());
         };
@@ -283,12 +283,12 @@ impl<S: State> Reader<'_, S> {
             .collect())
     }
 
-    pub(super) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
+    pub(crate) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
         self.state_seen(payload, |_| ())
     }
 
     /// A state, of which `see` sees the update with all its fields if it was bytes.
-    pub(super) fn state_seen(
+    pub(crate) fn state_seen(
         &self,
         payload: &Payload,
         see: impl FnOnce(&S::Update),
@@ -302,7 +302,7 @@ impl<S: State> Reader<'_, S> {
         Ok(Arc::new(state(update, &self.plan.initial)))
     }
 
-    pub(super) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {
+    pub(crate) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             let item = payload.get::<SentItem>().ok_or_else(|| self.wrong_type())?;
             return Ok(Arc::clone(&item.0));

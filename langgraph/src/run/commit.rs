@@ -13,17 +13,17 @@ use crate::node::{Write, Writes};
 use crate::state::{FieldSet, ReducerError, State};
 
 /// A state to which writes are applied.
-pub(super) struct Commit<'a, S: State> {
-    pub(super) plan: &'a Plan<S>,
-    pub(super) state: &'a mut Arc<S>,
+pub(crate) struct Commit<'a, S: State> {
+    pub(crate) plan: &'a Plan<S>,
+    pub(crate) state: &'a mut Arc<S>,
     /// Where the writes are noted down, if anybody wants them.
-    pub(super) changes: Option<&'a mut Changes<S>>,
+    pub(crate) changes: Option<&'a mut Changes<S>>,
     /// True when it matters whether a field was written.
-    pub(super) observed: bool,
+    pub(crate) observed: bool,
 }
 
 /// What a graph has changed, for the graph around it.
-pub(super) struct Changes<S: State> {
+pub(crate) struct Changes<S: State> {
     writes: Vec<Write<S>>,
     /// How many of them hold nothing ephemeral any more.
     settled: usize,
@@ -39,7 +39,7 @@ impl<S: State> Default for Changes<S> {
 }
 
 impl<S: State> Changes<S> {
-    pub(super) fn into_writes(self) -> Vec<Write<S>> {
+    pub(crate) fn into_writes(self) -> Vec<Write<S>> {
         self.writes
     }
 
@@ -58,14 +58,14 @@ impl<S: State> Changes<S> {
 impl<S: State> Commit<'_, S> {
     /// Applies the writes of the only task of a superstep. True when there were any.
     #[inline]
-    pub(super) fn one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
         self.entry(node, writes)
     }
 
     /// Applies writes that belong to the state as it is: what is ephemeral stays.
     #[inline]
-    pub(super) fn entry(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn entry(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         match writes {
             Writes::None => Ok(false),
             Writes::One(write) => self.apply(node, write),
@@ -80,7 +80,7 @@ impl<S: State> Commit<'_, S> {
     }
 
     /// Applies the writes of several tasks in their order. True when there were any.
-    pub(super) fn all(&mut self, done: Vec<(usize, Writes<S>)>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn all(&mut self, done: Vec<(usize, Writes<S>)>) -> Result<bool, InvalidUpdate> {
         if self.are_plainly_apart(&done) {
             self.clear_ephemeral();
             let mut wrote = false;
@@ -114,7 +114,7 @@ impl<S: State> Commit<'_, S> {
 
     /// Applies one write. True when it held a field.
     #[inline]
-    pub(super) fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
         let wrote = !self.observed
             || write
                 .update()
@@ -243,7 +243,7 @@ impl<S: State> Commit<'_, S> {
 /// Merges the update of a node. A reducer that panics ends the run, not the program, and leaves a
 /// thread that can be read.
 #[inline]
-pub(super) fn merge<S: State>(
+pub(crate) fn merge<S: State>(
     plan: &Plan<S>,
     node: usize,
     state: &mut S,
@@ -258,7 +258,7 @@ pub(super) fn merge<S: State>(
 
 /// The error of a reducer that refused the update of a node.
 #[cold]
-pub(super) fn refused<S: State>(
+pub(crate) fn refused<S: State>(
     plan: &Plan<S>,
     node: usize,
     source: ReducerError,
@@ -271,7 +271,7 @@ pub(super) fn refused<S: State>(
 
 /// The error of a reducer that panicked.
 #[cold]
-pub(super) fn panicked_merging<S: State>(
+pub(crate) fn panicked_merging<S: State>(
     plan: &Plan<S>,
     node: usize,
     panicked: Panicked,

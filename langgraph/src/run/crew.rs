@@ -21,10 +21,10 @@ use crate::node::{Context, NodeError, NodeRun, Output};
 use crate::state::State;
 
 /// The tasks of a superstep, and what they share.
-pub(super) struct Crew<S: State> {
-    pub(super) plan: Arc<Plan<S>>,
-    pub(super) state: Arc<S>,
-    pub(super) members: Vec<Member<S>>,
+pub(crate) struct Crew<S: State> {
+    pub(crate) plan: Arc<Plan<S>>,
+    pub(crate) state: Arc<S>,
+    pub(crate) members: Vec<Member<S>>,
     /// Where tasks say that they have ended, if that is wanted one by one.
     reports: Option<mpsc::UnboundedSender<usize>>,
     /// Where the last one sends all of it.
@@ -32,17 +32,17 @@ pub(super) struct Crew<S: State> {
 }
 
 /// One of several tasks, with what it is told and what it has left.
-pub(super) struct Member<S: State> {
-    pub(super) task: Task<S>,
-    pub(super) cx: Context,
+pub(crate) struct Member<S: State> {
+    pub(crate) task: Task<S>,
+    pub(crate) cx: Context,
     /// True when an earlier run says how it ended: it does not run.
-    pub(super) known: bool,
+    pub(crate) known: bool,
     /// How it ended, once it has. Nobody waits for this lock: a task locks it once, at its end.
     ended: Mutex<Option<Ended<S>>>,
 }
 
 impl<S: State> Member<S> {
-    pub(super) fn new(task: Task<S>, cx: Context, ended: Option<Ended<S>>) -> Self {
+    pub(crate) fn new(task: Task<S>, cx: Context, ended: Option<Ended<S>>) -> Self {
         Self {
             task,
             cx,
@@ -52,37 +52,37 @@ impl<S: State> Member<S> {
     }
 
     /// The task, and how it ended.
-    pub(super) fn parts(&mut self) -> (&Task<S>, Option<&Ended<S>>) {
+    pub(crate) fn parts(&mut self) -> (&Task<S>, Option<&Ended<S>>) {
         let ended = self.ended.get_mut();
         let ended = ended.unwrap_or_else(PoisonError::into_inner);
         (&self.task, ended.as_ref())
     }
 
     /// Takes how the task ended.
-    pub(super) fn take_ended(&self) -> Option<Ended<S>> {
+    pub(crate) fn take_ended(&self) -> Option<Ended<S>> {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         ended.take()
     }
 
     /// Notes how the task ended.
-    pub(super) fn set_ended(&self, how: Ended<S>) {
+    pub(crate) fn set_ended(&self, how: Ended<S>) {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         *ended = Some(how);
     }
 
-    pub(super) fn into_task(self) -> Task<S> {
+    pub(crate) fn into_task(self) -> Task<S> {
         self.task
     }
 
     /// As [`parts`](Self::parts), by value.
-    pub(super) fn into_parts(self) -> (Task<S>, Option<Ended<S>>) {
+    pub(crate) fn into_parts(self) -> (Task<S>, Option<Ended<S>>) {
         let ended = self.ended.into_inner();
         (self.task, ended.unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The superstep's hold on its tasks. Dropping it stops those that run.
-pub(super) struct Foreman<S: State> {
+pub(crate) struct Foreman<S: State> {
     crew: Arc<Crew<S>>,
     running: Running,
     reports: Option<mpsc::UnboundedReceiver<usize>>,
@@ -102,7 +102,7 @@ impl Drop for Running {
 
 impl<S: State> Foreman<S> {
     /// A crew of which nobody works yet. They report one by one if `each` counts.
-    pub(super) fn new(
+    pub(crate) fn new(
         plan: &Arc<Plan<S>>,
         state: &Arc<S>,
         members: Vec<Member<S>>,
@@ -125,7 +125,7 @@ impl<S: State> Foreman<S> {
     }
 
     /// Starts the task at `index`.
-    pub(super) fn start(&mut self, runtime: &Handle, index: usize) {
+    pub(crate) fn start(&mut self, runtime: &Handle, index: usize) {
         let place = Place {
             crew: Some(Arc::clone(&self.crew)),
             index,
@@ -134,7 +134,7 @@ impl<S: State> Foreman<S> {
     }
 
     /// Starts all of which it is not known how they ended.
-    pub(super) fn start_all(&mut self, runtime: &Handle) {
+    pub(crate) fn start_all(&mut self, runtime: &Handle) {
         for index in 0..self.crew.members.len() {
             if self
                 .crew
@@ -148,24 +148,24 @@ impl<S: State> Foreman<S> {
     }
 
     /// The task at `index` and how it ended, if it has left that.
-    pub(super) fn ended(&self, index: usize) -> Option<(&Member<S>, Ended<S>)> {
+    pub(crate) fn ended(&self, index: usize) -> Option<(&Member<S>, Ended<S>)> {
         let member = self.crew.members.get(index)?;
         Some((member, member.take_ended()?))
     }
 
     /// The next task that has ended.
-    pub(super) async fn next_report(&mut self) -> Option<usize> {
+    pub(crate) async fn next_report(&mut self) -> Option<usize> {
         self.reports.as_mut()?.recv().await
     }
 
     /// Stops those that run, and waits until they have: nothing goes on behind an error.
-    pub(super) async fn stop(mut self) -> Vec<Member<S>> {
+    pub(crate) async fn stop(mut self) -> Vec<Member<S>> {
         drop(std::mem::replace(&mut self.running, Running(Vec::new())));
         self.finish().await
     }
 
     /// Waits for all of them.
-    pub(super) async fn finish(self) -> Vec<Member<S>> {
+    pub(crate) async fn finish(self) -> Vec<Member<S>> {
         let Self {
             crew,
             mut running,

@@ -4,7 +4,7 @@ use crate::AgentError;
 use crate::node::{Interrupt, ParentCommand};
 
 /// How a graph came to its end.
-pub(super) enum End {
+pub(crate) enum End {
     /// Nothing is left to do.
     Done,
     /// Tasks asked questions, or a breakpoint was reached.
@@ -17,7 +17,7 @@ pub(super) enum End {
 
 impl End {
     /// A pause; what is wrong with an answer goes to whoever gave it.
-    pub(super) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
+    pub(crate) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
         match refused {
             None => Self::Paused(interrupts),
             Some(error) => Self::Refused(interrupts, Box::new(error)),

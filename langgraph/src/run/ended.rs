@@ -5,7 +5,7 @@ use crate::node::{Context, NodeError, Output, Questions, Write, Writes};
 use crate::state::State;
 
 /// How a task ended.
-pub(super) enum Ended<S: State> {
+pub(crate) enum Ended<S: State> {
     Finished(Done<S>),
     /// It waits for an answer.
     Asked {
@@ -19,7 +19,7 @@ pub(super) enum Ended<S: State> {
 }
 
 /// Why a node or a router has no answer yet.
-pub(super) enum Unsettled {
+pub(crate) enum Unsettled {
     Asked(Questions, Option<NodeError>),
     Failed(NodeError),
 }
@@ -32,7 +32,7 @@ impl From<NodeError> for Unsettled {
 
 impl Unsettled {
     /// How the task ended whose node did `ran`.
-    pub(super) fn ended<S: State>(self, ran: Option<Done<S>>) -> Ended<S> {
+    pub(crate) fn ended<S: State>(self, ran: Option<Done<S>>) -> Ended<S> {
         match self {
             Self::Asked(questions, refused) => Ended::Asked {
                 questions,
@@ -45,16 +45,16 @@ impl Unsettled {
 }
 
 /// What a task did.
-pub(super) struct Done<S: State> {
-    pub(super) output: Output<S>,
+pub(crate) struct Done<S: State> {
+    pub(crate) output: Output<S>,
     /// What its routers answered, when they were asked before the commit.
-    pub(super) routes: Vec<Routes<S>>,
+    pub(crate) routes: Vec<Routes<S>>,
     /// True when the node did not run, because its cache had the answer.
-    pub(super) cached: bool,
+    pub(crate) cached: bool,
 }
 
 impl<S: State> Done<S> {
-    pub(super) const fn new(output: Output<S>) -> Self {
+    pub(crate) const fn new(output: Output<S>) -> Self {
         Self {
             output,
             routes: Vec::new(),
@@ -74,7 +74,7 @@ impl<S: State> Clone for Done<S> {
 }
 
 /// What a task's answer means, with the questions it has asked.
-pub(super) fn judge<S: State>(
+pub(crate) fn judge<S: State>(
     state: &S,
     cx: &Context,
     result: Result<Output<S>, NodeError>,
@@ -94,7 +94,7 @@ pub(super) fn judge<S: State>(
 
 /// An answer is one only when no question is open.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
-pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T, Unsettled> {
+pub(crate) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T, Unsettled> {
     match (result, cx.take_questions()) {
         (Ok(answer), None) => Ok(answer),
         (Ok(_), Some(questions)) => {
@@ -112,7 +112,7 @@ pub(super) fn settle<T>(result: Result<T, NodeError>, cx: &Context) -> Result<T,
 }
 
 /// Fixes whatever is random in writes, before anybody stores or merges them.
-pub(super) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
+pub(crate) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
     for write in writes.as_mut_slice() {
         if let Write::Update(update) | Write::Overwrite(update) = write {
             state.prepare(update);

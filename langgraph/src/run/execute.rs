@@ -11,7 +11,7 @@ use crate::state::State;
 /// Runs one task to its output. Its routers are not asked yet.
 // A block and not an async function, whose arguments would take up room twice.
 #[allow(clippy::manual_async_fn)]
-pub(super) fn run_task<'a, S: State>(
+pub(crate) fn run_task<'a, S: State>(
     plan: &'a Plan<S>,
     state: &'a S,
     cx: &'a Context,

@@ -11,7 +11,7 @@ use crate::checkpoint::Held;
 use crate::state::State;
 
 /// Stores where a run has ended: one checkpoint, with a snapshot of its state.
-pub(super) async fn save<S: State>(
+pub(crate) async fn save<S: State>(
     machine: &Machine<S>,
     held: &Held,
     log: &Log,

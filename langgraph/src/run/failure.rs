@@ -9,7 +9,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// The error of a node, with where it happened.
-    pub(super) fn failure(&self, node: usize, error: NodeError) -> AgentError {
+    pub(crate) fn failure(&self, node: usize, error: NodeError) -> AgentError {
         // A graph inside has said already what failed where.
         match error.into_agent() {
             Ok(inner) => inner,

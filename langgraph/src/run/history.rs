@@ -10,14 +10,14 @@ use crate::state::State;
 
 /// Every checkpoint of a log, or some, read chain by chain: each record is read once, whatever
 /// number of checkpoints it is part of.
-pub(super) struct Walk<'a, S: State> {
-    pub(super) read: Read<'a, S>,
+pub(crate) struct Walk<'a, S: State> {
+    pub(crate) read: Read<'a, S>,
 }
 
 impl<S: State> Walk<'_, S> {
     /// Hands `see` each wanted checkpoint: its record with the state before its entries, and the
     /// state with them.
-    pub(super) async fn each(
+    pub(crate) async fn each(
         &self,
         wanted: &[CheckpointId],
         mut see: impl FnMut(&Arc<S>, Loaded<S>) -> Result<(), AgentError>,

@@ -12,17 +12,17 @@ use crate::node::{AnyState, Argument, InnerLog, Look, below, kept};
 use crate::state::State;
 
 /// A log that is looked at.
-pub(super) struct Looked<'a> {
-    pub(super) saver: &'a dyn Checkpointer,
-    pub(super) key: &'a ThreadKey,
-    pub(super) namespace: &'a [NodeName],
+pub(crate) struct Looked<'a> {
+    pub(crate) saver: &'a dyn Checkpointer,
+    pub(crate) key: &'a ThreadKey,
+    pub(crate) namespace: &'a [NodeName],
     /// True when the checkpoint is shown as it was saved.
-    pub(super) saved: bool,
+    pub(crate) saved: bool,
 }
 
 impl<S: State> CompiledStateGraph<S> {
     /// The state before the first record of its log inside a task.
-    pub(super) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
+    pub(crate) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
         let shared = match self.persistence {
             // It has a state of its own.
             Persistence::PerThread(_) => None,
@@ -33,7 +33,7 @@ impl<S: State> CompiledStateGraph<S> {
 }
 
 /// What the log of a graph inside a task says; none when the graph has not started.
-pub(super) async fn snapshot_inside<S: State>(
+pub(crate) async fn snapshot_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
     look: Look,
@@ -72,7 +72,7 @@ pub(super) async fn snapshot_inside<S: State>(
 }
 
 /// A thread with the graphs inside its tasks, as it was saved or as it is.
-pub(super) async fn show<S: State>(
+pub(crate) async fn show<S: State>(
     plan: &Plan<S>,
     mut loaded: Loaded<S>,
     looked: Looked<'_>,

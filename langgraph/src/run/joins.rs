@@ -8,7 +8,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// The joins of this graph that have seen some of their sources.
-    pub(super) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
+    pub(crate) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
         let joins = self.joins.iter().zip(&self.plan.topology_joins);
         let unfilled = joins.filter(|(seen, _)| seen.count > 0);
         let report = unfilled.map(|(seen, (sources, target))| {
@@ -20,7 +20,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Notes for the whole run what this graph has left waiting.
-    pub(super) fn report_unfilled_joins(&self) {
+    pub(crate) fn report_unfilled_joins(&self) {
         let mut unfilled = self.unfilled_joins();
         if unfilled.is_empty() {
             return;
@@ -33,7 +33,7 @@ impl<S: State> Machine<S> {
     }
 
     /// What all graphs of the run have left waiting.
-    pub(super) fn reported_joins(&self) -> Vec<UnfilledJoin> {
+    pub(crate) fn reported_joins(&self) -> Vec<UnfilledJoin> {
         let shared = self.scope.shared.unfilled_joins.lock();
         std::mem::take(&mut *shared.unwrap_or_else(PoisonError::into_inner))
     }

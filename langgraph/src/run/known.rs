@@ -15,7 +15,7 @@ use crate::state::State;
 /// An id that comes up for the first time is in no history yet, so merging its message again need
 /// not look for it: reading a thread of many messages costs what it holds, and not its square.
 #[derive(Default)]
-pub(super) struct KnownIds {
+pub(crate) struct KnownIds {
     /// Those that are as long as the ids that are made up, and came in their order, as these do.
     ordered: Vec<[u8; Hyphenated::LENGTH]>,
     /// Hashes of the others. Two with the same hash only cost a look.
@@ -24,18 +24,18 @@ pub(super) struct KnownIds {
 
 impl KnownIds {
     /// Notes the ids of a state that stands in the log.
-    pub(super) fn add_state<S: State>(&mut self, state: &S) {
+    pub(crate) fn add_state<S: State>(&mut self, state: &S) {
         self.add::<S>(&whole(state));
     }
 
     /// Notes the ids of such a state that was read as an update.
-    pub(super) fn add_update<S: State>(&mut self, update: &S::Update) {
+    pub(crate) fn add_update<S: State>(&mut self, update: &S::Update) {
         self.add::<S>(update);
     }
 
     /// Notes the ids of writes that were read while ids were marked, and says whether the marks,
     /// so many of them, are right: whether all of these ids are new.
-    pub(super) fn are_new<'a, S: State>(
+    pub(crate) fn are_new<'a, S: State>(
         &mut self,
         marked: usize,
         writes: impl IntoIterator<Item = &'a [Write<S>]>,

@@ -17,36 +17,36 @@ mod restore;
 mod show;
 mod tasks;
 
-pub(super) use questions::interrupts;
-pub(super) use replay::Replay;
-pub(super) use tasks::{Outcome, TaskState};
+pub(crate) use questions::interrupts;
+pub(crate) use replay::Replay;
+pub(crate) use tasks::{Outcome, TaskState};
 
 /// A thread as one of its checkpoints left it.
-pub(super) struct Loaded<S: State> {
-    pub(super) state: Arc<S>,
-    pub(super) stored: Stored,
-    pub(super) head: Head,
-    pub(super) tasks: Vec<TaskState<S>>,
+pub(crate) struct Loaded<S: State> {
+    pub(crate) state: Arc<S>,
+    pub(crate) stored: Stored,
+    pub(crate) head: Head,
+    pub(crate) tasks: Vec<TaskState<S>>,
     /// Everything that was written since the beginning of the log.
-    pub(super) changes: Option<Changes<S>>,
+    pub(crate) changes: Option<Changes<S>>,
 }
 
 /// What is to be read.
-pub(super) struct Read<'a, S: State> {
-    pub(super) plan: &'a Plan<S>,
-    pub(super) codec: Option<StateCodec<S>>,
+pub(crate) struct Read<'a, S: State> {
+    pub(crate) plan: &'a Plan<S>,
+    pub(crate) codec: Option<StateCodec<S>>,
     /// The state before the first record.
-    pub(super) initial: &'a Arc<S>,
-    pub(super) saver: &'a dyn Checkpointer,
-    pub(super) key: &'a ThreadKey,
+    pub(crate) initial: &'a Arc<S>,
+    pub(crate) saver: &'a dyn Checkpointer,
+    pub(crate) key: &'a ThreadKey,
     /// A checkpoint, or the head.
-    pub(super) at: Option<CheckpointId>,
+    pub(crate) at: Option<CheckpointId>,
     /// True when [`Loaded::changes`] is wanted.
-    pub(super) changes: bool,
+    pub(crate) changes: bool,
 }
 
 /// A thread at `at`, or at its head; none when there is no such checkpoint.
-pub(super) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
+pub(crate) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
     // A graph inside another one wants to know more than the state; and what ends that which is
     // ephemeral is in what is left out.
     let ephemeral = !read.plan.fields.ephemeral.is_empty();
@@ -105,7 +105,7 @@ async fn load_all<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, Age
 }
 
 impl<'a, S: State> Read<'a, S> {
-    pub(super) fn reader(&self) -> Reader<'a, S> {
+    pub(crate) fn reader(&self) -> Reader<'a, S> {
         Reader {
             plan: self.plan,
             codec: self.codec,

@@ -16,24 +16,24 @@ use crate::state::State;
 
 /// The log of a thread, before it is read.
 #[derive(Clone)]
-pub(super) struct Log {
-    pub(super) saver: Arc<dyn Checkpointer>,
-    pub(super) key: ThreadKey,
-    pub(super) metadata: BTreeMap<String, Value>,
-    pub(super) snapshots: Snapshots,
+pub(crate) struct Log {
+    pub(crate) saver: Arc<dyn Checkpointer>,
+    pub(crate) key: ThreadKey,
+    pub(crate) metadata: BTreeMap<String, Value>,
+    pub(crate) snapshots: Snapshots,
     /// The call of a graph that is kept from call to call.
-    pub(super) call: Option<Arc<str>>,
+    pub(crate) call: Option<Arc<str>>,
     /// False while values are held back as they are.
-    pub(super) encodes: bool,
+    pub(crate) encodes: bool,
     /// True when it is written to from outside, without a run that goes on.
-    pub(super) at_rest: bool,
+    pub(crate) at_rest: bool,
     /// The id of the next checkpoint, where it is known before.
-    pub(super) next: Option<CheckpointId>,
+    pub(crate) next: Option<CheckpointId>,
 }
 
 impl Log {
     /// The root graph's log of a thread.
-    pub(super) fn root(saver: &Arc<dyn Checkpointer>, thread: impl Into<String>) -> Self {
+    pub(crate) fn root(saver: &Arc<dyn Checkpointer>, thread: impl Into<String>) -> Self {
         Self {
             saver: Arc::clone(saver),
             key: ThreadKey::root(thread),
@@ -47,7 +47,7 @@ impl Log {
     }
 
     /// Writes to the log behind `head`.
-    pub(super) fn recorder<S: State>(
+    pub(crate) fn recorder<S: State>(
         &self,
         machine: &Machine<S>,
         head: Option<Head>,
@@ -64,7 +64,7 @@ impl Log {
     }
 
     /// Goes on behind what was loaded.
-    pub(super) fn recorder_behind<S: State>(
+    pub(crate) fn recorder_behind<S: State>(
         &self,
         machine: &Machine<S>,
         loaded: &Loaded<S>,
@@ -76,7 +76,7 @@ impl Log {
 
     /// Fails when the saver keeps bytes and the graph, or one inside it, has values that cannot
     /// become any.
-    pub(super) fn check<S: State>(&self, machine: &Machine<S>) -> Result<(), CheckpointError> {
+    pub(crate) fn check<S: State>(&self, machine: &Machine<S>) -> Result<(), CheckpointError> {
         if self.saver.formats().is_none() {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl Log {
         }
     }
 
-    pub(super) async fn load<S: State>(
+    pub(crate) async fn load<S: State>(
         &self,
         machine: &Machine<S>,
         at: Option<CheckpointId>,

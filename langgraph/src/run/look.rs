@@ -9,11 +9,11 @@ use crate::node::{Context, Jump, NodeError, Output, Write, Writes};
 use crate::state::State;
 
 /// True when the routers of a node that answered so are asked.
-pub(super) fn asks<S: State>(plan: &Plan<S>, node: usize, jump: &Jump<S>) -> bool {
+pub(crate) fn asks<S: State>(plan: &Plan<S>, node: usize, jump: &Jump<S>) -> bool {
     !plan.outgoing(node).routers.is_empty() && follows_edges(jump)
 }
 
-pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
+pub(crate) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
     match jump {
         Jump::Edges => true,
         Jump::To(to) => to.edges,
@@ -22,7 +22,7 @@ pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
 }
 
 /// Asks the routers of a node, whose own writes they see.
-pub(super) async fn look<S: State>(
+pub(crate) async fn look<S: State>(
     plan: &Plan<S>,
     node: usize,
     state: &S,

@@ -16,52 +16,52 @@ use crate::node::{Answer, Context, Scope};
 use crate::state::State;
 
 /// A graph that runs.
-pub(super) struct Machine<S: State> {
-    pub(super) plan: Arc<Plan<S>>,
-    pub(super) scope: Arc<Scope>,
+pub(crate) struct Machine<S: State> {
+    pub(crate) plan: Arc<Plan<S>>,
+    pub(crate) scope: Arc<Scope>,
     /// Shared only while several tasks read it; unique again behind the barrier.
-    pub(super) state: Arc<S>,
+    pub(crate) state: Arc<S>,
     /// The tasks of the next superstep: nodes in the graph's order, then sends in theirs.
-    pub(super) frontier: Vec<Task<S>>,
+    pub(crate) frontier: Vec<Task<S>>,
     /// Sends that routing has found so far; they follow the nodes.
-    pub(super) sends: Vec<Task<S>>,
+    pub(crate) sends: Vec<Task<S>>,
     /// Deferred nodes that have been reached.
-    pub(super) deferred: Vec<usize>,
+    pub(crate) deferred: Vec<usize>,
     /// What each join has seen.
-    pub(super) joins: Vec<Seen>,
+    pub(crate) joins: Vec<Seen>,
     /// The superstep in which each node was last put on the frontier; made when there are many.
-    pub(super) marks: Vec<usize>,
+    pub(crate) marks: Vec<usize>,
     /// The superstep, counted over the life of the thread; -1 before START's.
-    pub(super) step: i64,
+    pub(crate) step: i64,
     /// The supersteps of this run.
-    pub(super) taken: usize,
+    pub(crate) taken: usize,
     /// When others last got their turn; none while the run is young.
-    pub(super) last_turn: Option<Instant>,
-    pub(super) before: Stops,
-    pub(super) after: Stops,
+    pub(crate) last_turn: Option<Instant>,
+    pub(crate) before: Stops,
+    pub(crate) after: Stops,
     /// True when the breakpoint before the frontier has been passed already.
-    pub(super) passed: bool,
+    pub(crate) passed: bool,
     /// Everything written, for the graph around this one.
-    pub(super) changes: Option<Changes<S>>,
+    pub(crate) changes: Option<Changes<S>>,
     /// The thread's log, if the run has a thread.
-    pub(super) recorder: Option<Box<Recorder<S>>>,
+    pub(crate) recorder: Option<Box<Recorder<S>>>,
     /// Which call of its task it is, and the answers that the task was given, for a graph without a
     /// log of its own.
-    pub(super) call: usize,
-    pub(super) given: Vec<Answer>,
+    pub(crate) call: usize,
+    pub(crate) given: Vec<Answer>,
     /// How the state becomes bytes, if it does.
-    pub(super) codec: Option<StateCodec<S>>,
+    pub(crate) codec: Option<StateCodec<S>>,
 }
 
 /// What a join has seen of its sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) sources: crate::state::FieldSet,
-    pub(super) count: usize,
+pub(crate) struct Seen {
+    pub(crate) sources: crate::state::FieldSet,
+    pub(crate) count: usize,
 }
 
 impl<S: State> Machine<S> {
-    pub(super) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: S) -> Self {
+    pub(crate) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: S) -> Self {
         Self {
             marks: Vec::new(),
             joins: vec![Seen::default(); plan.joins.len()],
@@ -86,21 +86,21 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(super) fn context(&self, node: usize) -> Context {
+    pub(crate) fn context(&self, node: usize) -> Context {
         Context::new(Arc::clone(&self.scope), self.shown_step(), self.taken, node)
     }
 
     /// The superstep as nodes see it.
-    pub(super) fn shown_step(&self) -> usize {
+    pub(crate) fn shown_step(&self) -> usize {
         usize::try_from(self.step).unwrap_or(0)
     }
 
-    pub(super) fn is_start(&self, task: &Task<S>) -> bool {
+    pub(crate) fn is_start(&self, task: &Task<S>) -> bool {
         task.node >= self.plan.nodes.len()
     }
 
     /// Runs until nothing is left to do, or something stops it.
-    pub(super) async fn run(&mut self) -> Result<End, AgentError> {
+    pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
         let plan = Arc::clone(&self.plan);
         // One context serves every superstep of a single task.
         let mut cx = self.context(0);
@@ -186,12 +186,12 @@ impl<S: State> Machine<S> {
     }
 
     /// The state at the end.
-    pub(super) fn into_state(self) -> S {
+    pub(crate) fn into_state(self) -> S {
         Arc::unwrap_or_clone(self.state)
     }
 
     /// The nodes that run next.
-    pub(super) fn next(&self) -> Vec<NodeName> {
+    pub(crate) fn next(&self) -> Vec<NodeName> {
         self.frontier
             .iter()
             .map(|task| self.plan.node_name(task.node))
@@ -199,12 +199,12 @@ impl<S: State> Machine<S> {
     }
 
     /// True when somebody reads the run's events, or its thread is kept.
-    pub(super) fn watched(&self) -> bool {
+    pub(crate) fn watched(&self) -> bool {
         self.scope.emitter.is_some() || self.recorder.is_some()
     }
 
     /// Tells and stores what a superstep has made.
-    pub(super) async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
+    pub(crate) async fn conclude(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.release_deferred();
         if wrote {
             self.tell_values().await;
@@ -212,7 +212,7 @@ impl<S: State> Machine<S> {
         self.record_superstep().await
     }
 
-    pub(super) fn commit(&mut self) -> Commit<'_, S> {
+    pub(crate) fn commit(&mut self) -> Commit<'_, S> {
         Commit {
             plan: &self.plan,
             state: &mut self.state,

@@ -29,14 +29,14 @@ pub(crate) const DEFAULT_LIMIT: usize = 1_000;
 /// background.
 #[must_use = "a run does nothing until it is awaited or streamed"]
 pub struct Run<S: State> {
-    pub(super) graph: CompiledStateGraph<S>,
-    pub(super) begin: Begin<S>,
-    pub(super) command: Option<Command<S>>,
-    pub(super) options: Options,
+    pub(crate) graph: CompiledStateGraph<S>,
+    pub(crate) begin: Begin<S>,
+    pub(crate) command: Option<Command<S>>,
+    pub(crate) options: Options,
 }
 
 /// How a run begins.
-pub(super) enum Begin<S: State> {
+pub(crate) enum Begin<S: State> {
     /// With an input, at START.
     Input(Result<Output<S>, NodeError>),
     /// Where its thread stands, with answers to what was asked.
@@ -86,7 +86,7 @@ impl<S: State> Run<S> {
         Self::begin(graph, Begin::Input(input.into_output()))
     }
 
-    pub(super) fn begin(graph: CompiledStateGraph<S>, begin: Begin<S>) -> Self {
+    pub(crate) fn begin(graph: CompiledStateGraph<S>, begin: Begin<S>) -> Self {
         Self {
             graph,
             begin,

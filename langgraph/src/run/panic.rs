@@ -17,7 +17,7 @@ pub(crate) struct Panicked {
 }
 
 impl Panicked {
-    pub(super) fn new(payload: &(dyn Any + Send)) -> Self {
+    pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
         let text = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned());
@@ -31,7 +31,7 @@ impl Panicked {
     }
 
     /// It was not the node, but a router behind it.
-    pub(super) fn of_router(&self) -> Self {
+    pub(crate) fn of_router(&self) -> Self {
         Self {
             text: self.text.clone(),
             router: true,
@@ -43,17 +43,17 @@ impl Panicked {
 ///
 /// What the panicking code changed is not used again: the run ends.
 #[inline]
-pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panicked::new(&*payload))
 }
 
 impl Panicked {
-    pub(super) fn into_message(self) -> String {
+    pub(crate) fn into_message(self) -> String {
         self.text
     }
 
     /// The runtime lost the task without a word, as when it shuts down.
-    pub(super) fn lost() -> Self {
+    pub(crate) fn lost() -> Self {
         Self::saying("the async runtime dropped the task".to_owned())
     }
 }
@@ -61,7 +61,7 @@ impl Panicked {
 /// Awaits `work`; a panic in it is an error.
 ///
 /// What the panicking code changed is the caller's to judge.
-pub(super) async fn contained<T>(
+pub(crate) async fn contained<T>(
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, Panicked> {
     poll_fn(|cx| {

@@ -73,13 +73,13 @@ impl<S: State> CompiledStateGraph<S> {
 }
 
 /// The only call of a key that runs. It ends when it is dropped.
-pub(super) struct Only<'a> {
+pub(crate) struct Only<'a> {
     cx: &'a Context,
     key: String,
 }
 
 impl<'a> Only<'a> {
-    pub(super) fn new(cx: &'a Context, key: &str) -> Result<Self, NodeError> {
+    pub(crate) fn new(cx: &'a Context, key: &str) -> Result<Self, NodeError> {
         let running = &cx.scope().shared.kept_graphs;
         let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.insert(key.to_owned()) {

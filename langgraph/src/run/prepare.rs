@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::stream::Emitter;
 
 /// A machine at rest, with the options of the run.
-pub(super) fn machine<S: State>(
+pub(crate) fn machine<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,
     emitter: Option<Emitter>,
@@ -75,7 +75,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
 }
 
 /// A machine at rest for a graph inside others, to change its log from outside.
-pub(super) fn machine_inside<S: State>(
+pub(crate) fn machine_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     namespace: &[NodeName],
     resources: Resources,
@@ -93,7 +93,7 @@ pub(super) fn machine_inside<S: State>(
 }
 
 /// The log of the run's thread.
-pub(super) fn log<S: State>(
+pub(crate) fn log<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,
 ) -> Result<Option<Log>, CheckpointError> {
@@ -111,7 +111,7 @@ pub(super) fn log<S: State>(
 
 /// Makes what comes in from outside ready to be merged: a state counts as an update, and whatever
 /// is random is fixed.
-pub(super) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
+pub(crate) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
     as_update(input);
     for write in input.writes.as_mut_slice() {
         if let Write::Update(update) | Write::Overwrite(update) = write {

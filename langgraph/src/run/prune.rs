@@ -10,13 +10,13 @@ use crate::state::State;
 
 impl<S: State> View<'_, S> {
     /// Removes old checkpoints of the log, of all its branches, and says how many.
-    pub(super) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
+    pub(crate) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         self.prune_before(keep, None).await
     }
 
     /// As [`prune`](Self::prune), of a graph that is kept from call to call; a call that is pending
     /// stays whole.
-    pub(super) async fn prune_but(
+    pub(crate) async fn prune_but(
         &self,
         keep: Keep,
         call: Option<&str>,
@@ -78,7 +78,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// Removes checkpoints; what those that stay were based on is folded into them.
-    pub(super) async fn remove(
+    pub(crate) async fn remove(
         &self,
         head: CheckpointId,
         kept: &[CheckpointId],

@@ -23,10 +23,10 @@ mod due;
 mod machine;
 
 use due::SHORT_LOG;
-pub(super) use due::Snapshots;
+pub(crate) use due::Snapshots;
 
 /// The end of a log at which a run writes.
-pub(super) struct Recorder<S: State> {
+pub(crate) struct Recorder<S: State> {
     tip: Arc<Tip>,
     coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
@@ -43,7 +43,7 @@ pub(super) struct Recorder<S: State> {
     /// The call of a graph that is kept from call to call.
     call: Option<Arc<str>>,
     /// True when no run goes on behind what is stored.
-    pub(super) at_rest: bool,
+    pub(crate) at_rest: bool,
     /// True while the log says that a run is under way.
     running: bool,
     metadata: BTreeMap<String, Value>,
@@ -55,14 +55,14 @@ pub(super) struct Recorder<S: State> {
 }
 
 /// Where a new checkpoint comes from.
-pub(super) struct Origin {
-    pub(super) parent: Option<CheckpointId>,
-    pub(super) base: Option<Base>,
-    pub(super) source: Source,
+pub(crate) struct Origin {
+    pub(crate) parent: Option<CheckpointId>,
+    pub(crate) base: Option<Base>,
+    pub(crate) source: Source,
 }
 
 impl<S: State> Recorder<S> {
-    pub(super) fn new(
+    pub(crate) fn new(
         tip: Arc<Tip>,
         coder: Arc<Coder<S>>,
         metadata: BTreeMap<String, Value>,
@@ -89,7 +89,7 @@ impl<S: State> Recorder<S> {
     }
 
     /// Goes on behind `current`.
-    pub(super) fn resume(&mut self, current: &CheckpointRecord) {
+    pub(crate) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
         self.parent = current.parent;
         self.source = current.source;
@@ -98,14 +98,14 @@ impl<S: State> Recorder<S> {
         self.measure_at = current.measure_at.max(SHORT_LOG);
     }
 
-    pub(super) fn within(mut self, snapshots: Snapshots, call: Option<Arc<str>>) -> Self {
+    pub(crate) fn within(mut self, snapshots: Snapshots, call: Option<Arc<str>>) -> Self {
         self.snapshots = snapshots;
         self.call = call;
         self
     }
 
     /// Where a task of the current checkpoint stands.
-    pub(super) fn place(&self, task: usize) -> Option<Place> {
+    pub(crate) fn place(&self, task: usize) -> Option<Place> {
         Some(Place {
             tip: Arc::clone(&self.tip),
             checkpoint: self.current?,
@@ -119,7 +119,7 @@ impl<S: State> Recorder<S> {
     }
 
     /// Remembers the stored names of the current tasks: logs below them have these in their names.
-    pub(super) fn called_before<'n>(
+    pub(crate) fn called_before<'n>(
         &mut self,
         names: impl Iterator<Item = &'n NodeName>,
         plan: &Plan<S>,
@@ -131,12 +131,12 @@ impl<S: State> Recorder<S> {
             .collect();
     }
 
-    pub(super) fn current(&self) -> Option<CheckpointId> {
+    pub(crate) fn current(&self) -> Option<CheckpointId> {
         self.current
     }
 
     /// Keeps how a task ended, to be stored with the next checkpoint.
-    pub(super) fn keep(
+    pub(crate) fn keep(
         &mut self,
         task: usize,
         node: usize,
@@ -174,7 +174,7 @@ impl<S: State> Recorder<S> {
 
     /// Keeps an input for the checkpoint that begins with it: they are stored together, or not at
     /// all.
-    pub(super) fn keep_input(
+    pub(crate) fn keep_input(
         &mut self,
         task: usize,
         input: &Done<S>,
@@ -185,7 +185,7 @@ impl<S: State> Recorder<S> {
     }
 
     /// Keeps answers for a task.
-    pub(super) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
+    pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {
             self.tasks.push(TaskRecord {
                 checkpoint,
@@ -198,7 +198,7 @@ impl<S: State> Recorder<S> {
     }
 
     /// Keeps what a command from outside writes and starts at the current checkpoint.
-    pub(super) fn keep_entry(
+    pub(crate) fn keep_entry(
         &mut self,
         writes: Vec<Write<S>>,
         tasks: Vec<TaskSpec>,
@@ -218,19 +218,19 @@ impl<S: State> Recorder<S> {
     }
 
     /// Writes from outside, as they are stored.
-    pub(super) fn writes(&self, writes: Vec<Write<S>>) -> Result<Payload, CheckpointError> {
+    pub(crate) fn writes(&self, writes: Vec<Write<S>>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.writes(writes);
         self.tip
             .encode(payload, || "what came from outside".to_owned())
     }
 
     /// A state, as it is kept until it is stored.
-    pub(super) fn state(&self, state: S) -> Payload {
+    pub(crate) fn state(&self, state: S) -> Payload {
         self.coder.state(Arc::new(state))
     }
 
     /// A task, as it is stored.
-    pub(super) fn spec(&self, task: &Task<S>) -> Result<TaskSpec, CheckpointError> {
+    pub(crate) fn spec(&self, task: &Task<S>) -> Result<TaskSpec, CheckpointError> {
         let plan = &self.coder.plan;
         let payload = match &task.argument {
             None => None,
@@ -252,7 +252,7 @@ impl<S: State> Recorder<S> {
     }
 
     /// Stores what is kept; `running` says whether the run goes on.
-    pub(super) async fn flush(&mut self, running: bool) -> Result<(), AgentError> {
+    pub(crate) async fn flush(&mut self, running: bool) -> Result<(), AgentError> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());
         }
@@ -268,7 +268,7 @@ impl<S: State> Recorder<S> {
     }
 
     /// Says that no run is under way any more.
-    pub(super) async fn rest(&mut self) -> Result<(), AgentError> {
+    pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
         if !self.running {
             return Ok(());
         }

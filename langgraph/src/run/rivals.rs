@@ -32,7 +32,7 @@ pub enum OnConflict {
 const TERM: Duration = Duration::from_secs(30);
 
 /// A run's hold on a thread. It ends when it is dropped.
-pub(super) struct Lease {
+pub(crate) struct Lease {
     saver: Arc<dyn Checkpointer>,
     thread: String,
     holder: String,
@@ -41,7 +41,7 @@ pub(super) struct Lease {
 
 impl Lease {
     /// Waits for the thread to be free and takes it.
-    pub(super) async fn take(
+    pub(crate) async fn take(
         saver: &Arc<dyn Checkpointer>,
         thread: &str,
         at_most: Duration,
@@ -73,7 +73,7 @@ impl Lease {
     }
 
     /// Keeps the thread until `run` has ended.
-    pub(super) async fn during<T>(
+    pub(crate) async fn during<T>(
         &self,
         run: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, AgentError> {
@@ -90,7 +90,7 @@ impl Lease {
 
     /// Ends the hold before anything else happens. One that cannot be given back runs out: what was
     /// done meanwhile is stored, and somebody who were told of a failure would do it again.
-    pub(super) async fn give_back(mut self) {
+    pub(crate) async fn give_back(mut self) {
         let released = self.saver.release(&self.thread, &self.holder).await;
         self.given_back = released.is_ok();
     }
@@ -129,7 +129,7 @@ impl Drop for Lease {
 }
 
 /// Runs `run` on a thread, beside others as `policy` says.
-pub(super) async fn beside_others<T>(
+pub(crate) async fn beside_others<T>(
     policy: OnConflict,
     saver: &Arc<dyn Checkpointer>,
     thread: &str,

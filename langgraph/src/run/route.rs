@@ -15,7 +15,7 @@ use crate::state::State;
 const FEW: usize = 8;
 
 /// Asks the routers of a task that looks at `view`. What they answer leads somewhere.
-pub(super) async fn ask<S: State>(
+pub(crate) async fn ask<S: State>(
     plan: &Plan<S>,
     node: usize,
     view: &S,
@@ -33,7 +33,7 @@ pub(super) async fn ask<S: State>(
 
 /// What a router answered, if it leads somewhere and waits for nothing.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
-pub(super) fn check_answer<S: State>(
+pub(crate) fn check_answer<S: State>(
     plan: &Plan<S>,
     node: usize,
     cx: &Context,
@@ -62,7 +62,7 @@ fn router_error<S: State>(plan: &Plan<S>, node: usize, error: NodeError) -> Node
 }
 
 /// Fails when a task jumps where there is no way: the error is the task's own.
-pub(super) fn check_jump<S: State>(
+pub(crate) fn check_jump<S: State>(
     plan: &Plan<S>,
     node: usize,
     jump: &Jump<S>,
@@ -133,7 +133,7 @@ fn way<S: State>(
 
 impl<S: State> Machine<S> {
     /// Follows a task's answer: its edges and what its routers said, or where it jumps.
-    pub(super) fn follow(
+    pub(crate) fn follow(
         &mut self,
         plan: &Plan<S>,
         node: usize,
@@ -255,7 +255,7 @@ impl<S: State> Machine<S> {
     }
 
     /// The tasks that a command from outside starts beside what is pending.
-    pub(super) fn joining(&mut self, jump: Jump<S>) -> Result<Vec<Task<S>>, AgentError> {
+    pub(crate) fn joining(&mut self, jump: Jump<S>) -> Result<Vec<Task<S>>, AgentError> {
         let pending = std::mem::take(&mut self.frontier);
         let start = self.plan.nodes.len();
         if let Jump::To(to) = jump {
@@ -277,7 +277,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Puts the next frontier in its order: nodes as the graph declares them, then sends.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.frontier.len() > 1 {
             self.frontier.sort_unstable_by_key(|task| task.node);
         }
@@ -285,7 +285,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Puts a task into the frontier where [`settle`](Self::settle) would have it, and says where.
-    pub(super) fn insert(&mut self, task: Task<S>) -> usize {
+    pub(crate) fn insert(&mut self, task: Task<S>) -> usize {
         let start = self.plan.nodes.len();
         let behind = |other: &Task<S>| {
             other.argument.is_some() || other.node != start && other.node > task.node
@@ -301,7 +301,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Deferred nodes run when nothing else is pending.
-    pub(super) fn release_deferred(&mut self) {
+    pub(crate) fn release_deferred(&mut self) {
         if self.frontier.is_empty() && !self.deferred.is_empty() {
             self.deferred.sort_unstable();
             self.frontier

@@ -13,7 +13,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// A superstep of several tasks: side by side on one snapshot, committed in task order.
-    pub(super) async fn several(&mut self, plan: &Plan<S>) -> Result<Option<End>, AgentError> {
+    pub(crate) async fn several(&mut self, plan: &Plan<S>) -> Result<Option<End>, AgentError> {
         let tasks = std::mem::take(&mut self.frontier);
         let known = tasks.iter().all(|task| task.prior().is_some());
         // Merging may stop half way through a superstep that an earlier run left behind.

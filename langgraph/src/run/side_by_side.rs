@@ -17,7 +17,7 @@ impl<S: State> Machine<S> {
     /// Runs `tasks` side by side and returns how each ended.
     ///
     /// Fails at the first failure if that stops the others.
-    pub(super) async fn execute(
+    pub(crate) async fn execute(
         &mut self,
         tasks: Vec<Task<S>>,
     ) -> Result<Vec<Member<S>>, AgentError> {

@@ -13,7 +13,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// Takes the input: merges it and follows START's edges.
-    pub(super) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
+    pub(crate) async fn start(&mut self, input: Output<S>) -> Result<(), AgentError> {
         let plan = Arc::clone(&self.plan);
         let start = plan.nodes.len();
         // A graph inside another starts in the superstep around it: its first nodes see what is

@@ -50,7 +50,7 @@ enum Halt<S: State> {
 
 impl<S: State> Machine<S> {
     /// Takes supersteps for as long as the frontier is one task without a past.
-    pub(super) async fn stride(
+    pub(crate) async fn stride(
         &mut self,
         plan: &Plan<S>,
         cx: &mut Context,
@@ -207,7 +207,7 @@ impl<S: State> Machine<S> {
     }
 
     /// The node of the next superstep, if it is one task that an edge has started.
-    pub(super) fn plain_task(&self) -> Option<usize> {
+    pub(crate) fn plain_task(&self) -> Option<usize> {
         match self.frontier.as_slice() {
             [task]
                 if task.is_plain()

@@ -5,24 +5,24 @@ use crate::node::{Answer, Argument, Call, Context, OnceRecord};
 use crate::state::State;
 
 /// A task of the next superstep.
-pub(super) struct Task<S: State> {
-    pub(super) node: usize,
+pub(crate) struct Task<S: State> {
+    pub(crate) node: usize,
     /// What a send gave it; tasks started by edges have none.
-    pub(super) argument: Option<Argument<S>>,
+    pub(crate) argument: Option<Argument<S>>,
     /// What is known of it from earlier runs. Most tasks have no past, and are small.
     past: Option<Box<Past<S>>>,
 }
 
 /// What is known of a task from earlier runs.
-pub(super) struct Past<S: State> {
+pub(crate) struct Past<S: State> {
     /// Answers to what it asked before.
-    pub(super) answers: Vec<Answer>,
+    pub(crate) answers: Vec<Answer>,
     /// What it has done once.
-    pub(super) once: Vec<OnceRecord>,
+    pub(crate) once: Vec<OnceRecord>,
     /// How it ended in an earlier run; it does not run again.
-    pub(super) prior: Option<Ended<S>>,
+    pub(crate) prior: Option<Ended<S>>,
     /// What its node did in an earlier run, when its routers had a question: only they are asked.
-    pub(super) ran: Option<Done<S>>,
+    pub(crate) ran: Option<Done<S>>,
 }
 
 impl<S: State> Default for Past<S> {
@@ -37,7 +37,7 @@ impl<S: State> Default for Past<S> {
 }
 
 impl<S: State> Task<S> {
-    pub(super) const fn by_edge(node: usize) -> Self {
+    pub(crate) const fn by_edge(node: usize) -> Self {
         Self {
             node,
             argument: None,
@@ -45,7 +45,7 @@ impl<S: State> Task<S> {
         }
     }
 
-    pub(super) const fn sent(node: usize, argument: Argument<S>) -> Self {
+    pub(crate) const fn sent(node: usize, argument: Argument<S>) -> Self {
         Self {
             node,
             argument: Some(argument),
@@ -54,7 +54,7 @@ impl<S: State> Task<S> {
     }
 
     /// The same task with what is known of it.
-    pub(super) fn with_past(mut self, past: Past<S>) -> Self {
+    pub(crate) fn with_past(mut self, past: Past<S>) -> Self {
         let Past {
             answers,
             once,
@@ -67,36 +67,36 @@ impl<S: State> Task<S> {
     }
 
     /// True when nothing is known of it and no send has started it.
-    pub(super) const fn is_plain(&self) -> bool {
+    pub(crate) const fn is_plain(&self) -> bool {
         self.argument.is_none() && self.past.is_none()
     }
 
-    pub(super) fn answers(&self) -> &[Answer] {
+    pub(crate) fn answers(&self) -> &[Answer] {
         self.past.as_ref().map_or(&[], |past| &past.answers)
     }
 
-    pub(super) fn once(&self) -> &[OnceRecord] {
+    pub(crate) fn once(&self) -> &[OnceRecord] {
         self.past.as_ref().map_or(&[], |past| &past.once)
     }
 
-    pub(super) fn prior(&self) -> Option<&Ended<S>> {
+    pub(crate) fn prior(&self) -> Option<&Ended<S>> {
         self.past.as_ref()?.prior.as_ref()
     }
 
-    pub(super) fn take_prior(&mut self) -> Option<Ended<S>> {
+    pub(crate) fn take_prior(&mut self) -> Option<Ended<S>> {
         self.past.as_mut()?.prior.take()
     }
 
-    pub(super) fn ran(&self) -> Option<&Done<S>> {
+    pub(crate) fn ran(&self) -> Option<&Done<S>> {
         self.past.as_ref()?.ran.as_ref()
     }
 
-    pub(super) fn add_answer(&mut self, answer: Answer) {
+    pub(crate) fn add_answer(&mut self, answer: Answer) {
         self.past.get_or_insert_default().answers.push(answer);
     }
 
     /// What its node is started with.
-    pub(super) fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> Call<'a, S> {
+    pub(crate) fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> Call<'a, S> {
         let (state, item) = match &self.argument {
             None => (state, None),
             Some(Argument::Item(item)) => (state, Some(&**item)),

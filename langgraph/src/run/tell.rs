@@ -18,7 +18,7 @@ impl<S: State> Machine<S> {
             .filter(|emitter| emitter.wants(mode))
     }
 
-    pub(super) async fn tell_values(&self) {
+    pub(crate) async fn tell_values(&self) {
         if let Some(emitter) = self.emitter(Mode::Values) {
             emitter
                 .send(
@@ -29,7 +29,7 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(super) async fn tell_checkpoint(&self) {
+    pub(crate) async fn tell_checkpoint(&self) {
         if let Some(emitter) = self.emitter(Mode::Checkpoints)
             && let Some(snapshot) = self.snapshot()
         {
@@ -39,7 +39,7 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(super) async fn tell_breakpoint(&self) {
+    pub(crate) async fn tell_breakpoint(&self) {
         if let Some(emitter) = &self.scope.emitter {
             emitter
                 .send(self.shown_step(), Payload::Interrupt(Vec::new()))
@@ -47,7 +47,7 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(super) async fn tell_started(&self, task: &Task<S>) {
+    pub(crate) async fn tell_started(&self, task: &Task<S>) {
         if self.is_start(task) {
             return;
         }
@@ -70,7 +70,7 @@ impl<S: State> Machine<S> {
     }
 
     /// What a task wrote that does not run again.
-    pub(super) async fn tell_kept(&self, task: &Task<S>, done: &Done<S>) {
+    pub(crate) async fn tell_kept(&self, task: &Task<S>, done: &Done<S>) {
         if self.is_start(task) {
             return;
         }
@@ -84,7 +84,7 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(super) async fn tell_ended(&self, task: &Task<S>, index: usize, ended: &Ended<S>) {
+    pub(crate) async fn tell_ended(&self, task: &Task<S>, index: usize, ended: &Ended<S>) {
         let Some(emitter) = &self.scope.emitter else {
             return;
         };

@@ -20,7 +20,7 @@ use crate::state::State;
 
 /// Starts a run with an input: on a thread, a child of its head (or of `at`) whose pending tasks
 /// are dropped.
-pub(super) async fn start<S: State>(
+pub(crate) async fn start<S: State>(
     machine: &mut Machine<S>,
     log: Option<Log>,
     at: Option<CheckpointId>,
@@ -70,7 +70,7 @@ pub(super) async fn start<S: State>(
 }
 
 /// Puts a machine where its thread stands.
-pub(super) async fn proceed<S: State>(
+pub(crate) async fn proceed<S: State>(
     machine: &mut Machine<S>,
     log: Log,
     at: Option<CheckpointId>,
@@ -134,7 +134,7 @@ async fn fork<S: State>(
 }
 
 /// Puts a machine where a log stands, with answers to its tasks.
-pub(super) async fn go_on<S: State>(
+pub(crate) async fn go_on<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     mut loaded: Loaded<S>,

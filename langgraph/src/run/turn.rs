@@ -6,7 +6,7 @@ use crate::AgentError;
 use crate::node::Scope;
 
 /// How many supersteps pass before the loop makes sure that others get their turn.
-pub(super) const TURN: usize = 128;
+pub(crate) const TURN: usize = 128;
 
 /// How long the loop goes on before others get their turn.
 const TURN_TIME: Duration = Duration::from_millis(1);
@@ -15,7 +15,7 @@ const TURN_TIME: Duration = Duration::from_millis(1);
 ///
 /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
 /// as long as their nodes compute.
-pub(super) async fn give_turn(last: &mut Option<Instant>) {
+pub(crate) async fn give_turn(last: &mut Option<Instant>) {
     match last {
         Some(turn) if turn.elapsed() < TURN_TIME => {}
         Some(turn) => {
@@ -29,7 +29,7 @@ pub(super) async fn give_turn(last: &mut Option<Instant>) {
 
 /// Between two supersteps a cancelled run stops, also one whose nodes never wait.
 #[inline]
-pub(super) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
+pub(crate) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
     match &scope.shared.cancel {
         Some(token) if token.is_cancelled() => Err(AgentError::Cancelled),
         _ => Ok(()),

@@ -14,8 +14,8 @@ use crate::state::State;
 
 /// One update of a superstep that is written from outside: what, and as which node.
 pub struct StateUpdate<S: State> {
-    pub(super) output: Result<Output<S>, NodeError>,
-    pub(super) node: Option<NodeName>,
+    pub(crate) output: Result<Output<S>, NodeError>,
+    pub(crate) node: Option<NodeName>,
 }
 
 impl<S: State> StateUpdate<S> {
@@ -47,19 +47,19 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
 /// A change of a thread, before it is made: await it. It answers with the new checkpoint.
 #[must_use = "nothing is changed until it is awaited"]
 pub struct ThreadUpdate<S: State> {
-    pub(super) target: Target<S>,
-    pub(super) at: Option<CheckpointId>,
-    pub(super) change: Change<S>,
+    pub(crate) target: Target<S>,
+    pub(crate) at: Option<CheckpointId>,
+    pub(crate) change: Change<S>,
 }
 
 /// What is changed.
-pub(super) enum Target<S: State> {
+pub(crate) enum Target<S: State> {
     Thread(CompiledStateGraph<S>, String),
     /// A graph inside a thread.
     Inside(Subgraph<S>),
 }
 
-pub(super) enum Change<S: State> {
+pub(crate) enum Change<S: State> {
     /// Supersteps of updates.
     Updates(Vec<Vec<StateUpdate<S>>>),
     /// An input that is not taken up yet, beside what is pending.
@@ -71,7 +71,7 @@ pub(super) enum Change<S: State> {
 }
 
 impl<S: State> Change<S> {
-    pub(super) fn updates<U: IntoIterator<Item = StateUpdate<S>>>(
+    pub(crate) fn updates<U: IntoIterator<Item = StateUpdate<S>>>(
         supersteps: impl IntoIterator<Item = U>,
     ) -> Self {
         let supersteps = supersteps.into_iter();
@@ -84,7 +84,7 @@ impl<S: State> Change<S> {
 }
 
 impl<S: State> ThreadUpdate<S> {
-    pub(super) fn new(target: Target<S>, change: Change<S>) -> Self {
+    pub(crate) fn new(target: Target<S>, change: Change<S>) -> Self {
         Self {
             target,
             at: None,

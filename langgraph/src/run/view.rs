@@ -15,19 +15,19 @@ use crate::graph::{CompiledStateGraph, NodeName};
 use crate::state::State;
 
 /// The log of a graph, with what is needed to read it.
-pub(super) struct View<'a, S: State> {
-    pub(super) graph: &'a CompiledStateGraph<S>,
-    pub(super) saver: &'a Arc<dyn Checkpointer>,
-    pub(super) key: ThreadKey,
+pub(crate) struct View<'a, S: State> {
+    pub(crate) graph: &'a CompiledStateGraph<S>,
+    pub(crate) saver: &'a Arc<dyn Checkpointer>,
+    pub(crate) key: ThreadKey,
     /// The nodes around the graph, outermost first.
-    pub(super) namespace: Vec<NodeName>,
+    pub(crate) namespace: Vec<NodeName>,
     /// The state before the first record.
-    pub(super) initial: Arc<S>,
+    pub(crate) initial: Arc<S>,
 }
 
 impl<S: State> CompiledStateGraph<S> {
     /// The saver, and the key of a thread's own log.
-    pub(super) fn kept(
+    pub(crate) fn kept(
         &self,
         thread: &str,
     ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
@@ -37,7 +37,7 @@ impl<S: State> CompiledStateGraph<S> {
         }
     }
 
-    pub(super) fn view(&self, thread: &str) -> Result<View<'_, S>, CheckpointError> {
+    pub(crate) fn view(&self, thread: &str) -> Result<View<'_, S>, CheckpointError> {
         let (saver, key) = self.kept(thread)?;
         Ok(View {
             graph: self,
@@ -62,7 +62,7 @@ impl<S: State> View<'_, S> {
         }
     }
 
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &self,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
@@ -70,19 +70,19 @@ impl<S: State> View<'_, S> {
     }
 
     /// The log as it is now, with what finished tasks of an unfinished superstep have written.
-    pub(super) async fn live(&self) -> Result<Option<Snapshot<S>>, AgentError> {
+    pub(crate) async fn live(&self) -> Result<Option<Snapshot<S>>, AgentError> {
         let loaded = self.read(None).await?;
         Ok(loaded.map(|loaded| loaded.live(&self.graph.plan, &self.namespace)))
     }
 
     /// The log as that checkpoint was saved.
-    pub(super) async fn saved(&self, at: CheckpointId) -> Result<Option<Snapshot<S>>, AgentError> {
+    pub(crate) async fn saved(&self, at: CheckpointId) -> Result<Option<Snapshot<S>>, AgentError> {
         let loaded = self.read(Some(at)).await?;
         Ok(loaded.map(|loaded| loaded.saved(&self.namespace)))
     }
 
     /// The log now, or as the checkpoint was saved, with the graphs inside its tasks.
-    pub(super) async fn with_subgraphs(
+    pub(crate) async fn with_subgraphs(
         &self,
         at: Option<CheckpointId>,
     ) -> Result<Option<Snapshot<S>>, AgentError> {
@@ -105,7 +105,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// Some of the log's checkpoints, newest first.
-    pub(super) async fn history(
+    pub(crate) async fn history(
         &self,
         options: ListOptions,
     ) -> Result<Vec<Snapshot<S>>, AgentError> {
@@ -122,7 +122,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// A checkpoint (the head, without one) and those it came from, newest first.
-    pub(super) async fn lineage(
+    pub(crate) async fn lineage(
         &self,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Vec<Snapshot<S>>, AgentError> {
@@ -150,7 +150,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// Snapshots for checkpoints that are to stand alone.
-    pub(super) async fn folds(&self, wanted: &[CheckpointId]) -> Result<Vec<Fold>, AgentError> {
+    pub(crate) async fn folds(&self, wanted: &[CheckpointId]) -> Result<Vec<Fold>, AgentError> {
         let plan = &self.graph.plan;
         let mut states = Vec::with_capacity(wanted.len());
         self.walk()

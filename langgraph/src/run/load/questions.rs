@@ -14,7 +14,7 @@ impl<S: State> TaskState<S> {
     }
 
     /// True when it waits for answers and has got none.
-    pub(super) fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         match &self.outcome {
             Some(Outcome::Asked(Questions { own, inner, again })) => {
                 let asked = own.is_some() || !inner.is_empty();
@@ -26,7 +26,7 @@ impl<S: State> TaskState<S> {
         }
     }
 
-    pub(super) fn questions(
+    pub(crate) fn questions(
         &self,
         base: &str,
         index: usize,
@@ -50,7 +50,7 @@ impl<S: State> TaskState<S> {
 }
 
 /// The questions of a task as the caller sees them.
-pub(in crate::run) fn interrupts(
+pub(crate) fn interrupts(
     base: &str,
     index: usize,
     node: &NodeName,
@@ -66,12 +66,12 @@ pub(in crate::run) fn interrupts(
 
 impl<S: State> Loaded<S> {
     /// What has been asked and not been answered.
-    pub(in crate::run) fn open(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+    pub(crate) fn open(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
         self.questions(namespace, false)
     }
 
     /// What has been asked, answered or not.
-    pub(in crate::run) fn asked(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+    pub(crate) fn asked(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
         self.questions(namespace, true)
     }
 

@@ -16,7 +16,7 @@ use crate::run::known::KnownIds;
 use crate::state::State;
 
 /// Makes states of the records of a log, one after the other.
-pub(in crate::run) struct Replay<'a, S: State> {
+pub(crate) struct Replay<'a, S: State> {
     reader: Reader<'a, S>,
     state: Arc<S>,
     known: KnownIds,
@@ -26,7 +26,7 @@ pub(in crate::run) struct Replay<'a, S: State> {
 }
 
 impl<'a, S: State> Replay<'a, S> {
-    pub(in crate::run) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
+    pub(crate) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
         let mut known = KnownIds::default();
         if reader.formats.is_some() {
             known.add_state(&**initial);
@@ -40,7 +40,7 @@ impl<'a, S: State> Replay<'a, S> {
     }
 
     /// The next part of what the state is made of.
-    pub(super) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
+    pub(crate) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
         // Whose writes they are matters only if they do not fit together, and then all is read.
         let someone = self.reader.plan.names.len();
         match past {
@@ -69,7 +69,7 @@ impl<'a, S: State> Replay<'a, S> {
     }
 
     /// What a checkpoint has in itself and got from outside.
-    pub(super) fn own(&mut self, stored: &Stored) -> Result<(), AgentError> {
+    pub(crate) fn own(&mut self, stored: &Stored) -> Result<(), AgentError> {
         if let Some(snapshot) = &stored.checkpoint.snapshot {
             self.snapshot(snapshot)?;
         }
@@ -78,7 +78,7 @@ impl<'a, S: State> Replay<'a, S> {
     }
 
     /// The state of a checkpoint without what was written to it from outside.
-    pub(in crate::run) fn before_entries(
+    pub(crate) fn before_entries(
         &mut self,
         before: Option<&Stored>,
         stored: &Stored,
@@ -130,7 +130,7 @@ impl<'a, S: State> Replay<'a, S> {
     }
 
     /// The state of a checkpoint whose [`before_entries`](Self::before_entries) is done.
-    pub(in crate::run) fn entries(
+    pub(crate) fn entries(
         &mut self,
         stored: &Stored,
         mut changes: Option<&mut Changes<S>>,
@@ -141,11 +141,7 @@ impl<'a, S: State> Replay<'a, S> {
         Ok(&self.state)
     }
 
-    pub(in crate::run) fn loaded(
-        &self,
-        head: Head,
-        stored: Stored,
-    ) -> Result<Loaded<S>, AgentError> {
+    pub(crate) fn loaded(&self, head: Head, stored: Stored) -> Result<Loaded<S>, AgentError> {
         Ok(Loaded {
             state: Arc::clone(&self.state),
             tasks: task_states(&self.reader, &stored)?,

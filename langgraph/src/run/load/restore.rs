@@ -15,7 +15,7 @@ use crate::state::State;
 
 impl<S: State> Loaded<S> {
     /// Puts a machine where the thread stands.
-    pub(in crate::run) fn restore(
+    pub(crate) fn restore(
         self,
         machine: &mut Machine<S>,
         thread: &str,

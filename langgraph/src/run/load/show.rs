@@ -28,7 +28,7 @@ fn finished<'a, S: State>(
 
 impl<S: State> Loaded<S> {
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
-    pub(in crate::run) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
+    pub(crate) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
         let known = tasks
             .iter()
@@ -56,13 +56,13 @@ impl<S: State> Loaded<S> {
 
     /// It has finished. START has when there is a checkpoint behind it: it keeps its input before it
     /// takes it up.
-    pub(in crate::run) fn has_run(&self, task: &TaskState<S>) -> bool {
+    pub(crate) fn has_run(&self, task: &TaskState<S>) -> bool {
         let waits = &*task.node == START && self.head.id == self.stored.checkpoint.id;
         task.is_finished() && !waits
     }
 
     /// The checkpoint as it was saved.
-    pub(in crate::run) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
+    pub(crate) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
         self.show(true, namespace)
     }
 

@@ -9,31 +9,31 @@ use crate::run::ended::Done;
 use crate::state::State;
 
 /// What has become of a task.
-pub(in crate::run) struct TaskState<S: State> {
-    pub(in crate::run) node: NodeName,
-    pub(in crate::run) argument: Option<Argument<S>>,
+pub(crate) struct TaskState<S: State> {
+    pub(crate) node: NodeName,
+    pub(crate) argument: Option<Argument<S>>,
     /// A command from outside started it beside the tasks of the checkpoint.
-    pub(in crate::run) joined_in: bool,
-    pub(in crate::run) outcome: Option<Outcome<S>>,
-    pub(in crate::run) answers: Vec<Answer>,
-    pub(in crate::run) once: Vec<OnceRecord>,
+    pub(crate) joined_in: bool,
+    pub(crate) outcome: Option<Outcome<S>>,
+    pub(crate) answers: Vec<Answer>,
+    pub(crate) once: Vec<OnceRecord>,
     /// What it asked last, answered or not.
-    pub(in crate::run) asked: Option<Questions>,
+    pub(crate) asked: Option<Questions>,
     /// START's routers failed; the input that it has taken up is kept all the same.
-    pub(in crate::run) lost_way: Option<String>,
+    pub(crate) lost_way: Option<String>,
     /// What the node did, when it is its routers that have asked.
-    pub(in crate::run) ran: Option<Done<S>>,
+    pub(crate) ran: Option<Done<S>>,
     /// The graph that its node is, when it has been looked at.
-    pub(in crate::run) inside: Option<InnerSnapshot>,
+    pub(crate) inside: Option<InnerSnapshot>,
 }
 
-pub(in crate::run) enum Outcome<S: State> {
+pub(crate) enum Outcome<S: State> {
     Finished(Done<S>),
     Asked(Questions),
     Failed(String),
 }
 
-pub(super) fn task_states<S: State>(
+pub(crate) fn task_states<S: State>(
     reader: &Reader<'_, S>,
     stored: &Stored,
 ) -> Result<Vec<TaskState<S>>, AgentError> {
@@ -103,7 +103,7 @@ pub(super) fn task_states<S: State>(
 
 impl<S: State> TaskState<S> {
     /// Runs again as if it had never run. START, which has no code, keeps its input.
-    pub(in crate::run) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         if &*self.node != START {
             self.outcome = None;
             self.ran = None;
@@ -116,7 +116,7 @@ impl<S: State> TaskState<S> {
         self.asked = None;
     }
 
-    pub(in crate::run) fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.lost_way.is_none() && matches!(self.outcome, Some(Outcome::Finished(_)))
     }
 }

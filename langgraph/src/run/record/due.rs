@@ -17,7 +17,7 @@ const RECORD: u64 = 64;
 
 /// Where a log may have snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::run) enum Snapshots {
+pub(crate) enum Snapshots {
     /// Behind any superstep.
     Anywhere,
     /// Before inputs: whoever reads the log wants every write since.

@@ -18,7 +18,7 @@ use crate::state::State;
 
 impl<S: State> Machine<S> {
     /// Stores how one of several tasks ended, as soon as it has.
-    pub(in crate::run) async fn record_ended(
+    pub(crate) async fn record_ended(
         &mut self,
         task: usize,
         node: usize,
@@ -34,11 +34,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Keeps an input for the checkpoint that begins with it.
-    pub(in crate::run) fn keep_input(
-        &mut self,
-        task: usize,
-        input: &Done<S>,
-    ) -> Result<(), AgentError> {
+    pub(crate) fn keep_input(&mut self, task: usize, input: &Done<S>) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
             Some(recorder) => Ok(recorder.keep_input(task, input)?),
@@ -47,7 +43,7 @@ impl<S: State> Machine<S> {
 
     /// Notes how the only task of a superstep ended; it is stored with the next checkpoint, or now
     /// if there will be none.
-    pub(in crate::run) async fn keep_ended(
+    pub(crate) async fn keep_ended(
         &mut self,
         node: usize,
         ended: &Ended<S>,
@@ -65,10 +61,7 @@ impl<S: State> Machine<S> {
     }
 
     /// What was written from outside, as an entry; none when it is nothing.
-    pub(in crate::run) fn entry(
-        &self,
-        writes: Vec<Write<S>>,
-    ) -> Result<Option<Payload>, AgentError> {
+    pub(crate) fn entry(&self, writes: Vec<Write<S>>) -> Result<Option<Payload>, AgentError> {
         match &self.recorder {
             Some(recorder) if !writes.is_empty() => Ok(Some(recorder.writes(writes)?)),
             _ => Ok(None),
@@ -76,7 +69,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Says in the log that no run is under way any more.
-    pub(in crate::run) async fn rest(&mut self) -> Result<(), AgentError> {
+    pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
             Some(recorder) => recorder.rest().await,
@@ -84,7 +77,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Stores the checkpoint behind a superstep.
-    pub(in crate::run) async fn record_superstep(&mut self) -> Result<(), AgentError> {
+    pub(crate) async fn record_superstep(&mut self) -> Result<(), AgentError> {
         let Some(current) = self.recorder.as_ref().map(|recorder| recorder.current) else {
             return Ok(());
         };
@@ -104,7 +97,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Stores a checkpoint of where the run stands.
-    pub(in crate::run) async fn record(
+    pub(crate) async fn record(
         &mut self,
         origin: Origin,
         entry: Option<Payload>,
@@ -173,7 +166,7 @@ impl<S: State> Machine<S> {
     }
 
     /// The checkpoint at which the run stands.
-    pub(in crate::run) fn snapshot(&self) -> Option<Snapshot<S>> {
+    pub(crate) fn snapshot(&self) -> Option<Snapshot<S>> {
         let recorder = self.recorder.as_ref()?;
         let names: Vec<_> = self
             .frontier
