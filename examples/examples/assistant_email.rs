@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use langgraph::node::NodeFailure;
 use langgraph::prelude::*;
-use langgraph::remote::{InvokeBoundary, LocalNetwork, RemoteNode, ServedGraph, serve};
+use langgraph_remote::{InvokeBoundary, LocalNetwork, RemoteNode, ServedGraph, serve};
 use serde::{Deserialize, Serialize};
 
 // What the two agree on: the request, and the result.

@@ -124,6 +124,13 @@ impl Failure {
     }
 }
 
+/// An error of a node as one of [`std::error::Error`], to be the source of another.
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        Self(error)
+    }
+}
+
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)

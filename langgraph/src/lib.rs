@@ -142,7 +142,7 @@
 //! | keep threads, and wait for people | [`checkpoint`], [`Context::interrupt`] |
 //! | call models and tools | `agent`, `#[tool]` (feature `agent`) |
 //! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
-//! | ask agents elsewhere | [`remote`] |
+//! | ask agents elsewhere | the crate `langgraph-remote` |
 //! | draw graphs | [`graph::draw`] |
 //!
 //! # Features
@@ -164,7 +164,6 @@ pub mod graph;
 mod hash;
 pub mod message;
 pub mod node;
-pub mod remote;
 pub mod run;
 mod runtime;
 pub mod state;

@@ -30,6 +30,29 @@ pub struct NoRuntime {
     what: String,
 }
 
+impl NoRuntime {
+    /// Fails when no runtime is around; `what` is what needs one.
+    ///
+    /// # Examples
+    ///
+    /// A node that sleeps says what it wants a clock for, instead of the panic of
+    /// `tokio::time::sleep`:
+    ///
+    /// ```
+    /// use langgraph::NoRuntime;
+    ///
+    /// let refused = NoRuntime::check(|| "the pause".to_owned()).unwrap_err();
+    /// assert!(refused.to_string().starts_with("the pause needs a tokio runtime"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error itself, with `what` in its text.
+    pub fn check(what: impl FnOnce() -> String) -> Result<(), Self> {
+        runtime(what).map(|_| ())
+    }
+}
+
 /// The runtime that is around, for `what`.
 pub(crate) fn runtime(what: impl FnOnce() -> String) -> Result<Handle, NoRuntime> {
     Handle::try_current().map_err(|_| NoRuntime { what: what() })

@@ -72,7 +72,7 @@ fn every_error_of_a_run_is_in_the_table() {
         ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
         ("langgraph/src/run/inner/error.rs", "SubgraphError"),
         ("langgraph/src/store/error.rs", "StoreError"),
-        ("langgraph/src/remote/error.rs", "RemoteError"),
+        ("crates/remote/src/error.rs", "RemoteError"),
         ("langgraph/src/agent/model/error.rs", "ModelErrorKind"),
         ("langgraph/src/graph/problem.rs", "CompilationError"),
         ("langgraph/src/graph/lint.rs", "Lint"),

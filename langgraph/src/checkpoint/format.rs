@@ -18,7 +18,7 @@ mod tests;
 
 pub(crate) use any::AnyValue;
 pub use json::Json;
-pub(crate) use json::{given_back, shown};
+pub(crate) use json::given_back;
 pub use limits::Limits;
 
 /// Reads a value out of a deserializer, whatever the format.

@@ -28,8 +28,8 @@ pub use attach::{ByBytes, ByValue, Keeps, KeepsBytes, KeepsValues, Saver};
 pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
+pub(crate) use format::given_back;
 pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
-pub(crate) use format::{given_back, shown};
 #[doc(inline)]
 pub use forward::forward;
 pub(crate) use held::Held;

@@ -14,7 +14,7 @@ use super::once::OnceMemory;
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
-use crate::checkpoint::shown;
+use crate::checkpoint::Json;
 use crate::message::MessageChunk;
 use crate::store::{Store, StoreError};
 use crate::stream::{Mode, Payload};
@@ -262,7 +262,7 @@ impl Context {
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
         self.heartbeat();
         if let Some(emitter) = self.emitter(Mode::Custom) {
-            let value = shown(&value).map_err(|error| {
+            let value = Json::to_value(&value).map_err(|error| {
                 NodeError::msg(format!("an event cannot be written as JSON: {error}"))
             })?;
             emitter

@@ -9,6 +9,7 @@ use super::{
     OwnedFuture, Step,
 };
 use crate::error::AgentError;
+use crate::graph::NodeKind;
 use crate::state::State;
 
 /// One step of a graph, as a type of its own.
@@ -53,6 +54,13 @@ pub trait Node<S: State>: Send + Sync + 'static {
     fn writes(&self) -> Option<&[&str]> {
         None
     }
+
+    /// The agent elsewhere that the node asks, if it asks one.
+    ///
+    /// Drawings show it, and a failure of the node is an [`AgentError::Remote`] with its name.
+    fn remote_agent(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl<S: State, N: Node<S> + ?Sized> Node<S> for Box<N> {
@@ -71,6 +79,10 @@ impl<S: State, N: Node<S> + ?Sized> Node<S> for Box<N> {
     fn writes(&self) -> Option<&[&str]> {
         (**self).writes()
     }
+
+    fn remote_agent(&self) -> Option<&str> {
+        (**self).remote_agent()
+    }
 }
 
 impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
@@ -88,6 +100,10 @@ impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
 
     fn writes(&self) -> Option<&[&str]> {
         (**self).writes()
+    }
+
+    fn remote_agent(&self) -> Option<&str> {
+        (**self).remote_agent()
     }
 }
 
@@ -203,7 +219,11 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         let (may_goto, docs) = (self.may_goto(), self.docs().map(str::to_owned));
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let writes = self.writes().map(owned);
+        let agent = self.remote_agent().map(str::to_owned);
         let mut node = ConfiguredNode::new(Arc::new(NodeStep(self)), may_goto);
+        if let Some(agent) = agent {
+            node.info.kind = NodeKind::Remote { agent };
+        }
         node.info.docs = docs;
         node.info.writes = writes;
         node

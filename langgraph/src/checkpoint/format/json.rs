@@ -29,6 +29,29 @@ use super::{Format, FormatError, Limits, ReadValue};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Json;
 
+impl Json {
+    /// A value as JSON that people see: a question, an event, a message to somebody else.
+    ///
+    /// What is written here need not come back as the type it was, so `None` may become `null`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::checkpoint::Json;
+    ///
+    /// assert_eq!(Json::to_value(&("seats", 2)).unwrap(), serde_json::json!(["seats", 2]));
+    /// let refused = Json::to_value(&[0.5, f64::NAN]).unwrap_err();
+    /// assert_eq!(refused.path(), Some("[1]"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What JSON cannot hold (NaN, keys that are not text), and where in the value it is.
+    pub fn to_value(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
+        held(value, &SHOWN)
+    }
+}
+
 impl Format for Json {
     fn tag(&self) -> &'static str {
         "json"
@@ -52,11 +75,6 @@ const SHOWN: Limits = Limits::new("JSON").finite_numbers().depth(100).fixed();
 
 /// What is given back to a node as the type it asks for: answers.
 const GIVEN_BACK: Limits = SHOWN.null_is_none();
-
-/// A value as JSON that people see.
-pub(crate) fn shown(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
-    held(value, &SHOWN)
-}
 
 /// A value as JSON that a node gets.
 pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {

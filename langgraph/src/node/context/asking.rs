@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Context;
-use crate::checkpoint::shown;
+use crate::checkpoint::Json;
 use crate::node::NodeError;
 use crate::node::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
 use crate::node::once::{OnceMemory, OnceRecord};
@@ -142,7 +142,8 @@ impl Context {
                 Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
             }
         }
-        let payload = shown(question).map_err(|error| Interrupted::bad_question(key, &error))?;
+        let payload =
+            Json::to_value(question).map_err(|error| Interrupted::bad_question(key, &error))?;
         let mut asking = memory.asking();
         if asking.open.is_none() {
             asking.open = Some(Question {

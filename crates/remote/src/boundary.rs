@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::AgentError;
-use crate::graph::CompiledStateGraph;
-use crate::node::{IntoOutput, NodeError, Output};
-use crate::run::{Outcome, Run};
-use crate::state::State;
+use langgraph::AgentError;
+use langgraph::graph::CompiledStateGraph;
+use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::run::{Outcome, Run};
+use langgraph::state::State;
 
 /// A graph that a user talks to: what the user says goes into the state before a run, and what the
 /// graph answers is read from the state after it. The user never sees the state.
@@ -16,7 +16,7 @@ use crate::state::State;
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::remote::InvokeBoundary;
+/// use langgraph_remote::InvokeBoundary;
 /// use langgraph::state::PlainUpdate;
 ///
 /// #[derive(Clone, Default)]
@@ -61,7 +61,7 @@ impl<S: State, M, R> InvokeBoundary<S, M, R> {
     /// final state.
     ///
     /// On a thread, the state is still that of the run before: let `write` clear the old answer,
-    /// with a [`Command::overwrite`](crate::Command::overwrite) say.
+    /// with a [`Command::overwrite`](langgraph::Command::overwrite) say.
     pub fn new<I: IntoOutput<S>>(
         graph: CompiledStateGraph<S>,
         write: impl Fn(M) -> I + Send + Sync + 'static,

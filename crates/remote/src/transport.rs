@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 
-use super::{AgentEnvelope, RemoteError, ReplyStream};
+use crate::{AgentEnvelope, RemoteError, ReplyStream};
 
 /// Carries a request to an agent and brings its reply.
 ///
-/// [`LocalNetwork`](super::LocalNetwork) is the one inside a process. One that goes over a network
-/// keeps its open requests in a [`Correlator`](super::Correlator).
+/// [`LocalNetwork`](crate::LocalNetwork) is the one inside a process. One that goes over a network
+/// keeps its open requests in a [`Correlator`](crate::Correlator).
 ///
 /// An implementation keeps the request's [`timeout`](AgentEnvelope::timeout) if it can; whoever
 /// asks keeps it in any case. When the returned stream is dropped, the request is taken back.
@@ -18,7 +18,7 @@ use super::{AgentEnvelope, RemoteError, ReplyStream};
 ///
 /// ```
 /// use futures_core::future::BoxFuture;
-/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, RemoteError, ReplyStream, Transport};
+/// use langgraph_remote::{AgentEnvelope, EnvelopeBody, RemoteError, ReplyStream, Transport};
 ///
 /// /// Everybody answers with their own name.
 /// struct Echo;

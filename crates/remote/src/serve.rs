@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::envelope::written;
-use super::{
+use crate::envelope::written;
+use crate::{
     AgentEnvelope, AgentHandler, EnvelopeBody, ErrorCode, RemoteError, Replies, ReplyStream,
     StreamContent, StreamId,
 };
-use crate::AgentError;
-use crate::error::InvalidUpdate;
-use crate::graph::{CompiledStateGraph, START};
-use crate::node::{IntoOutput, NodeError, Output};
-use crate::run::{Outcome, Run, StreamOptions};
-use crate::state::State;
-use crate::stream::{EventKind, Mode};
+use langgraph::AgentError;
+use langgraph::InvalidUpdate;
+use langgraph::graph::{CompiledStateGraph, START};
+use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::run::{Outcome, Run, StreamOptions};
+use langgraph::state::State;
+use langgraph::stream::{EventKind, Mode};
 
 /// Serves `graph` as an agent: each request is a run of its own, whose input `input` makes of the
 /// request, and whose reply `reply` makes of the final state.
@@ -31,7 +31,7 @@ use crate::stream::{EventKind, Mode};
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::remote::{AgentEnvelope, LocalNetwork, Transport, serve};
+/// use langgraph_remote::{AgentEnvelope, LocalNetwork, Transport, serve};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -102,7 +102,7 @@ impl<S: State> ServedGraph<S> {
     /// ```
     /// use std::sync::Arc;
     /// use langgraph::prelude::*;
-    /// use langgraph::remote::serve;
+    /// use langgraph_remote::serve;
     ///
     /// let mut graph = StateGraph::<i64>::new();
     /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
+use langgraph::NoRuntime;
 use tokio::time::Sleep;
 
-use super::reply::Ending;
-use super::{AgentEnvelope, AgentId, EnvelopeBody, RemoteError, ReplyStream, Transport};
-use crate::runtime::runtime;
+use crate::reply::Ending;
+use crate::{AgentEnvelope, AgentId, EnvelopeBody, RemoteError, ReplyStream, Transport};
 
-/// Something that answers requests: a served graph ([`serve`](super::serve)), or a function from
+/// Something that answers requests: a served graph ([`serve`](crate::serve)), or a function from
 /// an envelope to the body of the reply.
 ///
 /// Implement it to answer with a stream; [`ReplyStream::produce`] makes one.
@@ -48,10 +48,10 @@ where
 /// # Examples
 ///
 /// ```
-/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, LocalNetwork, Transport};
+/// use langgraph_remote::{AgentEnvelope, EnvelopeBody, LocalNetwork, Transport};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), langgraph::remote::RemoteError> {
+/// # async fn main() -> Result<(), langgraph_remote::RemoteError> {
 /// let network = LocalNetwork::new();
 /// network.register("shout", |request: AgentEnvelope| async move {
 ///     match request.payload::<String>() {
@@ -117,7 +117,7 @@ impl Transport for LocalNetwork {
         Box::pin(async move {
             let agent = self.find(&request.to)?;
             if let Some(limit) = request.timeout {
-                runtime(|| format!("the time limit of {limit:?} for a reply"))
+                NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))
                     .map_err(RemoteError::connection)?;
             }
             let deadline = request

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::message::{MessageAccumulator, MessageChunk};
+use langgraph::message::{MessageAccumulator, MessageChunk};
 
 /// What the chunks of a stream are, and so how they are put together.
 ///
@@ -35,7 +35,7 @@ impl StreamContent {
 }
 
 /// The chunks of a stream with that metadata as one value.
-pub(super) fn join(metadata: &Value, chunks: Vec<Value>) -> Value {
+pub(crate) fn join(metadata: &Value, chunks: Vec<Value>) -> Value {
     let texts = || !chunks.is_empty() && chunks.iter().all(Value::is_string);
     let content = StreamContent::of(metadata).unwrap_or_else(|| {
         if texts() {
@@ -89,7 +89,7 @@ mod tests {
 
     use super::StreamContent::{Messages, Text, Values};
     use super::*;
-    use crate::message::Message;
+    use langgraph::message::Message;
 
     fn whole(content: Option<StreamContent>, chunks: &[Value]) -> Value {
         let metadata = content.map_or(Value::Null, StreamContent::metadata);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use langgraph::prelude::*;
-use langgraph::remote::{
+use langgraph_remote::{
     AgentEnvelope, AgentId, ErrorCode, InvokeBoundary, RemoteError, Transport, serve,
 };
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
-use langgraph::remote::{
+use langgraph_remote::{
     AgentEnvelope, AgentHandler, EnvelopeBody, RemoteError, RemoteNode, Transport,
 };
 use serde_json::json;

@@ -9,7 +9,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use langgraph::prelude::*;
-//! use langgraph::remote::{LocalNetwork, RemoteNode, Transport, serve};
+//! use langgraph_remote::prelude::*;
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Clone, Default, Serialize, Deserialize)]
@@ -74,6 +74,7 @@ mod content;
 mod correlate;
 mod envelope;
 mod error;
+mod ext;
 mod frame;
 mod id;
 mod local;
@@ -89,10 +90,20 @@ pub use content::StreamContent;
 pub use correlate::{CorrelationError, Correlator};
 pub use envelope::{AgentEnvelope, EnvelopeBody, ErrorCode};
 pub use error::RemoteError;
+pub use ext::RemoteExt;
 pub use frame::{Frame, FrameError, FrameKind};
 pub use id::{AgentId, RequestId, StreamId};
 pub use local::{AgentHandler, LocalNetwork};
-pub use node::{BoundRemoteNode, ByRemote, RemoteNode};
+pub use node::{BoundRemoteNode, RemoteNode};
 pub use reply::{Replies, ReplyStream};
 pub use serve::{ServedGraph, serve};
 pub use transport::Transport;
+
+/// What most programs need: `use langgraph_remote::prelude::*;`, beside that of `langgraph`.
+///
+/// The nodes, the network inside a process, and what makes an agent of a graph.
+pub mod prelude {
+    pub use crate::{
+        AgentId, InvokeBoundary, LocalNetwork, RemoteExt, RemoteNode, Transport, serve,
+    };
+}

@@ -5,14 +5,14 @@ use std::hash::Hash;
 
 /// The last few values that were added.
 #[derive(Clone, Debug)]
-pub(super) struct Recent<T> {
+pub(crate) struct Recent<T> {
     order: VecDeque<T>,
     members: HashSet<T>,
     capacity: usize,
 }
 
 impl<T: Clone + Eq + Hash> Recent<T> {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self {
             order: VecDeque::new(),
             members: HashSet::new(),
@@ -20,7 +20,7 @@ impl<T: Clone + Eq + Hash> Recent<T> {
         }
     }
 
-    pub(super) fn add(&mut self, value: T) {
+    pub(crate) fn add(&mut self, value: T) {
         if self.members.insert(value.clone()) {
             self.order.push_back(value);
         }
@@ -31,7 +31,7 @@ impl<T: Clone + Eq + Hash> Recent<T> {
         }
     }
 
-    pub(super) fn contains(&self, value: &T) -> bool {
+    pub(crate) fn contains(&self, value: &T) -> bool {
         self.members.contains(value)
     }
 }

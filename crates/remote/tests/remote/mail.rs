@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use langgraph::prelude::*;
-use langgraph::remote::{
-    AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
-    Transport, serve,
+use langgraph_remote::{
+    AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteError, RemoteExt, RemoteNode,
+    ReplyStream, Transport, serve,
 };
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 use langgraph::prelude::*;
-use langgraph::remote::{
+use langgraph_remote::{
     AgentEnvelope, AgentHandler, AgentId, CorrelationError, Correlator, EnvelopeBody, Frame,
     LocalNetwork, RemoteError, RemoteNode, ReplyStream, RequestId, StreamContent, Transport,
 };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use langgraph::graph::NodeKind;
 use langgraph::prelude::*;
-use langgraph::remote::{
+use langgraph_remote::{
     AgentEnvelope, AgentId, EnvelopeBody, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
     StreamId, Transport,
 };

@@ -9,15 +9,15 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
-use super::recent::Recent;
-use super::reply::Ending;
-use super::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
-use crate::node::NodeError;
+use crate::recent::Recent;
+use crate::reply::Ending;
+use crate::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
+use langgraph::node::NodeError;
 
 /// How many requests that are over are remembered, to tell a late answer from one to nothing.
 const REMEMBERED: usize = 4_096;
 
-/// The requests that wait for their replies, by request id: what a [`Transport`](super::Transport)
+/// The requests that wait for their replies, by request id: what a [`Transport`](crate::Transport)
 /// over a network keeps beside its connection.
 ///
 /// Clones are the same table. Replies may come in any order; each goes to whoever asked. What is
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 4_096;
 /// # Examples
 ///
 /// ```
-/// use langgraph::remote::{AgentEnvelope, CorrelationError, Correlator, EnvelopeBody};
+/// use langgraph_remote::{AgentEnvelope, CorrelationError, Correlator, EnvelopeBody};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

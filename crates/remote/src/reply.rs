@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::assemble::weight;
-use super::envelope::written;
-use super::{
+use crate::assemble::weight;
+use crate::envelope::written;
+use crate::{
     AgentEnvelope, EnvelopeBody, ErrorCode, RemoteError, StreamAssembler, StreamContent,
     StreamError, StreamId, StreamLimits,
 };
@@ -31,10 +31,10 @@ const BUFFER: usize = 16;
 /// # Examples
 ///
 /// ```
-/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, ReplyStream};
+/// use langgraph_remote::{AgentEnvelope, EnvelopeBody, ReplyStream};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), langgraph::remote::RemoteError> {
+/// # async fn main() -> Result<(), langgraph_remote::RemoteError> {
 /// let request = AgentEnvelope::request("assistant", "mail", "list")?;
 /// let reply = request.reply(EnvelopeBody::complete("nothing new")?);
 /// assert_eq!(ReplyStream::once(reply).whole().await?, "nothing new");
@@ -63,10 +63,10 @@ impl ReplyStream {
     /// # Examples
     ///
     /// ```
-    /// use langgraph::remote::{AgentEnvelope, ReplyStream, StreamContent};
+    /// use langgraph_remote::{AgentEnvelope, ReplyStream, StreamContent};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), langgraph::remote::RemoteError> {
+    /// # async fn main() -> Result<(), langgraph_remote::RemoteError> {
     /// let request = AgentEnvelope::request("assistant", "mail", "list")?;
     /// let reply = ReplyStream::produce(&request, |replies| async move {
     ///     let stream = replies.start(StreamContent::Text.metadata()).await;
@@ -269,7 +269,7 @@ fn as_body(error: RemoteError) -> EnvelopeBody {
 
 /// Knows when a reply is over; see [`ReplyStream`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ending {
+pub(crate) struct Ending {
     open: usize,
     answered: bool,
     over: bool,
@@ -277,7 +277,7 @@ pub(super) struct Ending {
 
 impl Ending {
     /// Takes note of the next part; true when it is the last one.
-    pub(super) fn see(&mut self, body: &EnvelopeBody) -> bool {
+    pub(crate) fn see(&mut self, body: &EnvelopeBody) -> bool {
         match body {
             EnvelopeBody::Complete(_) => self.answered = true,
             EnvelopeBody::StreamStart { .. } => self.open += 1,
@@ -295,7 +295,7 @@ impl Ending {
 
 /// Makes the whole of a reply's envelopes.
 #[derive(Debug)]
-pub(super) struct ReplyAssembler {
+pub(crate) struct ReplyAssembler {
     streams: StreamAssembler,
     ending: Ending,
     complete: Option<Value>,
@@ -307,7 +307,7 @@ pub(super) struct ReplyAssembler {
 }
 
 impl ReplyAssembler {
-    pub(super) fn new(limits: StreamLimits) -> Self {
+    pub(crate) fn new(limits: StreamLimits) -> Self {
         Self {
             streams: StreamAssembler::with_limits(limits),
             ending: Ending::default(),
@@ -319,12 +319,12 @@ impl ReplyAssembler {
     }
 
     /// What the open stream of a chunk holds, if its start has said so.
-    pub(super) fn content(&self, part: &AgentEnvelope) -> Option<StreamContent> {
+    pub(crate) fn content(&self, part: &AgentEnvelope) -> Option<StreamContent> {
         self.streams.content(&part.from, part.body.stream_id()?)
     }
 
     /// Takes the next part; the last one gives the whole.
-    pub(super) fn push(&mut self, part: AgentEnvelope) -> Result<Option<Value>, RemoteError> {
+    pub(crate) fn push(&mut self, part: AgentEnvelope) -> Result<Option<Value>, RemoteError> {
         let over = self.ending.see(&part.body);
         match part.body {
             EnvelopeBody::Complete(payload) => self.complete = Some(payload),
@@ -357,7 +357,7 @@ impl ReplyAssembler {
     }
 
     /// Why there is no whole reply, when no more comes.
-    pub(super) fn cut_short(self) -> RemoteError {
+    pub(crate) fn cut_short(self) -> RemoteError {
         match self.streams.finish() {
             Err(unfinished) => unfinished.into(),
             Ok(()) => RemoteError::NoReply,

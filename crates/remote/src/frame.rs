@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::envelope::millis;
-use super::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId};
+use crate::envelope::millis;
+use crate::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId};
 
 /// An envelope on its way through a relay, which knows who is at the other end of each connection:
 /// one JSON text with a `type`.
@@ -19,7 +19,7 @@ use super::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId
 /// # Examples
 ///
 /// ```
-/// use langgraph::remote::{AgentEnvelope, AgentId, EnvelopeBody, Frame};
+/// use langgraph_remote::{AgentEnvelope, AgentId, EnvelopeBody, Frame};
 /// use serde_json::json;
 ///
 /// let list = EnvelopeBody::Complete(json!({"action": "list"}));
@@ -40,7 +40,7 @@ use super::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId
 /// );
 /// // The mail agent has what the assistant sent.
 /// assert_eq!(frame.into_envelope(&to)?, request);
-/// # Ok::<(), langgraph::remote::FrameError>(())
+/// # Ok::<(), langgraph_remote::FrameError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Wire", into = "Wire")]

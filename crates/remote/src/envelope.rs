@@ -7,15 +7,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::{AgentId, RemoteError, RequestId, StreamId};
-use crate::checkpoint::shown;
+use crate::{AgentId, RemoteError, RequestId, StreamId};
+use langgraph::checkpoint::Json;
 
 /// One thing that an agent sends another.
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph::remote::{AgentEnvelope, EnvelopeBody};
+/// use langgraph_remote::{AgentEnvelope, EnvelopeBody};
 /// use serde_json::json;
 ///
 /// let request = AgentEnvelope::request("assistant", "mail", &json!({"action": "list"}))?;
@@ -24,7 +24,7 @@ use crate::checkpoint::shown;
 /// assert_eq!((reply.from.as_str(), reply.to.as_str()), ("mail", "assistant"));
 /// assert_eq!(reply.request_id, request.request_id);
 /// assert_eq!(reply.payload::<Vec<String>>()?, ["hello"]);
-/// # Ok::<(), langgraph::remote::RemoteError>(())
+/// # Ok::<(), langgraph_remote::RemoteError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ pub enum EnvelopeBody {
         /// The stream.
         stream_id: StreamId,
         /// What the receiver may want to know of it beforehand; see
-        /// [`StreamContent`](super::StreamContent).
+        /// [`StreamContent`](crate::StreamContent).
         #[serde(default)]
         metadata: Value,
     },
@@ -209,7 +209,7 @@ impl EnvelopeBody {
     }
 
     /// What it is, as on the wire.
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Complete(_) => "complete",
             Self::StreamStart { .. } => "stream_start",
@@ -299,7 +299,7 @@ impl<'de> Deserialize<'de> for ErrorCode {
 }
 
 /// A duration in milliseconds, rounded up: a limit may be kept a little longer, never less.
-pub(super) mod millis {
+pub(crate) mod millis {
     use std::time::Duration;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -324,8 +324,8 @@ pub(super) mod millis {
 }
 
 /// A message as it is sent: what JSON would change on the way is refused.
-pub(super) fn written(payload: &(impl Serialize + ?Sized)) -> Result<Value, RemoteError> {
-    shown(payload).map_err(RemoteError::Unwritable)
+pub(crate) fn written(payload: &(impl Serialize + ?Sized)) -> Result<Value, RemoteError> {
+    Json::to_value(payload).map_err(RemoteError::Unwritable)
 }
 
 #[cfg(test)]

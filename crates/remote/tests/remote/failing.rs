@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use langgraph::prelude::*;
-use langgraph::remote::{
+use langgraph_remote::{
     AgentEnvelope, EnvelopeBody, ErrorCode, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
     Transport,
 };

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use super::{AgentId, ErrorCode, RequestId, StreamError};
-use crate::checkpoint::FormatError;
-use crate::error::Failure;
-use crate::node::NodeError;
+use crate::{AgentId, ErrorCode, RequestId, StreamError};
+use langgraph::Failure;
+use langgraph::checkpoint::FormatError;
+use langgraph::node::NodeError;
 
 /// Why a call of a remote agent failed.
 ///
-/// In a run it is the source of [`AgentError::Remote`](crate::AgentError::Remote), which names the
+/// In a run it is the source of [`AgentError::Remote`](langgraph::AgentError::Remote), which names the
 /// node and the agent.
 ///
 /// # Examples
 ///
 /// ```
 /// use langgraph::AgentError;
-/// use langgraph::remote::{ErrorCode, RemoteError};
+/// use langgraph_remote::{ErrorCode, RemoteError};
 ///
 /// fn worth_another_try(error: &AgentError) -> bool {
 ///     let AgentError::Remote { source, .. } = error else {
@@ -93,7 +93,7 @@ pub enum RemoteError {
 impl RemoteError {
     /// The way to the agent failed, with the error of whatever carries the messages.
     pub fn connection(error: impl Into<NodeError>) -> Self {
-        Self::Connection(Failure(error.into()))
+        Self::Connection(Failure::from(error.into()))
     }
 }
 

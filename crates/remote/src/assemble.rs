@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::recent::Recent;
-use super::{AgentEnvelope, AgentId, EnvelopeBody, StreamContent, StreamId, content};
+use crate::recent::Recent;
+use crate::{AgentEnvelope, AgentId, EnvelopeBody, StreamContent, StreamId, content};
 
 /// How many ended streams are remembered, to tell a chunk that comes too late from one whose
 /// stream never started.
@@ -88,7 +88,7 @@ impl Assembled {
 /// # Examples
 ///
 /// ```
-/// use langgraph::remote::{AgentEnvelope, EnvelopeBody, StreamAssembler, StreamContent};
+/// use langgraph_remote::{AgentEnvelope, EnvelopeBody, StreamAssembler, StreamContent};
 ///
 /// let part = |body| AgentEnvelope::new("mail", "assistant", body);
 /// let mut streams = StreamAssembler::new();
@@ -103,7 +103,7 @@ impl Assembled {
 /// let end = EnvelopeBody::StreamEnd { stream_id: "s".into() };
 /// let whole = streams.push(part(end))?.expect("the stream has ended");
 /// assert_eq!(whole.into_value(), "Hello");
-/// # Ok::<(), langgraph::remote::StreamError>(())
+/// # Ok::<(), langgraph_remote::StreamError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct StreamAssembler {
@@ -263,7 +263,7 @@ impl StreamAssembler {
 }
 
 /// About how many bytes a value takes in memory.
-pub(super) fn weight(value: &Value) -> usize {
+pub(crate) fn weight(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use langgraph::message::MessageChunk;
 use langgraph::prelude::*;
-use langgraph::remote::{
+use langgraph_remote::{
     AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteNode, ReplyStream,
     StreamContent, serve,
 };

@@ -87,7 +87,7 @@ id! {
     /// # Examples
     ///
     /// ```
-    /// use langgraph::remote::AgentId;
+    /// use langgraph_remote::AgentId;
     ///
     /// let mail = AgentId::new("mail");
     /// assert_eq!(mail, AgentId::from("mail"));
@@ -104,7 +104,7 @@ id! {
     /// # Examples
     ///
     /// ```
-    /// use langgraph::remote::RequestId;
+    /// use langgraph_remote::RequestId;
     ///
     /// let (first, second) = (RequestId::generate(), RequestId::generate());
     /// assert!(first < second);

@@ -12,20 +12,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Sleep;
 
-use super::envelope::written;
-use super::reply::ReplyAssembler;
-use super::{
+use crate::envelope::written;
+use crate::reply::ReplyAssembler;
+use crate::{
     AgentEnvelope, AgentId, EnvelopeBody, RemoteError, RequestId, StreamContent, StreamLimits,
     Transport,
 };
-use crate::graph::{NodeKind, NodeName, StateGraph};
-use crate::message::MessageChunk;
-use crate::node::{
-    Call, ConfiguredNode, Context, IntoNode, IntoOutput, NodeError, NodeRun, Output, Step,
-};
-use crate::runtime::runtime;
-use crate::state::State;
-use crate::stream::Mode;
+use langgraph::NoRuntime;
+use langgraph::message::MessageChunk;
+use langgraph::node::{Context, IntoOutput, Node, NodeError, NodeRun, Output};
+use langgraph::state::State;
+use langgraph::stream::Mode;
 
 /// An agent somewhere else, to be a node of a graph.
 ///
@@ -36,7 +33,7 @@ use crate::stream::Mode;
 /// chunks as message chunks, others as custom events. The state gets the whole reply.
 ///
 /// Every attempt of the node is a request of its own. A failure is an
-/// [`AgentError::Remote`](crate::AgentError::Remote), which names the node and the agent, and whose
+/// [`AgentError::Remote`](langgraph::AgentError::Remote), which names the node and the agent, and whose
 /// source is a [`RemoteError`].
 ///
 /// # Examples
@@ -44,7 +41,7 @@ use crate::stream::Mode;
 /// ```
 /// use std::time::Duration;
 /// use langgraph::prelude::*;
-/// use langgraph::remote::{LocalNetwork, RemoteNode, serve};
+/// use langgraph_remote::{LocalNetwork, RemoteNode, serve};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -92,7 +89,7 @@ impl RemoteNode {
     /// ```
     /// use std::sync::Arc;
     /// use langgraph::prelude::*;
-    /// use langgraph::remote::{LocalNetwork, RemoteNode, Transport};
+    /// use langgraph_remote::{LocalNetwork, RemoteNode, Transport};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -190,7 +187,7 @@ impl RemoteNode {
             body: EnvelopeBody::Complete(request),
         };
         if let Some(limit) = self.timeout {
-            runtime(|| format!("the time limit of {limit:?} for a reply"))?;
+            NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))?;
         }
         let mut clock = Clock::new(self.timeout);
         let mut parts = clock.within(transport.request(request)).await??;
@@ -306,7 +303,7 @@ impl<S: State> BoundRemoteNode<S> {
         self.node.agent()
     }
 
-    async fn run(&self, state: &S, cx: &Context) -> Result<Output<S>, NodeError> {
+    async fn answer(&self, state: &S, cx: &Context) -> Result<Output<S>, NodeError> {
         match (self.extract)(state)? {
             None => Ok(Output::none()),
             Some(request) => (self.apply)(self.node.exchange(request, cx).await?),
@@ -314,95 +311,34 @@ impl<S: State> BoundRemoteNode<S> {
     }
 }
 
-impl<S: State> Step<S> for BoundRemoteNode<S> {
-    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
-        NodeRun::future(self.run(call.state, call.cx))
+impl<S: State> Node<S> for BoundRemoteNode<S> {
+    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+        NodeRun::future(self.answer(state, cx))
+    }
+
+    fn may_goto(&self) -> bool {
+        self.may_goto
+    }
+
+    fn remote_agent(&self) -> Option<&str> {
+        Some(self.agent().as_str())
     }
 }
 
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum ByRemote {}
-
-#[diagnostic::do_not_recommend]
-impl<S: State> IntoNode<S, ByRemote> for BoundRemoteNode<S> {
-    fn into_node(self) -> ConfiguredNode<S> {
-        let kind = NodeKind::Remote {
-            agent: self.agent().to_string(),
-        };
-        let may_goto = self.may_goto;
-        ConfiguredNode::new(Arc::new(self), may_goto).with_kind(kind)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<S> IntoNode<S, ByRemote> for RemoteNode
+impl<S> Node<S> for RemoteNode
 where
     S: State<Update: DeserializeOwned> + Serialize,
 {
-    fn into_node(self) -> ConfiguredNode<S> {
-        let bound = BoundRemoteNode {
-            node: self,
-            extract: Arc::new(|state: &S| written(state).map(Some)),
-            apply: Arc::new(|reply| {
-                let update = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
-                Ok(Output::update(update))
-            }),
-            may_goto: false,
-        };
-        bound.into_node()
+    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+        NodeRun::future(async move {
+            let reply = self.exchange(written(state)?, cx).await?;
+            let update = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
+            Ok::<_, NodeError>(Output::update(update))
+        })
     }
-}
 
-impl<S: State> StateGraph<S> {
-    /// Adds a remote node: `agent`, reached by the `dyn Transport` among the resources, asked what
-    /// `extract` finds in the state; `apply` makes the node's answer of the reply.
-    ///
-    /// For a transport of its own, a time limit or retries, add a
-    /// [`RemoteNode`] with [`add_node`](Self::add_node).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use langgraph::graph::NodeKind;
-    /// use langgraph::prelude::*;
-    /// use langgraph::remote::{AgentEnvelope, EnvelopeBody, LocalNetwork, Transport};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut graph = StateGraph::<String>::new();
-    /// graph
-    ///     .add_remote_node("shout", "shouter", |s: &String| Some(s.clone()), |s: String| s)
-    ///     .add_sequence(&["shout"]);
-    /// assert_eq!(
-    ///     graph.topology().nodes[0].kind,
-    ///     NodeKind::Remote { agent: "shouter".to_owned() }
-    /// );
-    ///
-    /// let network = LocalNetwork::new();
-    /// network.register("shouter", |request: AgentEnvelope| async move {
-    ///     let text: String = request.payload().unwrap_or_default();
-    ///     EnvelopeBody::Complete(text.to_uppercase().into())
-    /// });
-    /// graph.resource::<dyn Transport>(Arc::new(network));
-    /// assert_eq!(graph.compile()?.invoke("hi".to_owned()).await?, "HI");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn add_remote_node<Q, R, O>(
-        &mut self,
-        name: impl Into<NodeName>,
-        agent: impl Into<AgentId>,
-        extract: impl Fn(&S) -> Option<Q> + Send + Sync + 'static,
-        apply: impl Fn(R) -> O + Send + Sync + 'static,
-    ) -> &mut Self
-    where
-        Q: Serialize,
-        R: DeserializeOwned,
-        O: IntoOutput<S>,
-    {
-        self.add_node(name, RemoteNode::by_resource(agent).bind(extract, apply))
+    fn remote_agent(&self) -> Option<&str> {
+        Some(self.agent.as_str())
     }
 }
 
