@@ -161,7 +161,6 @@ pub mod agent;
 pub mod checkpoint;
 mod error;
 pub mod graph;
-mod hash;
 pub mod message;
 pub mod node;
 pub mod run;

@@ -74,8 +74,8 @@ fn every_error_of_a_run_is_in_the_table() {
         ("langgraph/src/store/error.rs", "StoreError"),
         ("crates/remote/src/error.rs", "RemoteError"),
         ("langgraph/src/agent/model/error.rs", "ModelErrorKind"),
-        ("langgraph/src/graph/problem.rs", "CompilationError"),
-        ("langgraph/src/graph/lint.rs", "Lint"),
+        ("crates/topology/src/problem.rs", "CompilationError"),
+        ("crates/topology/src/lint.rs", "Lint"),
     ] {
         let variants = variants(&read(path), name);
         assert!(variants.len() > 3, "{path}: {name} has {variants:?}");

@@ -1,13 +1,52 @@
-//! How a graph is analysed, whoever asks: `graph!` while it is written, or the builder when it is
-//! compiled.
+//! A graph as data: its nodes and edges, the wiring rules, and its pictures.
 //!
-//! An implementation detail of `langgraph`: it changes without notice. It knows numbers, not
-//! tokens and not nodes, so that both sides turn their own graph into a [`flow::Flow`] and get the
-//! same findings.
+//! [`Topology`] describes a graph by names alone, without code and without a state type. The
+//! builder of `langgraph` makes one, `graph!` checks one while a program is compiled, and a server
+//! can hand one out. `langgraph::graph` re-exports everything that users need from here.
+//!
+//! - [`problems`] tells why a graph cannot run, [`lints`] what is probably a mistake in it.
+//! - [`draw`] prints a graph as Mermaid, GraphViz or terminal text.
+//!
+//! The crate has no dependencies, because `graph!` waits for it in every build. The feature `serde`
+//! lets a [`Topology`] be stored and sent.
+//!
+//! # Examples
+//!
+//! ```
+//! use langgraph_topology::{END, Edge, NodeInfo, START, Topology, lints, problems};
+//!
+//! let mut graph = Topology::default();
+//! graph.nodes.push(NodeInfo::new("greet"));
+//! for (from, to) in [(START, "greet"), ("greet", END)] {
+//!     graph.edges.push(Edge { from: from.into(), to: to.into() });
+//! }
+//! assert_eq!((problems(&graph), lints(&graph)), (vec![], vec![]));
+//! ```
 
-#![allow(missing_docs, clippy::missing_panics_doc)] // an implementation detail, documented where it says something
+mod breakpoints;
+pub mod draw;
+mod fingerprint;
+mod lint;
+mod problem;
+#[cfg(test)]
+mod testing;
+mod topology;
 
+// What only `graph!` and the builder need: it changes without notice.
+#[allow(missing_docs)]
+#[doc(hidden)]
 pub mod algo;
+#[allow(missing_docs)]
+#[doc(hidden)]
 pub mod flow;
+#[allow(missing_docs)]
+#[doc(hidden)]
+pub mod hash;
+#[doc(hidden)]
 pub mod similar;
+#[doc(hidden)]
 pub mod together;
+
+pub use lint::{Lint, lints};
+pub use problem::{CompilationError, CompilationErrors, check, problems};
+pub use topology::*;

@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::plan::{ErasedRouter, Plan};
-use super::problem::{CompilationErrors, check};
 use super::routers::{Each, InTurn, Last, Mapped, Named, Pick, Switch, Test};
 use super::{
-    Arm, Branch, Breakpoints, CompiledStateGraph, Destinations, END, Edge, EdgeSources, FieldInfo,
-    Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
+    Arm, Branch, Breakpoints, CompilationErrors, CompiledStateGraph, Destinations, END, Edge,
+    EdgeSources, FieldInfo, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
 };
 use crate::node::{
     ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeCache, Policies,
@@ -76,14 +75,12 @@ impl<S: State> StateGraph<S> {
     pub fn with_initial(initial: S) -> Self {
         let fields = initial.fields().iter();
         let fields = fields.map(|field| FieldInfo::new(field.name(), field.is_reduced()));
-        let fields = fields.collect();
+        let mut topology = Topology::default();
+        "LangGraph".clone_into(&mut topology.name);
+        topology.fields = fields.collect();
         Self {
             initial,
-            topology: Topology {
-                name: "LangGraph".to_owned(),
-                fields,
-                ..Topology::default()
-            },
+            topology,
             nodes: Vec::new(),
             routers: Vec::new(),
             resources: Resources::new(),
@@ -379,7 +376,7 @@ impl<S: State> StateGraph<S> {
     ///
     /// Every mistake of the graph at once.
     pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
-        check(&self.topology, self.deny_lints, self.alias_problems())?;
+        langgraph_topology::check(&self.topology, self.deny_lints, self.alias_problems())?;
         Ok(CompiledStateGraph::new(Plan::new(self)))
     }
 }

@@ -1,6 +1,6 @@
-//! What the builder's calls take: one node or several, entries of path maps, breakpoints.
+//! What the builder's calls take: one node or several, entries of path maps.
 
-use super::{Breakpoints, NodeName};
+use super::NodeName;
 
 /// What an edge starts from: one node, or several that are all waited for.
 pub trait EdgeSources {
@@ -61,28 +61,5 @@ impl PathMapEntry for String {
 impl<K: Into<String>, N: Into<NodeName>> PathMapEntry for (K, N) {
     fn entry(self) -> (String, NodeName) {
         (self.0.into(), self.1.into())
-    }
-}
-
-impl<T: Into<NodeName>, const N: usize> From<[T; N]> for Breakpoints {
-    fn from(nodes: [T; N]) -> Self {
-        nodes.into_iter().collect()
-    }
-}
-
-impl<T: Into<NodeName>> From<Vec<T>> for Breakpoints {
-    fn from(nodes: Vec<T>) -> Self {
-        nodes.into_iter().collect()
-    }
-}
-
-impl<T: Into<NodeName>> FromIterator<T> for Breakpoints {
-    fn from_iter<I: IntoIterator<Item = T>>(nodes: I) -> Self {
-        let nodes: Vec<NodeName> = nodes.into_iter().map(Into::into).collect();
-        if nodes.is_empty() {
-            Self::None
-        } else {
-            Self::Nodes(nodes)
-        }
     }
 }

@@ -4,24 +4,20 @@ mod alias;
 mod around;
 mod builder;
 mod compiled;
-pub mod draw;
+mod drawing;
 mod entries;
-mod fingerprint;
-mod lint;
 pub(crate) mod plan;
-mod problem;
 mod routers;
-#[cfg(test)]
-pub(crate) mod testing;
-mod topology;
 mod unfilled;
 
 pub use builder::StateGraph;
 pub use compiled::CompiledStateGraph;
 pub use entries::{EdgeSources, PathMapEntry};
-pub use lint::{Lint, lints};
-pub use problem::{CompilationError, CompilationErrors, problems};
+#[doc(inline)]
+pub use langgraph_topology::{
+    Arm, Branch, Breakpoints, CompilationError, CompilationErrors, Destinations, END, Edge,
+    FieldInfo, Join, Lint, NodeInfo, NodeKind, NodeName, START, Topology, draw, lints, problems,
+};
 pub use routers::Pick;
 pub(crate) use routers::{Test, UnknownKey};
-pub use topology::*;
 pub use unfilled::UnfilledJoin;

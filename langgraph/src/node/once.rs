@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use langgraph_topology::hash::Fnv;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Context, NodeError};
 use crate::AgentError;
 use crate::checkpoint::{CheckpointError, Format as _, FormatError, Json};
-use crate::hash::Fnv;
 use crate::runtime::runtime;
 
 /// The result of work that is done.

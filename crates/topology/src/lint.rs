@@ -1,9 +1,10 @@
 //! What is probably a mistake in a graph, although it could run.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
-use super::topology::{Branch, END, NodeInfo, NodeName, START, Topology};
-use langgraph_topology::flow::{self, Analysis, Flow, Stuck};
+use crate::flow::{self, Analysis, Flow, Stuck};
+use crate::{Branch, END, NodeInfo, NodeName, START, Topology};
 
 mod parallel;
 #[cfg(test)]
@@ -14,15 +15,13 @@ mod tests;
 /// In `graph!`, where the targets of every route are known, these are compile errors. A graph
 /// made with the builder may jump anywhere at run time, so there they are collected, and are
 /// errors only where they are denied.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lint {
     /// A graph without nodes.
-    #[error("the graph has no nodes; add one between START and END")]
     EmptyGraph,
 
     /// One edge, written twice. It counts once.
-    #[error("the edge from `{from}` to `{to}` is there twice; remove one")]
     DuplicateEdge {
         /// Where the edge starts.
         from: NodeName,
@@ -31,7 +30,6 @@ pub enum Lint {
     },
 
     /// A join names a source twice. It waits for it once.
-    #[error("the edge to `{target}` waits for `{node}` twice; remove one")]
     DuplicateJoinSource {
         /// The source.
         node: NodeName,
@@ -40,20 +38,12 @@ pub enum Lint {
     },
 
     /// In a graph whose routes are all known, a node that may jump does not say where.
-    #[error(
-        "`{node}` can choose the next node itself but does not say which; \
-         add `{node} => goto [..]` with the nodes, or END, that it chooses from"
-    )]
     UndeclaredGoto {
         /// The node.
         node: NodeName,
     },
 
     /// Nothing leads from START to a node.
-    #[error(
-        "`{node}` can never run: no edge leads to it from START{}",
-        nor(.followers)
-    )]
     UnreachableNode {
         /// The node.
         node: NodeName,
@@ -62,25 +52,18 @@ pub enum Lint {
     },
 
     /// Nothing follows a node, not even END.
-    #[error("nothing follows `{node}`: add an edge to the next node, or to END")]
     DeadEnd {
         /// The node.
         node: NodeName,
     },
 
     /// A run that enters a cycle never leaves it.
-    #[error(
-        "the cycle `{}` never ends: give one of its nodes a way out that it, or a router, \
-         can choose",
-        around(.cycle)
-    )]
     CycleWithoutExit {
         /// The nodes of the cycle, in order.
         cycle: Vec<NodeName>,
     },
 
     /// A join waits for a node that runs only after the join.
-    #[error("`{target}` waits for `{node}`, but `{node}` only runs after `{target}`")]
     JoinOnOwnDownstream {
         /// Where the join leads.
         target: NodeName,
@@ -89,10 +72,6 @@ pub enum Lint {
     },
 
     /// A join waits for nodes of which only one is ever started.
-    #[error(
-        "`{target}` waits for both `{first}` and `{second}`, but the decision after \
-         `{decision}` starts only one of them; give each its own edge to `{target}`"
-    )]
     JoinOnExclusiveArms {
         /// Where the join leads.
         target: NodeName,
@@ -106,13 +85,7 @@ pub enum Lint {
 
     /// Nodes that run in one superstep say that they write one field, which has no reducer.
     ///
-    /// Whenever they do, the run fails with an
-    /// [`InvalidUpdate`](crate::InvalidUpdate).
-    #[error(
-        "{} run side by side, and each writes `{field}`, which has no reducer; \
-         give it one, or let one run after the other",
-        together(.nodes)
-    )]
+    /// Whenever they do, the run fails with an `InvalidUpdate`.
     ParallelWrites {
         /// The field.
         field: String,
@@ -120,6 +93,66 @@ pub enum Lint {
         nodes: Vec<NodeName>,
     },
 }
+
+impl fmt::Display for Lint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyGraph => {
+                f.write_str("the graph has no nodes; add one between START and END")
+            }
+            Self::DuplicateEdge { from, to } => write!(
+                f,
+                "the edge from `{from}` to `{to}` is there twice; remove one"
+            ),
+            Self::DuplicateJoinSource { node, target } => write!(
+                f,
+                "the edge to `{target}` waits for `{node}` twice; remove one"
+            ),
+            Self::UndeclaredGoto { node } => write!(
+                f,
+                "`{node}` can choose the next node itself but does not say which; \
+                 add `{node} => goto [..]` with the nodes, or END, that it chooses from"
+            ),
+            Self::UnreachableNode { node, followers } => write!(
+                f,
+                "`{node}` can never run: no edge leads to it from START{}",
+                nor(followers)
+            ),
+            Self::DeadEnd { node } => write!(
+                f,
+                "nothing follows `{node}`: add an edge to the next node, or to END"
+            ),
+            Self::CycleWithoutExit { cycle } => write!(
+                f,
+                "the cycle `{}` never ends: give one of its nodes a way out that it, or a \
+                 router, can choose",
+                around(cycle)
+            ),
+            Self::JoinOnOwnDownstream { target, node } => write!(
+                f,
+                "`{target}` waits for `{node}`, but `{node}` only runs after `{target}`"
+            ),
+            Self::JoinOnExclusiveArms {
+                target,
+                first,
+                second,
+                decision,
+            } => write!(
+                f,
+                "`{target}` waits for both `{first}` and `{second}`, but the decision after \
+                 `{decision}` starts only one of them; give each its own edge to `{target}`"
+            ),
+            Self::ParallelWrites { field, nodes } => write!(
+                f,
+                "{} run side by side, and each writes `{field}`, which has no reducer; \
+                 give it one, or let one run after the other",
+                together(nodes)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Lint {}
 
 fn nor(followers: &[NodeName]) -> String {
     match followers {
@@ -157,7 +190,7 @@ fn around(cycle: &[NodeName]) -> String {
 /// # Examples
 ///
 /// ```
-/// use langgraph::graph::{Edge, Lint, NodeInfo, START, Topology, lints};
+/// use langgraph_topology::{Edge, Lint, NodeInfo, START, Topology, lints};
 ///
 /// let mut graph = Topology::default();
 /// graph.nodes.push(NodeInfo::new("a"));

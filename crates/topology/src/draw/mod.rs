@@ -44,20 +44,20 @@ mod tests;
 use flat::Flat;
 use picture::Picture;
 
-use super::{CompiledStateGraph, StateGraph, Topology};
-use crate::state::State;
+use crate::Topology;
 
 /// A picture of a graph, to be printed in one of several forms.
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph::prelude::*;
+/// use langgraph_topology::{END, Edge, NodeInfo, START, Topology};
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut graph = StateGraph::<i64>::new();
-/// graph.add_node("greet", |n: &i64| n + 1).add_sequence(&["greet"]);
-/// let graph = graph.compile()?;
+/// let mut graph = Topology::default();
+/// graph.nodes.push(NodeInfo::new("greet"));
+/// for (from, to) in [(START, "greet"), ("greet", END)] {
+///     graph.edges.push(Edge { from: from.into(), to: to.into() });
+/// }
 /// let drawing = graph.draw();
 ///
 /// assert_eq!(
@@ -80,8 +80,6 @@ use crate::state::State;
 ///  ╰─────────╯
 /// ",
 /// );
-/// # Ok(())
-/// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a drawing does nothing until it is printed"]
@@ -99,20 +97,6 @@ impl Topology {
             depth: 0,
             styles: true,
         }
-    }
-}
-
-impl<S: State> StateGraph<S> {
-    /// A picture of the graph; see [`Topology::draw`].
-    pub fn draw(&self) -> Drawing<'_> {
-        self.topology().draw()
-    }
-}
-
-impl<S: State> CompiledStateGraph<S> {
-    /// A picture of the graph; see [`Topology::draw`].
-    pub fn draw(&self) -> Drawing<'_> {
-        self.topology().draw()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::{Graph, arm, graph};
-use crate::graph::{Breakpoints, END, NodeKind, START};
+use crate::{Breakpoints, END, NodeKind, START};
 
 const ALL: usize = usize::MAX;
 
@@ -81,42 +81,6 @@ fn j13_fan_outs_are_drawn_as_python_draws_them() {
         .edges([(START, "a")])
         .edges(names[1..].iter().map(|to| ("a", *to)));
     assert_eq!(case.0.draw().mermaid(), golden!("case_order"));
-}
-
-#[test]
-fn f7_a_compiled_graph_draws_what_was_built() {
-    use crate::prelude::*;
-
-    let mut inner = StateGraph::<i64>::new();
-    inner
-        .add_node("m2", |n: &i64| *n)
-        .add_node("m1", |n: &i64| *n);
-    inner
-        .add_edge(START, "m1")
-        .add_edge("m1", "m2")
-        .add_edge("m2", END);
-    let inner = inner.compile().expect("a good graph");
-    let mut outer = StateGraph::<i64>::new();
-    outer
-        .add_node("before", |n: &i64| *n)
-        .add_node("sub", inner)
-        .add_node("after", |n: &i64| *n);
-    outer.add_sequence(&["before", "sub", "after"]);
-    let outer = outer.compile().expect("a good graph");
-    assert_eq!(
-        outer.topology().draw().xray(1).mermaid(),
-        golden!("sub_open")
-    );
-
-    let mut agent = StateGraph::<i64>::new();
-    agent
-        .add_node("agent", |n: &i64| *n)
-        .add_node("tools", |n: &i64| *n);
-    agent.add_edge(START, "agent").add_edge("tools", "agent");
-    let paths = [("continue", "tools"), ("finish", END)];
-    agent.add_conditional_edges("agent", |_: &i64| "finish", paths);
-    let agent = agent.compile().expect("a good graph");
-    assert_eq!(agent.topology().draw().mermaid(), golden!("loop"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::mermaid::{agent_loop, nested};
 use super::{Graph, arm, graph};
-use crate::graph::{END, START};
+use crate::{END, START};
 
 fn picture(graph: &Graph, depth: usize) -> String {
     graph.0.draw().xray(depth).terminal()

@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 /// The name of a node. Cheap to clone.
 pub type NodeName = Arc<str>;
 
@@ -18,7 +16,8 @@ pub const START: &str = "__start__";
 pub const END: &str = "__end__";
 
 /// A graph as data: its nodes, and every line that can be followed between them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Topology {
     /// The graph's name, shown in drawings and traces.
@@ -34,7 +33,7 @@ pub struct Topology {
     /// Where nodes that decide for themselves say they may go (`planner => goto [a, END]`).
     pub destinations: Vec<Destinations>,
     /// The fields of the state, as far as they are known before a run.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub fields: Vec<FieldInfo>,
     /// Breakpoints before nodes.
     pub interrupt_before: Breakpoints,
@@ -47,7 +46,8 @@ pub struct Topology {
 }
 
 /// A field of the state that a graph works on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct FieldInfo {
     /// The field's name.
@@ -67,7 +67,8 @@ impl FieldInfo {
 }
 
 /// One node of a [`Topology`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct NodeInfo {
     /// The name under which the node was added.
@@ -108,7 +109,8 @@ impl NodeInfo {
 }
 
 /// What stands behind a node's name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum NodeKind {
     /// Code of this process.
@@ -125,7 +127,8 @@ pub enum NodeKind {
 }
 
 /// An unconditional edge.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Edge {
     /// A node, or [`START`].
     pub from: NodeName,
@@ -134,7 +137,8 @@ pub struct Edge {
 }
 
 /// An edge that waits for all of its sources: `[a, b] => c`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Join {
     /// The nodes that are waited for.
     pub sources: Vec<NodeName>,
@@ -143,7 +147,8 @@ pub struct Join {
 }
 
 /// A conditional edge: code picks one of its arms.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Branch {
     /// The node (or [`START`]) after which the router is asked.
     pub source: NodeName,
@@ -152,7 +157,8 @@ pub struct Branch {
 }
 
 /// One answer of a router.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Arm {
     /// The key, or the pattern of the `match` arm, as drawn on the line.
     pub label: String,
@@ -163,7 +169,8 @@ pub struct Arm {
 }
 
 /// Where a node that decides for itself says it may go.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Destinations {
     /// The node that decides.
     pub source: NodeName,
@@ -172,8 +179,8 @@ pub struct Destinations {
 }
 
 /// The nodes at which a run pauses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Breakpoints {
     /// Nowhere.
     #[default]

@@ -11,13 +11,12 @@
 //! and a test that compares what is between them with the graph:
 //!
 //! ```no_run
-//! use langgraph::graph::draw::embed::{self, EmbedError};
-//! # use langgraph::prelude::*;
-//! # fn agent() -> CompiledStateGraph<i64> {
-//! #     let mut graph = StateGraph::new();
-//! #     graph.add_node("a", |n: &i64| n + 1).add_sequence(&["a"]);
-//! #     graph.compile().unwrap()
+//! use langgraph_topology::draw::embed::{self, EmbedError};
+//! # struct Graph(langgraph_topology::Topology);
+//! # impl Graph {
+//! #     fn topology(&self) -> &langgraph_topology::Topology { &self.0 }
 //! # }
+//! # fn agent() -> Graph { Graph(Default::default()) }
 //!
 //! # /*
 //! #[test]
@@ -64,7 +63,7 @@ static FILES: Mutex<()> = Mutex::new(());
 /// # Examples
 ///
 /// ```
-/// use langgraph::graph::{Topology, draw::embed};
+/// use langgraph_topology::{Topology, draw::embed};
 ///
 /// let path = std::env::temp_dir().join("langgraph-embed-example.md");
 /// std::fs::write(&path, "<!-- graph:agent -->\n<!-- /graph:agent -->\n")?;
@@ -84,11 +83,9 @@ pub fn check(path: impl AsRef<Path>, name: &str, drawing: &Drawing<'_>) -> Resul
 /// Why a picture in a file is not, or cannot be, what the graph looks like.
 ///
 /// Its debug form is its message, so that a test that returns it fails with something to read.
-#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
     /// The file cannot be read.
-    #[error("cannot read `{}`: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -96,7 +93,6 @@ pub enum EmbedError {
         source: io::Error,
     },
     /// The file cannot be written.
-    #[error("cannot write `{}`: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -104,11 +100,6 @@ pub enum EmbedError {
         source: io::Error,
     },
     /// The file has no markers of that name.
-    #[error(
-        "`{}` has no place for the picture `{name}`: expected a line `<!-- graph:{name} -->` \
-         and below it a line `<!-- /graph:{name} -->`",
-        path.display()
-    )]
     NoPlace {
         /// The file.
         path: PathBuf,
@@ -116,11 +107,6 @@ pub enum EmbedError {
         name: String,
     },
     /// The place of a picture has no end.
-    #[error(
-        "`{}`, line {line}: the place of the picture `{name}` has no end: expected a line \
-         `<!-- /graph:{name} -->` below",
-        path.display()
-    )]
     NoEnd {
         /// The file.
         path: PathBuf,
@@ -130,11 +116,6 @@ pub enum EmbedError {
         line: usize,
     },
     /// The block between the markers is in a language in which graphs cannot be drawn.
-    #[error(
-        "`{}`, line {line}: cannot draw the graph `{name}` as `{found}`: expected a block of \
-         `mermaid`, `dot` or `text`",
-        path.display()
-    )]
     UnknownForm {
         /// The file.
         path: PathBuf,
@@ -146,11 +127,6 @@ pub enum EmbedError {
         line: usize,
     },
     /// The picture is not that of the graph.
-    #[error(
-        "`{}`, line {line}: the picture `{name}` is out of date (`-` is the file, `+` the \
-         graph):\n{diff}run the test again with `{BLESS}=1` in the environment to write it anew",
-        path.display()
-    )]
     Stale {
         /// The file.
         path: PathBuf,
@@ -161,6 +137,61 @@ pub enum EmbedError {
         /// The lines that differ, each beginning with `-` or `+`.
         diff: String,
     },
+}
+
+impl fmt::Display for EmbedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, source } => write!(f, "cannot read `{}`: {source}", path.display()),
+            Self::Write { path, source } => {
+                write!(f, "cannot write `{}`: {source}", path.display())
+            }
+            Self::NoPlace { path, name } => write!(
+                f,
+                "`{}` has no place for the picture `{name}`: expected a line \
+                 `<!-- graph:{name} -->` and below it a line `<!-- /graph:{name} -->`",
+                path.display()
+            ),
+            Self::NoEnd { path, name, line } => write!(
+                f,
+                "`{}`, line {line}: the place of the picture `{name}` has no end: expected a line \
+                 `<!-- /graph:{name} -->` below",
+                path.display()
+            ),
+            Self::UnknownForm {
+                path,
+                name,
+                found,
+                line,
+            } => write!(
+                f,
+                "`{}`, line {line}: cannot draw the graph `{name}` as `{found}`: expected a block \
+                 of `mermaid`, `dot` or `text`",
+                path.display()
+            ),
+            Self::Stale {
+                path,
+                name,
+                line,
+                diff,
+            } => write!(
+                f,
+                "`{}`, line {line}: the picture `{name}` is out of date (`-` is the file, `+` the \
+                 graph):\n{diff}run the test again with `{BLESS}=1` in the environment to write it \
+                 anew",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EmbedError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } | Self::Write { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Debug for EmbedError {

@@ -1,24 +1,25 @@
 //! A hash that is the same in every build.
 
 /// FNV-1a: stable between versions of this crate and of Rust, which the standard hashers are not.
-pub(crate) struct Fnv(u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Fnv(u64);
 
 impl Fnv {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    pub(crate) fn byte(&mut self, byte: u8) {
+    pub fn byte(&mut self, byte: u8) {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
 
     /// A text and its end, so that neighbours do not run into each other.
-    pub(crate) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         text.bytes().for_each(|byte| self.byte(byte));
         self.byte(0xff);
     }
 
-    pub(crate) fn finish(&self) -> u64 {
+    pub fn finish(&self) -> u64 {
         self.0
     }
 }

@@ -3,9 +3,7 @@ mod embed;
 mod mermaid;
 mod terminal;
 
-use crate::graph::{
-    Arm, Branch, Breakpoints, Destinations, Edge, Join, NodeInfo, NodeKind, Topology,
-};
+use crate::{Arm, Branch, Breakpoints, Destinations, Edge, Join, NodeInfo, NodeKind, Topology};
 
 /// Builds topologies in few words.
 #[derive(Default)]
@@ -90,29 +88,4 @@ fn arm(label: &str, targets: &[&str], map: bool) -> Arm {
         targets,
         map,
     }
-}
-
-#[test]
-fn j13_a_graph_as_json_is_the_same_graph() {
-    let inner = graph(["x"]).edges([("x", "x")]);
-    let all = graph(["a", "b", "sub", "r"])
-        .edges([("a", "b")])
-        .join(&["a", "b"], "sub")
-        .branch("b", Some(vec![arm("for", &["a"], true)]))
-        .branch("r", None)
-        .goto("a", &["r"])
-        .subgraph("sub", &inner)
-        .with("r", |r| {
-            r.kind = NodeKind::Remote {
-                agent: "mail".to_owned(),
-            };
-        })
-        .stops(&["a"], &[]);
-    let json = serde_json::to_string(&all.0).expect("json");
-    let read: Topology = serde_json::from_str(&json).expect("a topology");
-    assert_eq!(read, all.0);
-    assert_eq!(
-        read.draw().xray(1).mermaid(),
-        all.0.draw().xray(1).mermaid()
-    );
 }

@@ -1,8 +1,8 @@
 //! What is told of broken graphs.
 
 use super::*;
-use crate::graph::testing::graph;
-use crate::graph::topology::{Breakpoints, END, NodeInfo, Topology};
+use crate::testing::graph;
+use crate::{Breakpoints, END, NodeInfo, Topology};
 
 fn told(topology: &Topology) -> Vec<String> {
     problems(topology).iter().map(ToString::to_string).collect()

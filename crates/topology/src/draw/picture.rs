@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::{Arm, Breakpoints, END, NodeInfo, NodeKind, START, Topology};
+use crate::{Arm, Breakpoints, END, NodeInfo, NodeKind, START, Topology};
 
 /// Boxes, and lines between them. Opened subgraphs are pictures inside boxes.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What is told of graphs that can run and are hardly what was meant.
 
 use super::*;
-use crate::graph::testing::graph;
+use crate::testing::graph;
 
 fn told(text: &str) -> Vec<String> {
     lints(&graph(text))

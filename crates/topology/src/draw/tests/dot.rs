@@ -1,6 +1,6 @@
 use super::mermaid::{agent_loop, nested};
 use super::{arm, graph};
-use crate::graph::{END, NodeKind, START};
+use crate::{END, NodeKind, START};
 
 #[test]
 fn j13_graphviz_shows_nodes_routes_and_ends() {

@@ -1,41 +1,38 @@
 //! What makes a graph impossible to run, found when it is compiled.
 
-use super::lint::Lint;
-use super::topology::NodeName;
+use std::fmt;
+
+use crate::{Lint, NodeName};
 
 mod check;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::check;
-pub use check::problems;
+pub use check::{check, problems};
 
 /// One reason why a graph cannot be compiled.
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph::graph::{CompilationError, Topology, problems};
+/// use langgraph_topology::{CompilationError, Topology, problems};
 ///
 /// let empty = Topology::default();
 /// assert_eq!(problems(&empty), [CompilationError::NoEntryPoint]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompilationError {
     /// A node has no name.
-    #[error("a node has an empty name; give it one in `add_node`")]
     EmptyName,
 
     /// A node has the name of START or END.
-    #[error("`{name}` is reserved; give the node another name")]
     ReservedName {
         /// The name.
         name: NodeName,
     },
 
     /// A node's name has a character that separates names in paths.
-    #[error("the node name `{name}` contains `{character}`, which is reserved; leave it out")]
     ReservedCharacter {
         /// The name.
         name: NodeName,
@@ -44,45 +41,36 @@ pub enum CompilationError {
     },
 
     /// Two nodes have one name.
-    #[error("two nodes are called `{name}`; give one of them another name")]
     DuplicateNode {
         /// The name.
         name: NodeName,
     },
 
     /// A line starts at END.
-    #[error("END ends a branch, so no edge can lead from it to `{target}`; remove that edge")]
     EndAsSource {
         /// Where the line leads.
         target: NodeName,
     },
 
     /// A line leads to START.
-    #[error(
-        "START is where a run begins, so no edge can lead to it from `{from}`; \
-         for a loop, name the node to go back to"
-    )]
     StartAsTarget {
         /// Where the line comes from.
         from: NodeName,
     },
 
     /// A join waits for nothing.
-    #[error("the edge to `{target}` waits for no nodes; name at least one source")]
     EmptyJoin {
         /// Where the join leads.
         target: NodeName,
     },
 
     /// A join waits for START.
-    #[error("`{target}` waits for START, which is no node; give it an edge from START instead")]
     StartInJoin {
         /// Where the join leads.
         target: NodeName,
     },
 
     /// A join names a node that was never added.
-    #[error("the edge that waits for several nodes names `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownJoinNode {
         /// The unknown name, a source or the target.
         node: NodeName,
@@ -91,7 +79,6 @@ pub enum CompilationError {
     },
 
     /// A line starts at a node that was never added.
-    #[error("an edge starts at `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownSource {
         /// The unknown name.
         node: NodeName,
@@ -100,11 +87,9 @@ pub enum CompilationError {
     },
 
     /// Nothing leads away from START.
-    #[error("the graph has no entry point; add an edge from START")]
     NoEntryPoint,
 
     /// A line leads to a node that was never added.
-    #[error("an edge from `{from}` leads to `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownTarget {
         /// Where the line comes from.
         from: NodeName,
@@ -115,7 +100,6 @@ pub enum CompilationError {
     },
 
     /// A list of breakpoints names a node that was never added.
-    #[error("the breakpoints name `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownInterruptNode {
         /// The unknown name.
         node: NodeName,
@@ -124,7 +108,6 @@ pub enum CompilationError {
     },
 
     /// An old name is given to a node that was never added.
-    #[error("`{alias}` is to be an alias of `{node}`, which is no node{}", suggested(.did_you_mean.as_ref()))]
     UnknownAliasNode {
         /// The old name.
         alias: NodeName,
@@ -135,9 +118,6 @@ pub enum CompilationError {
     },
 
     /// An old name stands for two nodes.
-    #[error(
-        "`{alias}` is to be an alias of `{node}`, and stands for another node already; a name leads to one node"
-    )]
     AliasTaken {
         /// The old name.
         alias: NodeName,
@@ -146,10 +126,6 @@ pub enum CompilationError {
     },
 
     /// A plain line leads to a worker.
-    #[error(
-        "`{worker}` takes an item, and the edge from `{from}` has none to give; \
-         start it with a map or a send"
-    )]
     WorkerWithoutItem {
         /// Where the line comes from.
         from: NodeName,
@@ -158,8 +134,106 @@ pub enum CompilationError {
     },
 
     /// A lint, where lints are denied.
-    #[error(transparent)]
-    Lint(#[from] Lint),
+    Lint(Lint),
+}
+
+impl fmt::Display for CompilationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyName => f.write_str("a node has an empty name; give it one in `add_node`"),
+            Self::ReservedName { name } => {
+                write!(f, "`{name}` is reserved; give the node another name")
+            }
+            Self::ReservedCharacter { name, character } => write!(
+                f,
+                "the node name `{name}` contains `{character}`, which is reserved; leave it out"
+            ),
+            Self::DuplicateNode { name } => write!(
+                f,
+                "two nodes are called `{name}`; give one of them another name"
+            ),
+            Self::EndAsSource { target } => write!(
+                f,
+                "END ends a branch, so no edge can lead from it to `{target}`; remove that edge"
+            ),
+            Self::StartAsTarget { from } => write!(
+                f,
+                "START is where a run begins, so no edge can lead to it from `{from}`; \
+                 for a loop, name the node to go back to"
+            ),
+            Self::EmptyJoin { target } => write!(
+                f,
+                "the edge to `{target}` waits for no nodes; name at least one source"
+            ),
+            Self::StartInJoin { target } => write!(
+                f,
+                "`{target}` waits for START, which is no node; give it an edge from START instead"
+            ),
+            Self::UnknownJoinNode { node, did_you_mean } => write!(
+                f,
+                "the edge that waits for several nodes names `{node}`, which is no node{}",
+                suggested(did_you_mean.as_ref())
+            ),
+            Self::UnknownSource { node, did_you_mean } => write!(
+                f,
+                "an edge starts at `{node}`, which is no node{}",
+                suggested(did_you_mean.as_ref())
+            ),
+            Self::NoEntryPoint => {
+                f.write_str("the graph has no entry point; add an edge from START")
+            }
+            Self::UnknownTarget {
+                from,
+                node,
+                did_you_mean,
+            } => write!(
+                f,
+                "an edge from `{from}` leads to `{node}`, which is no node{}",
+                suggested(did_you_mean.as_ref())
+            ),
+            Self::UnknownInterruptNode { node, did_you_mean } => write!(
+                f,
+                "the breakpoints name `{node}`, which is no node{}",
+                suggested(did_you_mean.as_ref())
+            ),
+            Self::UnknownAliasNode {
+                alias,
+                node,
+                did_you_mean,
+            } => write!(
+                f,
+                "`{alias}` is to be an alias of `{node}`, which is no node{}",
+                suggested(did_you_mean.as_ref())
+            ),
+            Self::AliasTaken { alias, node } => write!(
+                f,
+                "`{alias}` is to be an alias of `{node}`, and stands for another node already; \
+                 a name leads to one node"
+            ),
+            Self::WorkerWithoutItem { from, worker } => write!(
+                f,
+                "`{worker}` takes an item, and the edge from `{from}` has none to give; \
+                 start it with a map or a send"
+            ),
+            Self::Lint(lint) => lint.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CompilationError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // It says what the lint says, so what is behind it comes next.
+            Self::Lint(lint) => lint.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Lint> for CompilationError {
+    fn from(lint: Lint) -> Self {
+        Self::Lint(lint)
+    }
 }
 
 fn suggested(name: Option<&NodeName>) -> String {
@@ -185,8 +259,8 @@ impl CompilationErrors {
     }
 }
 
-impl std::fmt::Display for CompilationErrors {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for CompilationErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [only] = self.as_slice() {
             return write!(f, "the graph cannot be compiled: {only}");
         }

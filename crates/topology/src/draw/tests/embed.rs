@@ -4,7 +4,7 @@ use std::path::Path;
 use super::super::embed::{EmbedError, check, check_file};
 use super::graph;
 use super::mermaid::agent_loop;
-use crate::graph::{START, Topology};
+use crate::{START, Topology};
 
 /// A file that is deleted when the test is over.
 struct File(std::path::PathBuf);

@@ -1,9 +1,9 @@
 //! Nodes that run side by side and say that they write the same field.
 
-use super::super::topology::{NodeInfo, NodeName, Topology};
 use super::{Lint, node_of};
-use langgraph_topology::flow::Flow;
-use langgraph_topology::together::run_together;
+use crate::flow::Flow;
+use crate::together::run_together;
+use crate::{NodeInfo, NodeName, Topology};
 
 /// One finding per field and set of nodes, those that come after it in `topology` last.
 pub(super) fn parallel_writes(topology: &Topology, flow: &Flow, found: &mut Vec<Lint>) {
@@ -33,9 +33,8 @@ pub(super) fn parallel_writes(topology: &Topology, flow: &Flow, found: &mut Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::graph;
-    use super::super::lints;
-    use crate::graph::FieldInfo;
+    use crate::testing::graph;
+    use crate::{FieldInfo, lints};
 
     /// A graph whose nodes all write the plain field `plan`, and `log`, which is reduced.
     fn told(text: &str, deferred: &str) -> Vec<String> {

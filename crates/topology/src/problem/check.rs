@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{CompilationError, CompilationErrors};
-use crate::graph::lint;
-use crate::graph::topology::{Breakpoints, END, NodeKind, NodeName, START, Topology};
-use langgraph_topology::similar::did_you_mean;
+use crate::lint;
+use crate::similar::did_you_mean;
+use crate::{Breakpoints, END, Join, NodeKind, NodeName, START, Topology};
 
-/// Checks a graph for [`problems`], and for [lints](crate::graph::lints) where they are denied.
+/// Checks a graph for [`problems`], and for [lints](lint::lints) where they are denied.
 ///
 /// `beside` is what is wrong with the parts of a graph that its topology does not show.
-pub(crate) fn check(
+pub fn check(
     topology: &Topology,
     deny_lints: bool,
     beside: Vec<CompilationError>,
@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn impossible_join(&mut self, join: &crate::graph::topology::Join) {
+    fn impossible_join(&mut self, join: &Join) {
         let target = &join.target;
         if join.sources.is_empty() {
             self.found.push(CompilationError::EmptyJoin {
