@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
-    ListOptions, Prune, Row, RowKind, SaverFuture, Source, ThreadFilter, ThreadInfo, ThreadKey,
-    Usage, assemble,
+    Batch, Chain, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Formats, Head,
+    KeepsBytes, ListOptions, Prune, Row, RowKind, SaverFuture, Source, ThreadFilter, ThreadInfo,
+    ThreadKey, Usage, assemble,
 };
 use serde_json::Value;
 
@@ -45,6 +45,19 @@ struct Line {
     metadata: BTreeMap<String, Value>,
 }
 
+/// A log with all that is kept of it.
+#[derive(Clone, Debug)]
+pub struct KeptLog {
+    /// Its name.
+    pub key: ThreadKey,
+    /// Its end.
+    pub head: Head,
+    /// True while a run has not come to its end.
+    pub running: bool,
+    /// Its rows, in the order in which they were stored.
+    pub rows: Vec<Row>,
+}
+
 impl ByteSaver {
     /// A saver that writes these formats.
     pub fn new(formats: Formats) -> Self {
@@ -52,6 +65,40 @@ impl ByteSaver {
             formats,
             ..Self::default()
         }
+    }
+
+    /// Everything it keeps.
+    pub fn dump(&self) -> Vec<KeptLog> {
+        let kept = self.kept();
+        let logs = kept.logs.iter().map(|(key, log)| KeptLog {
+            key: key.clone(),
+            head: log.head,
+            running: log.running,
+            rows: log.rows.clone(),
+        });
+        logs.collect()
+    }
+
+    /// Keeps a log as it was dumped.
+    ///
+    /// # Errors
+    ///
+    /// When its rows cannot be read.
+    pub fn restore(&self, log: KeptLog) -> Result<(), CheckpointError> {
+        let stored = assemble(log.rows.iter().cloned())?;
+        let lines = stored.iter().map(|stored| {
+            let checkpoint = &stored.checkpoint;
+            (checkpoint.id, Line::of(checkpoint))
+        });
+        let restored = Log {
+            head: log.head,
+            running: log.running,
+            updated_at: SystemTime::now(),
+            checkpoints: lines.collect(),
+            rows: log.rows,
+        };
+        self.kept().logs.insert(log.key, restored);
+        Ok(())
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -81,16 +128,10 @@ impl Kept {
         let (Some(head), running) = (batch.next_head(), batch.running) else {
             return Ok(());
         };
-        let lines = batch.checkpoints.iter().map(|checkpoint| {
-            let line = Line {
-                base: checkpoint.base.map(|base| base.id),
-                snapshot: checkpoint.snapshot.is_some(),
-                step: checkpoint.step,
-                source: checkpoint.source,
-                metadata: checkpoint.metadata.clone(),
-            };
-            (checkpoint.id, line)
-        });
+        let lines = batch
+            .checkpoints
+            .iter()
+            .map(|checkpoint| (checkpoint.id, Line::of(checkpoint)));
         let lines: Vec<_> = lines.collect();
         let rows = batch.into_rows(formats)?;
         let log = self.logs.entry(key.clone()).or_insert_with(|| Log {
@@ -114,6 +155,18 @@ impl Kept {
     fn of<'a>(&'a self, thread: &'a str) -> impl Iterator<Item = (&'a ThreadKey, &'a Log)> {
         let all = self.logs.range(ThreadKey::root(thread)..);
         all.take_while(move |(key, _)| key.thread == thread)
+    }
+}
+
+impl Line {
+    fn of(checkpoint: &CheckpointRecord) -> Self {
+        Self {
+            base: checkpoint.base.map(|base| base.id),
+            snapshot: checkpoint.snapshot.is_some(),
+            step: checkpoint.step,
+            source: checkpoint.source,
+            metadata: checkpoint.metadata.clone(),
+        }
     }
 }
 

@@ -1,0 +1,53 @@
+//! Writes the files of `tests/golden` anew. See `langgraph_tests::golden` before running it.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::checkpoint::{Checkpointer, Formats, Json};
+use langgraph_codecs::MessagePack;
+use langgraph_sqlite::SqliteSaver;
+use langgraph_tests::ByteSaver;
+use langgraph_tests::golden::{Fallible, dump, expected, folder, write};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match files(&folder()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn files(folder: &Path) -> Fallible<()> {
+    for (name, formats) in [
+        ("json", Formats::new(Json)),
+        ("messagepack", Formats::new(MessagePack)),
+    ] {
+        let bytes = Arc::new(ByteSaver::new(formats));
+        let saver: Arc<dyn Checkpointer> = Arc::<ByteSaver>::clone(&bytes);
+        write(&saver).await?;
+        std::fs::write(folder.join(format!("{name}.jsonl")), dump(&bytes)?)?;
+    }
+    let file = folder.join("sqlite.db");
+    if file.exists() {
+        std::fs::remove_file(&file)?;
+    }
+    let saver: Arc<dyn Checkpointer> = Arc::new(SqliteSaver::open(&file)?);
+    write(&saver).await?;
+    drop(saver);
+    // It is closed when what was written last has moved into the file itself.
+    while file.with_extension("db-wal").exists() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // What is read goes on with the threads, so it reads a copy.
+    let copies = tempfile::tempdir()?;
+    let copy = copies.path().join("sqlite.db");
+    std::fs::copy(&file, &copy)?;
+    let saver: Arc<dyn Checkpointer> = Arc::new(SqliteSaver::open(&copy)?);
+    std::fs::write(folder.join("expected.txt"), expected(&saver).await?)?;
+    Ok(())
+}
