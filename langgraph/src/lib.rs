@@ -138,7 +138,7 @@
 //! | wire a graph | [`graph!`], [`StateGraph`] |
 //! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
 //! | see what happens | [`stream`], [`run::EventStream`] |
-//! | remember beyond threads | [`store`] |
+//! | remember beyond threads | the crate `langgraph-store` |
 //! | keep threads, and wait for people | [`checkpoint`], [`Context::interrupt`] |
 //! | call models and tools | `agent`, `#[tool]` (feature `agent`) |
 //! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
@@ -148,7 +148,7 @@
 //! # Features
 //!
 //! - `agent` (on by default): chat models, tools and the ready-made agents.
-//! - `conformance`: suites that stores and checkpointers of your own can be held to.
+//! - `conformance`: the suite that checkpointers of your own can be held to.
 //! - `tracing`: a middleware that puts every node into a `tracing` span.
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph`, in this crate too
@@ -166,7 +166,6 @@ pub mod node;
 pub mod run;
 mod runtime;
 pub mod state;
-pub mod store;
 pub mod stream;
 
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
@@ -196,34 +195,8 @@ pub mod prelude {
     pub use crate::state::Plain;
     // `State` is the trait and its derive.
     pub use crate::State;
-    pub use crate::store::{Store, StoreExt};
     pub use crate::stream::{Event, EventKind, Mode};
     #[cfg(feature = "agent")]
     pub use langgraph_macros::tool;
     pub use langgraph_macros::{graph, node};
-}
-
-/// The pages outside of this crate, whose code is compiled and run with the other examples.
-#[cfg(doctest)]
-mod pages {
-    #[doc = include_str!("../../README.md")]
-    struct Readme;
-
-    #[doc = include_str!("../../docs/from-python.md")]
-    struct FromPython;
-
-    #[doc = include_str!("../../docs/how-graph-reads.md")]
-    struct HowGraphReads;
-
-    #[doc = include_str!("../../docs/persistence.md")]
-    struct Persistence;
-
-    #[doc = include_str!("../../docs/errors.md")]
-    struct Errors;
-
-    #[doc = include_str!("../../docs/performance.md")]
-    struct Performance;
-
-    #[doc = include_str!("../../docs/langgraph-rust-alignment.md")]
-    struct Alignment;
 }

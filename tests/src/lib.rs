@@ -9,3 +9,28 @@ mod savers;
 pub use byte_saver::{ByteSaver, KeptLog};
 pub use over_memory::OverMemory;
 pub use savers::{Opened, open_saver};
+
+/// The pages outside of the crates: their code is compiled and run with the other examples.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../docs/from-python.md")]
+    struct FromPython;
+
+    #[doc = include_str!("../../docs/how-graph-reads.md")]
+    struct HowGraphReads;
+
+    #[doc = include_str!("../../docs/persistence.md")]
+    struct Persistence;
+
+    #[doc = include_str!("../../docs/errors.md")]
+    struct Errors;
+
+    #[doc = include_str!("../../docs/performance.md")]
+    struct Performance;
+
+    #[doc = include_str!("../../docs/langgraph-rust-alignment.md")]
+    struct Alignment;
+}

@@ -71,7 +71,7 @@ fn every_error_of_a_run_is_in_the_table() {
         ("langgraph/src/error.rs", "InvalidUpdate"),
         ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
         ("langgraph/src/run/inner/error.rs", "SubgraphError"),
-        ("langgraph/src/store/error.rs", "StoreError"),
+        ("crates/store/src/error.rs", "StoreError"),
         ("crates/remote/src/error.rs", "RemoteError"),
         ("langgraph/src/agent/model/error.rs", "ModelErrorKind"),
         ("crates/topology/src/problem.rs", "CompilationError"),

@@ -4,14 +4,14 @@ use std::fmt;
 
 use genai::embed::EmbedRequest;
 use langgraph::agent::ModelError;
-use langgraph::store::{EmbedError, EmbedFuture, Embedder};
+use langgraph_store::{EmbedError, EmbedFuture, Embedder};
 
 use crate::{GenaiModel, Model, error};
 
 /// How many texts go into a request: what every provider takes.
 const TEXTS: usize = 64;
 
-/// A provider's embedding model, for the searches of a [`Store`](langgraph::store::Store).
+/// A provider's embedding model, for the searches of a [`Store`](langgraph_store::Store).
 ///
 /// Texts are sent 64 at a time, one request after the other. It does not try again by itself: the
 /// node that uses the store does, with `.retry(..)`.
@@ -19,7 +19,7 @@ const TEXTS: usize = 64;
 /// # Examples
 ///
 /// ```no_run
-/// use langgraph::store::{MemoryStore, StoreOptions};
+/// use langgraph_store::{MemoryStore, StoreOptions};
 /// use langgraph_genai::Model;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

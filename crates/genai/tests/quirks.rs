@@ -14,8 +14,8 @@ use langgraph::agent::{
 use langgraph::message::{
     ContentPart, FinishReason, Message, MessageAccumulator, MessageChunk, ToolCall, Usage,
 };
-use langgraph::store::{Embedder, MemoryStore, StoreExt, StoreOptions};
 use langgraph_genai::{GenaiModel, Model};
+use langgraph_store::{Embedder, MemoryStore, StoreExt, StoreOptions};
 use serde_json::{Value, json};
 use support::{Answer, Server};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
+use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
 
 use crate::{Database, PostgresError};
 
@@ -27,7 +27,7 @@ mod place;
 /// ```no_run
 /// use std::sync::Arc;
 /// use langgraph::prelude::*;
-/// use langgraph::store::StoreError;
+/// use langgraph_store::prelude::*;
 /// use langgraph_postgres::PostgresStore;
 ///
 /// #[node]

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use langgraph::store::{
-    Filter, HashingEmbedder, Op, Put, Store, StoreError, StoreExt, StoreOptions, conformance,
-};
+use langgraph_conformance::store as conformance;
 use langgraph_postgres::{Database, PostgresError, PostgresStore};
+use langgraph_store::{
+    Filter, HashingEmbedder, Op, Put, Store, StoreError, StoreExt, StoreOptions,
+};
 use serde_json::json;
 use support::{Schema, url};
 

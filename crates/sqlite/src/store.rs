@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use langgraph::store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
+use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
 
 use crate::{Database, SqliteError};
 
@@ -24,7 +24,7 @@ mod place;
 /// ```
 /// use std::sync::Arc;
 /// use langgraph::prelude::*;
-/// use langgraph::store::StoreError;
+/// use langgraph_store::prelude::*;
 /// use langgraph_sqlite::SqliteStore;
 ///
 /// #[node]

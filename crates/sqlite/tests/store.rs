@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::store::{
-    Filter, HashingEmbedder, Op, Put, Store, StoreError, StoreExt, StoreOptions, conformance,
-};
+use langgraph_conformance::store as conformance;
 use langgraph_sqlite::{Database, Options, SqliteStore, Synchronous};
+use langgraph_store::{
+    Filter, HashingEmbedder, Op, Put, Store, StoreError, StoreExt, StoreOptions,
+};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,7 +13,6 @@ use crate::checkpoint::{Checkpointer, Keeps, Saver, StateCodec};
 use crate::node::IntoInput;
 use crate::run::{Persistence, Run};
 use crate::state::State;
-use crate::store::Store;
 
 /// A graph that is ready to run: immutable, cheap to clone, shared between threads.
 ///
@@ -120,14 +119,6 @@ impl<S: State> CompiledStateGraph<S> {
         S::Update: Serialize + DeserializeOwned,
     {
         self.codec = Some(StateCodec::serde());
-        self
-    }
-
-    /// The same graph with `store` as its long-term memory, which nodes, tools and subgraphs reach
-    /// with [`Context::store`](crate::Context::store). A subgraph with a store of its own keeps it.
-    #[must_use]
-    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        Arc::make_mut(&mut self.plan).resources.insert(store);
         self
     }
 

@@ -16,7 +16,6 @@ use super::scope::{Place, Scope};
 use super::{MissingResource, NodeError};
 use crate::checkpoint::Json;
 use crate::message::MessageChunk;
-use crate::store::{Store, StoreError};
 use crate::stream::{Mode, Payload};
 
 /// What a node is told of the run it is part of, and how it reaches out of it.
@@ -205,16 +204,6 @@ impl Context {
             .resources
             .get_arc()
             .ok_or_else(|| self.scope.resources.missing::<T>())
-    }
-
-    /// The long-term memory that the graph or the run was given. Its methods are those of
-    /// [`StoreExt`](crate::store::StoreExt).
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NoStore`], which says how to give it one.
-    pub fn store(&self) -> Result<&dyn Store, StoreError> {
-        self.scope.resources.get().ok_or(StoreError::NoStore)
     }
 
     /// True once the caller has cancelled the run.

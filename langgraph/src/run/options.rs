@@ -16,7 +16,6 @@ use crate::checkpoint::{CheckpointId, Durability};
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
-use crate::store::Store;
 
 /// How many supersteps a run may take unless it says otherwise.
 pub(crate) const DEFAULT_LIMIT: usize = 1_000;
@@ -132,11 +131,6 @@ impl<S: State> Run<S> {
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.options.resources.insert(value);
         self
-    }
-
-    /// Gives the run a store, in place of the graph's; see [`Context::store`](crate::Context::store).
-    pub fn store(self, store: Arc<dyn Store>) -> Self {
-        self.resource(store)
     }
 
     /// Notes something about the run, which nodes read with

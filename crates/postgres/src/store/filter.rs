@@ -1,6 +1,6 @@
 //! Filters as SQL.
 
-use langgraph::store::{Bound, Filter, Scalar, Segment, StoreError, Test};
+use langgraph_store::{Bound, Filter, Scalar, Segment, StoreError, Test};
 use serde_json::Value;
 use tokio_postgres::types::ToSql;
 

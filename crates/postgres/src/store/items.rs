@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use deadpool_postgres::{GenericClient, Transaction};
-use langgraph::store::{
+use langgraph_store::{
     Answer, Delete, Item, Label, ListNamespaces, Namespace, Prepared, Search, StoreError,
     StoreOptions,
 };

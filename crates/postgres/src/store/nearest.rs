@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use deadpool_postgres::GenericClient;
 use futures_util::TryStreamExt;
-use langgraph::store::{Search, StoreError, similarity};
+use langgraph_store::{Search, StoreError, similarity};
 
 use super::Fault;
 use super::items::{Found, by_ids, conditions};

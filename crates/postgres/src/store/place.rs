@@ -3,7 +3,7 @@
 //! A namespace is the JSON array of its labels. As labels are quoted, what is below `["a"]` begins
 //! with `["a",`, and nothing else does: a range of the index, whose order is that of the bytes.
 
-use langgraph::store::{Namespace, StoreError};
+use langgraph_store::{Namespace, StoreError};
 
 use super::filter::Conditions;
 

@@ -1,6 +1,6 @@
 //! Filters as SQL.
 
-use langgraph::store::{Bound, Filter, Scalar, Segment, StoreError, Test};
+use langgraph_store::{Bound, Filter, Scalar, Segment, StoreError, Test};
 use rusqlite::types::Value;
 
 /// What comes after `WHERE`, about `store_items AS i`. All that comes from outside is bound.

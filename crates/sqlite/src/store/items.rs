@@ -1,6 +1,6 @@
 //! What the store does with its tables.
 
-use langgraph::store::{
+use langgraph_store::{
     Answer, Delete, Item, ListNamespaces, Namespace, Prepared, Search, StoreError, StoreOptions,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -268,7 +268,7 @@ fn list(
     wanted: &ListNamespaces,
     now: i64,
 ) -> Result<Vec<Namespace>, Fault> {
-    use langgraph::store::Label;
+    use langgraph_store::Label;
 
     let mut conditions = Conditions::alive(now);
     // What begins with certain labels is a range of the index; the rest is looked at here.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use langgraph::store::{Search, StoreError, similarity};
+use langgraph_store::{Search, StoreError, similarity};
 use rusqlite::{Connection, params_from_iter};
 
 use super::Fault;

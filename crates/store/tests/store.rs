@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
-use langgraph::store::{
+use langgraph_conformance::store as conformance;
+use langgraph_store::prelude::*;
+use langgraph_store::{
     Answer, Filter, Indexing, Item, ManualClock, MemoryStore, Namespace, Op, Put, Search,
-    StoreError, StoreFuture, StoreOptions, Ttl, conformance,
+    StoreError, StoreFuture, StoreOptions, Ttl,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -7,17 +7,17 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{FieldPath, Filter, Item, Label, Namespace, StoreError};
-use crate::checkpoint::Limits;
+use crate::{FieldPath, Filter, Item, Label, Namespace, StoreError};
+use langgraph::checkpoint::Limits;
 
 /// What a store's methods return.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Keeps values beyond threads. Programs call it through [`StoreExt`](super::StoreExt).
+/// Keeps values beyond threads. Programs call it through [`StoreExt`](crate::StoreExt).
 ///
-/// To write one, begin with [`StoreOptions::prepare`](super::StoreOptions::prepare), which checks
+/// To write one, begin with [`StoreOptions::prepare`](crate::StoreOptions::prepare), which checks
 /// the operations, fills in the defaults and calls the embedder; and run
-/// `langgraph::store::conformance` (feature `conformance`) on it.
+/// `langgraph_store::conformance` (feature `conformance`) on it.
 pub trait Store: Send + Sync + 'static {
     /// Does what it is asked, in that order, and answers each.
     ///

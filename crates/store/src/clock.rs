@@ -26,7 +26,7 @@ impl Clock for SystemClock {
 /// ```
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use langgraph::store::{ManualClock, MemoryStore, StoreExt, StoreOptions};
+/// use langgraph_store::{ManualClock, MemoryStore, StoreExt, StoreOptions};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

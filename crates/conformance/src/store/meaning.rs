@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use super::super::{
+use super::{Problem, World, holds, refused, same, secs};
+use langgraph_store::{
     EmbedFuture, Embedder, Filter, HashingEmbedder, Item, Op, Put, StoreError, StoreExt,
     StoreOptions,
 };
-use super::{Problem, World, holds, refused, same, secs};
 
 super::cases! {
     the_nearest_come_first_with_their_scores,

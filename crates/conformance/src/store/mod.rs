@@ -2,11 +2,11 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use langgraph::store::{MemoryStore, Store, conformance};
+//! use langgraph_store::{MemoryStore, Store};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
-//! let report = conformance::run(async |options| {
+//! let report = langgraph_conformance::store::run(async |options| {
 //!     Ok(Arc::new(MemoryStore::with(options)) as Arc<dyn Store>)
 //! });
 //! let report = report.await;
@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ManualClock, Store, StoreError, StoreOptions};
+use langgraph_store::{ManualClock, Store, StoreError, StoreOptions};
 
 mod expiry;
 mod filters;

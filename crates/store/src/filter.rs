@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{FieldPath, StoreError};
+use crate::{FieldPath, StoreError};
 
 /// Which items a search is about, by what they hold.
 ///
@@ -16,7 +16,7 @@ use super::{FieldPath, StoreError};
 /// # Examples
 ///
 /// ```
-/// use langgraph::store::Filter;
+/// use langgraph_store::Filter;
 /// use serde_json::json;
 ///
 /// let wanted = Filter::eq("kind", "note")
@@ -165,7 +165,7 @@ impl Filter {
     }
 
     /// Whether it makes sense, and is not nested too deeply for a database.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.check_below(MAX_DEPTH)
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::{
+use crate::{
     Answer, Item, Namespace, Op, Prepared, Search, Store, StoreFuture, StoreOptions, similarity,
 };
 
@@ -18,7 +18,7 @@ use super::{
 /// # Examples
 ///
 /// ```
-/// use langgraph::store::{MemoryStore, StoreExt};
+/// use langgraph_store::{MemoryStore, StoreExt};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

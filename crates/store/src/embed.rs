@@ -4,7 +4,7 @@ use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::StoreError;
+use crate::StoreError;
 
 /// What an embedder's methods return: a vector for each text, in their order.
 pub type EmbedFuture<'a> =
@@ -19,7 +19,7 @@ pub type EmbedError = Box<dyn Error + Send + Sync>;
 /// # Examples
 ///
 /// ```
-/// use langgraph::store::{EmbedFuture, Embedder};
+/// use langgraph_store::{EmbedFuture, Embedder};
 ///
 /// /// Counts vowels: not a good model.
 /// struct Vowels;
@@ -106,7 +106,7 @@ impl Embedder for HashingEmbedder {
 /// # Examples
 ///
 /// ```
-/// use langgraph::store::similarity;
+/// use langgraph_store::similarity;
 ///
 /// assert_eq!(similarity(&[1.0, 0.0], &[1.0, 0.0]), 1.0);
 /// assert_eq!(similarity(&[1.0, 0.0], &[0.0, 1.0]), 0.0);
@@ -126,7 +126,7 @@ pub fn similarity(one: &[f32], other: &[f32]) -> f32 {
 }
 
 /// Embeds texts and checks the answer; the vectors get length 1.
-pub(super) async fn embed(
+pub(crate) async fn embed(
     embedder: &dyn Embedder,
     texts: &[String],
     queries: bool,

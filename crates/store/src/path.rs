@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::StoreError;
+use crate::StoreError;
 
 /// Which part of a value is meant: `name`, `address.city`, `tags[0]`, `tags[-1]` (the last one),
 /// `tags[*]` (each of them), `$` (all of it).
@@ -15,7 +15,7 @@ use super::StoreError;
 /// # Examples
 ///
 /// ```
-/// use langgraph::store::FieldPath;
+/// use langgraph_store::FieldPath;
 /// use serde_json::json;
 ///
 /// let value = json!({"chapters": [{"title": "One"}, {"title": "Two"}]});

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Namespace, StoreError};
+use crate::{Namespace, StoreError};
 
 /// A value with where it is and since when.
 #[derive(Clone, Debug, PartialEq, Serialize)]

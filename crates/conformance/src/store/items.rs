@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::{
+use super::{Problem, World, holds, refused, same, secs};
+use langgraph_store::{
     Answer, Delete, Get, Item, Namespace, Op, Put, StoreError, StoreExt, StoreOptions,
 };
-use super::{Problem, World, holds, refused, same, secs};
 
 super::cases! {
     values_come_back_as_they_were_put,
@@ -191,8 +191,8 @@ async fn a_batch_is_done_in_order(world: &World<'_>) -> Result<(), Problem> {
         Get::new(["a"], "k").into(),
         Delete::new(["a"], "l").into(),
         Delete::new(["a"], "l").into(),
-        Op::Search(super::super::Search::new(["a"])),
-        Op::ListNamespaces(super::super::ListNamespaces::default()),
+        Op::Search(langgraph_store::Search::new(["a"])),
+        Op::ListNamespaces(langgraph_store::ListNamespaces::default()),
     ];
     let answers = store.batch(ops).await?;
     let told: Vec<Value> = answers.iter().map(tell).collect();
@@ -317,5 +317,7 @@ fn tell(answer: &Answer) -> Value {
         Answer::Deleted(deleted) => json!(deleted),
         Answer::Items(items) => items.iter().map(|item| item.value.clone()).collect(),
         Answer::Namespaces(namespaces) => json!(namespaces),
+        // An answer of a later version, which is none that the cases expect.
+        other => json!(format!("{other:?}")),
     }
 }

@@ -1,7 +1,7 @@
 //! The namespaces that hold items.
 
-use super::super::{Label, Namespace, Store, StoreExt};
 use super::{Problem, World, same};
+use langgraph_store::{Label, Namespace, Store, StoreExt};
 
 super::cases! {
     namespaces_are_listed_in_order,

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::embed::embed;
-use super::{
+use crate::embed::embed;
+use crate::{
     Clock, Delete, Embedder, FieldPath, Indexing, ListNamespaces, Namespace, Op, Search,
     StoreError, SystemClock, Ttl,
 };
@@ -18,7 +18,7 @@ use super::{
 ///
 /// ```
 /// use std::time::Duration;
-/// use langgraph::store::{HashingEmbedder, MemoryStore, StoreOptions};
+/// use langgraph_store::{HashingEmbedder, MemoryStore, StoreOptions};
 ///
 /// let month = Duration::from_secs(30 * 24 * 3600);
 /// let options = StoreOptions::default()

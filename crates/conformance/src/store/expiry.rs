@@ -1,7 +1,7 @@
 //! Items that live for a while.
 
-use super::super::{Get, ListNamespaces, Op, Search, StoreExt, StoreOptions};
 use super::{Problem, World, holds, same, secs};
+use langgraph_store::{Get, ListNamespaces, Op, Search, StoreExt, StoreOptions};
 
 super::cases! {
     what_has_expired_is_gone_without_a_sweep,
@@ -36,7 +36,7 @@ async fn what_has_expired_is_gone_without_a_sweep(world: &World<'_>) -> Result<(
     let told = format!("{:?}", store.batch(batch).await?);
     holds("a batch does not show it either", !told.contains("short"))?;
     same("delete", store.delete(["a"], "short").await?, false)?;
-    let others = store.search(super::super::Namespace::root()).await?;
+    let others = store.search(langgraph_store::Namespace::root()).await?;
     same("the others stay", others.len(), 2)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{
+use crate::{
     Answer, Delete, FieldPath, Filter, Get, Indexing, Item, Label, ListNamespaces, Namespace, Op,
     Put, Search, Store, StoreError, StoreFuture, Ttl,
 };
@@ -19,7 +19,7 @@ use super::{
 ///
 /// ```
 /// use std::time::Duration;
-/// use langgraph::store::{MemoryStore, StoreExt};
+/// use langgraph_store::{MemoryStore, StoreExt};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize, PartialEq, Debug)]
@@ -168,7 +168,7 @@ impl<St: ?Sized> Request<'_, St, Search> {
     }
 
     /// Those items that come nearest to `query` in meaning, the nearest first. The store needs an
-    /// [`Embedder`](super::Embedder).
+    /// [`Embedder`](crate::Embedder).
     pub fn query(self, query: impl Into<String>) -> Self {
         let query = query.into();
         self.set(|search| search.query = Some(query))

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::{FieldPath, Filter, Store, StoreError, StoreExt};
 use super::{Problem, World, refused, same};
+use langgraph_store::{FieldPath, Filter, Store, StoreError, StoreExt};
 
 super::cases! {
     filters_compare_within_a_kind,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
+use crate::StoreError;
 
 /// Where an item is: labels from the general to the particular, such as `["users", "u-1"]`.
 ///
@@ -14,7 +14,7 @@ use super::StoreError;
 /// # Examples
 ///
 /// ```
-/// use langgraph::store::Namespace;
+/// use langgraph_store::Namespace;
 ///
 /// let user = "ada@example.org";
 /// let namespace = Namespace::from(["users", user]);
@@ -56,7 +56,7 @@ impl Namespace {
     }
 
     /// Whether items can be put here.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.0.is_empty() {
             return Err(self.invalid("it has no label; an item needs at least one"));
         }
@@ -64,7 +64,7 @@ impl Namespace {
     }
 
     /// Whether a search can begin here.
-    pub(super) fn check_labels(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_labels(&self) -> Result<(), StoreError> {
         for label in &self.0 {
             if label.is_empty() {
                 return Err(self.invalid("a label is empty"));

@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use super::embed::EmbedError;
-use super::{FieldPath, Namespace};
+use crate::embed::EmbedError;
+use crate::{FieldPath, Namespace};
 
 /// Why a store cannot be read or written.
 #[derive(Debug, thiserror::Error)]

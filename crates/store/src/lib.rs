@@ -3,17 +3,17 @@
 //! A [`Store`] keeps JSON values under a [`Namespace`] and a key. Threads have their own memory, the
 //! checkpoints; what all of them may know (a user's preferences, facts, documents) goes here.
 //!
-//! Attach one with [`CompiledStateGraph::store`](crate::CompiledStateGraph::store), or for one run
-//! with [`Run::store`](crate::run::Run::store); nodes, tools and subgraphs reach it with
-//! [`Context::store`](crate::Context::store). [`MemoryStore`] is here; SQLite and PostgreSQL are in
-//! `langgraph-sqlite` and `langgraph-postgres`.
+//! [`graph.store(..)`](WithStore::store) attaches one to a graph, or to one run; nodes, tools and
+//! subgraphs reach it with [`cx.store()`](ContextExt::store). [`MemoryStore`] is here; SQLite and
+//! PostgreSQL are in `langgraph-sqlite` and `langgraph-postgres`. A store of your own is held to
+//! what every store does by `langgraph-conformance`.
 //!
 //! # Examples
 //!
 //! ```
 //! use std::sync::Arc;
 //! use langgraph::prelude::*;
-//! use langgraph::store::{MemoryStore, StoreError};
+//! use langgraph_store::prelude::*;
 //!
 //! #[derive(State, Clone, Debug, Default)]
 //! struct Chat {
@@ -54,7 +54,7 @@
 //! first; or, when the store has an [`Embedder`], those that come nearest to a query in meaning.
 //!
 //! ```
-//! use langgraph::store::{Filter, HashingEmbedder, MemoryStore, StoreExt, StoreOptions};
+//! use langgraph_store::{Filter, HashingEmbedder, MemoryStore, StoreExt, StoreOptions};
 //! use serde_json::json;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -82,9 +82,8 @@
 //! anew, unless [`StoreOptions::refresh_on_read`] or the call says otherwise. Stores remove a few
 //! expired items whenever they write; [`Store::sweep`] removes all of them.
 
+mod attach;
 mod clock;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 mod embed;
 mod error;
 mod ext;
@@ -96,6 +95,7 @@ mod op;
 mod options;
 mod path;
 
+pub use attach::{ContextExt, WithStore};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use embed::{EmbedError, EmbedFuture, Embedder, HashingEmbedder, similarity};
 pub use error::StoreError;
@@ -109,3 +109,10 @@ pub use op::{
 };
 pub use options::{Prepared, StoreOptions};
 pub use path::{FieldPath, Segment};
+
+/// What most programs need: `use langgraph_store::prelude::*;`, beside that of `langgraph`.
+///
+/// The store in memory, how a graph or a run is given one, and how nodes reach and call it.
+pub mod prelude {
+    pub use crate::{ContextExt as _, MemoryStore, Store, StoreError, StoreExt, WithStore as _};
+}
