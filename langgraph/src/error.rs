@@ -71,7 +71,7 @@ pub enum AgentError {
     Checkpoint(#[from] crate::checkpoint::CheckpointError),
     /// A graph inside a thread cannot be looked at or changed.
     #[error(transparent)]
-    Subgraph(#[from] crate::run::SubgraphError),
+    Subgraph(#[from] crate::thread::SubgraphError),
     /// A call to a remote agent failed.
     #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {

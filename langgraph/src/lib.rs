@@ -167,6 +167,7 @@ pub mod run;
 mod runtime;
 pub mod state;
 pub mod stream;
+pub mod thread;
 
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
@@ -196,6 +197,7 @@ pub mod prelude {
     // `State` is the trait and its derive.
     pub use crate::State;
     pub use crate::stream::{Event, EventKind, Mode};
+    pub use crate::thread::Thread;
     #[cfg(feature = "agent")]
     pub use langgraph_macros::tool;
     pub use langgraph_macros::{graph, node};

@@ -9,7 +9,7 @@ use super::Resources;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
 use crate::graph::NodeName;
-use crate::run::{PathNode, Persistence};
+use crate::run::Persistence;
 
 /// What answers a question about a graph whose state type is not known.
 pub(crate) type Looking<'a, T> =
@@ -66,7 +66,9 @@ pub(crate) struct FoundTask {
 /// Which task is looked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) node: &'a PathNode,
+    pub(crate) node: &'a NodeName,
+    /// Which of its tasks, where several run side by side.
+    pub(crate) instance: Option<usize>,
     /// The way to the node, for what is wrong with it.
     pub(crate) path: &'a str,
     /// The checkpoint; without one, the newest that has such a task.

@@ -1,5 +1,7 @@
 //! Questions that a node asks, and their answers.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -55,6 +57,23 @@ pub(crate) struct Questions {
     /// or not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) again: bool,
+}
+
+impl Questions {
+    /// The questions as the caller sees them; `base` begins the ids of the superstep's questions.
+    pub(crate) fn interrupts(
+        self,
+        base: &str,
+        task: usize,
+        node: &NodeName,
+        namespace: &[NodeName],
+    ) -> Vec<Interrupt> {
+        let own = self.own.map(|question| {
+            let id = format!("{base}:{task}:{}", question.key);
+            Interrupt::new(id, Arc::clone(node), namespace.to_vec(), question)
+        });
+        own.into_iter().chain(self.inner).collect()
+    }
 }
 
 /// An answer to a question of a task.

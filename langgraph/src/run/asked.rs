@@ -14,13 +14,8 @@ impl<S: State> Machine<S> {
         questions: Questions,
     ) -> Vec<Interrupt> {
         let (base, namespace) = (self.base(), &self.scope.namespace);
-        super::load::interrupts(
-            &base,
-            index,
-            &self.plan.node_name(task.node),
-            namespace,
-            questions,
-        )
+        let node = self.plan.node_name(task.node);
+        questions.interrupts(&base, index, &node, namespace)
     }
 
     /// What the ids of questions of the current superstep begin with.

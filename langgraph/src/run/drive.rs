@@ -12,8 +12,7 @@ use super::machine::Machine;
 use super::options::{Begin, Options, Run};
 use super::prepare::{enter, log, machine};
 use super::record::Snapshots;
-use super::rivals::beside_others;
-use super::{CancelToken, Outcome, exit, threads};
+use super::{CancelToken, Outcome, exit};
 use crate::AgentError;
 use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
 use crate::graph::plan::Plan;
@@ -21,6 +20,8 @@ use crate::node::{Command, NodeError, Output};
 use crate::runtime::runtime;
 use crate::state::State;
 use crate::stream::Emitter;
+use crate::thread::lease::beside_others;
+use crate::thread::resume;
 
 impl<S: State> Run<S> {
     /// The run as a future, with what bounds it from outside.
@@ -172,14 +173,14 @@ async fn on_thread<S: State>(
     match begin {
         Begin::Input(input) => {
             let input = entered(plan, machine, input, command)?;
-            Box::pin(threads::start(machine, Some(log), at, input)).await?;
+            Box::pin(resume::start(machine, Some(log), at, input)).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);
             if let Some(command) = &mut command {
                 enter(plan, command);
             }
-            Box::pin(threads::proceed(machine, log, at, given?, command)).await?;
+            Box::pin(resume::proceed(machine, log, at, given?, command)).await?;
         }
     }
     let ended = machine.run().await;

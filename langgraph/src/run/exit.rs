@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::before::{joined, last_by_edge};
-use super::load::{Read, load};
 use super::log::Log;
 use super::machine::Machine;
 use crate::AgentError;
 use crate::checkpoint::Held;
 use crate::state::State;
+use crate::thread::ancestry::{joined, last_by_edge};
+use crate::thread::load::{Read, load};
 
 /// Stores where a run has ended: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(

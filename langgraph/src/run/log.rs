@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::load::{Loaded, Read, load};
 use super::machine::Machine;
 use super::record::{Recorder, Snapshots};
 use super::tip::Tip;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
 use crate::state::State;
+use crate::thread::load::{Loaded, Read, load};
 
 /// The log of a thread, before it is read.
 #[derive(Clone)]

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answers::Given;
 use super::drive::Driven;
-use super::{CancelToken, EventStream, OnConflict, Outcome, StreamOptions};
+use super::{CancelToken, EventStream, Outcome, StreamOptions};
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Durability};
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
+use crate::thread::OnConflict;
+use crate::thread::resume_values::Given;
 
 /// How many supersteps a run may take unless it says otherwise.
 pub(crate) const DEFAULT_LIMIT: usize = 1_000;

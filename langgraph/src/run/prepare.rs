@@ -74,8 +74,8 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
 }
 
-/// A machine at rest for a graph inside others, to change its log from outside.
-pub(crate) fn machine_inside<S: State>(
+/// A machine that does not run, to change a log from outside: a thread's, or that of a graph inside.
+pub(crate) fn machine_at_rest<S: State>(
     graph: &CompiledStateGraph<S>,
     namespace: &[NodeName],
     resources: Resources,

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::answers::answer_key;
 use super::commit::Changes;
 use super::end::End;
 use super::log::Log;
@@ -11,7 +10,6 @@ use super::machine::Machine;
 use super::persistence::{Only, Persistence};
 use super::prepare::enter;
 use super::record::Snapshots;
-use super::threads::{go_on, start};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
@@ -19,6 +17,8 @@ use crate::node::{
     NodeRun, Output, Scope, Step, Write,
 };
 use crate::state::State;
+use crate::thread::resume::{resume, start};
+use crate::thread::resume_values::answer_key;
 
 /// What a graph inside another ended with.
 struct Inner<S: State> {
@@ -129,7 +129,7 @@ async fn enter_below<S: State>(
             Some((*task, Answer { key, value }))
         });
         let answers = answers.collect();
-        return Box::pin(go_on(machine, &log, loaded, answers, None)).await;
+        return Box::pin(resume(machine, &log, loaded, answers, None)).await;
     }
     machine.changes = None;
     Box::pin(start(machine, Some(log), None, input)).await?;

@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 
 use super::Keep;
-use super::view::View;
+use super::log_view::LogView;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointError, CheckpointId, ListOptions, Prune};
 use crate::state::State;
 
-impl<S: State> View<'_, S> {
+impl<S: State> LogView<S> {
     /// Removes old checkpoints of the log, of all its branches, and says how many.
-    pub(crate) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
+    pub(super) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         self.prune_before(keep, None).await
     }
 
     /// As [`prune`](Self::prune), of a graph that is kept from call to call; a call that is pending
     /// stays whole.
-    pub(crate) async fn prune_but(
+    pub(super) async fn prune_but(
         &self,
         keep: Keep,
         call: Option<&str>,
@@ -78,7 +78,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// Removes checkpoints; what those that stay were based on is folded into them.
-    pub(crate) async fn remove(
+    async fn remove(
         &self,
         head: CheckpointId,
         kept: &[CheckpointId],

@@ -3,86 +3,89 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::before::{joined, last_by_edge};
-use super::history::Walk;
-use super::inside::{Looked, show};
+use super::ancestry::{joined, last_by_edge};
 use super::load::{Loaded, Read, load};
+use super::read::subgraphs::{Looked, show};
+use super::read::walk::Walk;
+use super::{Place, Thread};
 use crate::AgentError;
 use crate::checkpoint::{
     CheckpointError, CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
 };
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::run::coder::Coder;
 use crate::state::State;
 
 /// The log of a graph, with what is needed to read it.
-pub(crate) struct View<'a, S: State> {
-    pub(crate) graph: &'a CompiledStateGraph<S>,
-    pub(crate) saver: &'a Arc<dyn Checkpointer>,
-    pub(crate) key: ThreadKey,
+pub(super) struct LogView<S: State> {
+    pub(super) graph: CompiledStateGraph<S>,
+    pub(super) saver: Arc<dyn Checkpointer>,
+    pub(super) key: ThreadKey,
     /// The nodes around the graph, outermost first.
-    pub(crate) namespace: Vec<NodeName>,
+    pub(super) namespace: Vec<NodeName>,
     /// The state before the first record.
-    pub(crate) initial: Arc<S>,
+    pub(super) initial: Arc<S>,
 }
 
-impl<S: State> CompiledStateGraph<S> {
-    /// The saver, and the key of a thread's own log.
-    pub(crate) fn kept(
-        &self,
-        thread: &str,
-    ) -> Result<(&Arc<dyn Checkpointer>, ThreadKey), CheckpointError> {
-        match &self.saver {
-            Some(saver) => Ok((saver, ThreadKey::root(thread))),
-            None => Err(CheckpointError::NoCheckpointer(thread.to_owned())),
-        }
+impl<S: State> Thread<S> {
+    /// The log of the thread, or of the graph inside it; none when that has no log yet.
+    pub(super) async fn open(&self) -> Result<Option<LogView<S>>, AgentError> {
+        let inside = match &self.place {
+            Place::Root => return Ok(Some(self.open_root()?)),
+            Place::Inside(inside) => inside,
+        };
+        let way = self.resolve(inside).await?;
+        let log = way.found.map(|found| self.open_inside(inside, found));
+        log.transpose()
     }
 
-    pub(crate) fn view(&self, thread: &str) -> Result<View<'_, S>, CheckpointError> {
-        let (saver, key) = self.kept(thread)?;
-        Ok(View {
-            graph: self,
-            saver,
-            key,
+    /// The log of the thread itself.
+    pub(super) fn open_root(&self) -> Result<LogView<S>, CheckpointError> {
+        Ok(LogView {
+            saver: Arc::clone(self.saver()?),
+            graph: self.graph.clone(),
+            key: ThreadKey::root(self.id.clone()),
             namespace: Vec::new(),
-            initial: Arc::new(self.plan.initial.clone()),
+            initial: Arc::new(self.graph.plan.initial.clone()),
         })
     }
 }
 
-impl<S: State> View<'_, S> {
+impl<S: State> LogView<S> {
     fn at(&self, at: Option<CheckpointId>) -> Read<'_, S> {
         Read {
             plan: &self.graph.plan,
             codec: self.graph.codec.or_else(S::codec),
             initial: &self.initial,
-            saver: &**self.saver,
+            saver: &*self.saver,
             key: &self.key,
             at,
             changes: false,
         }
     }
 
-    pub(crate) async fn read(
+    pub(super) async fn read(
         &self,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
         load(&self.at(at)).await
     }
 
-    /// The log as it is now, with what finished tasks of an unfinished superstep have written.
-    pub(crate) async fn live(&self) -> Result<Option<Snapshot<S>>, AgentError> {
-        let loaded = self.read(None).await?;
-        Ok(loaded.map(|loaded| loaded.live(&self.graph.plan, &self.namespace)))
+    /// The log as it is now, with what finished tasks of an unfinished superstep have written; or
+    /// as the checkpoint was saved.
+    pub(super) async fn snapshot(
+        &self,
+        at: Option<CheckpointId>,
+    ) -> Result<Option<Snapshot<S>>, AgentError> {
+        let loaded = self.read(at).await?;
+        Ok(loaded.map(|loaded| match at {
+            None => loaded.live(&self.graph.plan, &self.namespace),
+            Some(_) => loaded.saved(&self.namespace),
+        }))
     }
 
-    /// The log as that checkpoint was saved.
-    pub(crate) async fn saved(&self, at: CheckpointId) -> Result<Option<Snapshot<S>>, AgentError> {
-        let loaded = self.read(Some(at)).await?;
-        Ok(loaded.map(|loaded| loaded.saved(&self.namespace)))
-    }
-
-    /// The log now, or as the checkpoint was saved, with the graphs inside its tasks.
-    pub(crate) async fn with_subgraphs(
+    /// As [`snapshot`](Self::snapshot), with the graphs inside its tasks.
+    pub(super) async fn snapshot_with_subgraphs(
         &self,
         at: Option<CheckpointId>,
     ) -> Result<Option<Snapshot<S>>, AgentError> {
@@ -90,7 +93,7 @@ impl<S: State> View<'_, S> {
             return Ok(None);
         };
         let looked = Looked {
-            saver: &**self.saver,
+            saver: &*self.saver,
             key: &self.key,
             namespace: &self.namespace,
             saved: at.is_some(),
@@ -105,7 +108,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// Some of the log's checkpoints, newest first.
-    pub(crate) async fn history(
+    pub(super) async fn history(
         &self,
         options: ListOptions,
     ) -> Result<Vec<Snapshot<S>>, AgentError> {
@@ -122,7 +125,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// A checkpoint (the head, without one) and those it came from, newest first.
-    pub(crate) async fn lineage(
+    pub(super) async fn lineage(
         &self,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Vec<Snapshot<S>>, AgentError> {
@@ -150,7 +153,7 @@ impl<S: State> View<'_, S> {
     }
 
     /// Snapshots for checkpoints that are to stand alone.
-    pub(crate) async fn folds(&self, wanted: &[CheckpointId]) -> Result<Vec<Fold>, AgentError> {
+    pub(super) async fn folds(&self, wanted: &[CheckpointId]) -> Result<Vec<Fold>, AgentError> {
         let plan = &self.graph.plan;
         let mut states = Vec::with_capacity(wanted.len());
         self.walk()
@@ -166,15 +169,15 @@ impl<S: State> View<'_, S> {
             folds.push(Fold {
                 id: stored.checkpoint.id,
                 snapshot: self.payload_of_state(state),
-                ran: last_by_edge(&**self.saver, &self.key, &stored).await?,
-                joined: joined(&**self.saver, &self.key, plan, &stored).await?,
+                ran: last_by_edge(&*self.saver, &self.key, &stored).await?,
+                joined: joined(&*self.saver, &self.key, plan, &stored).await?,
             });
         }
         Ok(folds)
     }
 
     fn payload_of_state(&self, state: S) -> Payload {
-        let coder = super::coder::Coder {
+        let coder = Coder {
             plan: Arc::clone(&self.graph.plan),
             codec: self.graph.codec.or_else(S::codec),
         };

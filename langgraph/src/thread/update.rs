@@ -5,17 +5,17 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::Subgraph;
+use super::Thread;
 use crate::AgentError;
 use crate::checkpoint::CheckpointId;
-use crate::graph::{CompiledStateGraph, NodeName};
+use crate::graph::NodeName;
 use crate::node::{IntoInput, NodeError, Output};
 use crate::state::State;
 
 /// One update of a superstep that is written from outside: what, and as which node.
 pub struct StateUpdate<S: State> {
-    pub(crate) output: Result<Output<S>, NodeError>,
-    pub(crate) node: Option<NodeName>,
+    pub(super) output: Result<Output<S>, NodeError>,
+    pub(super) node: Option<NodeName>,
 }
 
 impl<S: State> StateUpdate<S> {
@@ -47,19 +47,11 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
 /// A change of a thread, before it is made: await it. It answers with the new checkpoint.
 #[must_use = "nothing is changed until it is awaited"]
 pub struct ThreadUpdate<S: State> {
-    pub(crate) target: Target<S>,
-    pub(crate) at: Option<CheckpointId>,
-    pub(crate) change: Change<S>,
+    pub(super) thread: Thread<S>,
+    pub(super) change: Change<S>,
 }
 
-/// What is changed.
-pub(crate) enum Target<S: State> {
-    Thread(CompiledStateGraph<S>, String),
-    /// A graph inside a thread.
-    Inside(Subgraph<S>),
-}
-
-pub(crate) enum Change<S: State> {
+pub(super) enum Change<S: State> {
     /// Supersteps of updates.
     Updates(Vec<Vec<StateUpdate<S>>>),
     /// An input that is not taken up yet, beside what is pending.
@@ -67,37 +59,10 @@ pub(crate) enum Change<S: State> {
     /// Nothing is pending any more.
     Clear,
     /// The same checkpoint again, beside itself.
-    Copy,
-}
-
-impl<S: State> Change<S> {
-    pub(crate) fn updates<U: IntoIterator<Item = StateUpdate<S>>>(
-        supersteps: impl IntoIterator<Item = U>,
-    ) -> Self {
-        let supersteps = supersteps.into_iter();
-        Self::Updates(
-            supersteps
-                .map(|updates| updates.into_iter().collect())
-                .collect(),
-        )
-    }
+    Fork,
 }
 
 impl<S: State> ThreadUpdate<S> {
-    pub(crate) fn new(target: Target<S>, change: Change<S>) -> Self {
-        Self {
-            target,
-            at: None,
-            change,
-        }
-    }
-
-    /// Changes the thread at that checkpoint instead of at its head. What came after it is kept.
-    pub fn at(mut self, checkpoint: CheckpointId) -> Self {
-        self.at = Some(checkpoint);
-        self
-    }
-
     /// Writes as if that node had run, for an update of one superstep; see
     /// [`StateUpdate::as_node`].
     pub fn as_node(mut self, node: impl Into<NodeName>) -> Self {
@@ -113,12 +78,9 @@ impl<S: State> ThreadUpdate<S> {
 
 impl<S: State> fmt::Debug for ThreadUpdate<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("ThreadUpdate");
-        match &self.target {
-            Target::Thread(_, thread) => shown.field("thread", thread),
-            Target::Inside(subgraph) => shown.field("subgraph", subgraph),
-        };
-        shown.field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("ThreadUpdate")
+            .field("thread", &self.thread)
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,9 +93,14 @@ impl<S: State> IntoFuture for ThreadUpdate<S> {
     }
 }
 
-/// Changing threads from outside.
-impl<S: State> CompiledStateGraph<S> {
-    /// Writes to a thread from outside: a new checkpoint, whose update went through the reducers.
+/// Changing a thread from outside: at its head, or at the checkpoint of [`at`](Self::at). What came
+/// after that checkpoint is kept.
+///
+/// A change of a graph inside a thread takes effect when the thread goes on:
+/// [`proceed`](Self::proceed) on the thread. What the graph had asked is not asked any more; the
+/// tasks around it run again.
+impl<S: State> Thread<S> {
+    /// Writes to the thread from outside: a new checkpoint, whose update went through the reducers.
     ///
     /// What was pending is dropped, but for nodes that a join has started or that are deferred; what
     /// comes next is what follows the node that the update is written as. Unless
@@ -153,50 +120,84 @@ impl<S: State> CompiledStateGraph<S> {
     /// graph.add_sequence(&["a", "b"]).interrupt_before(["b"]);
     /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
     ///
-    /// graph.run(1).thread("t").await?; // pauses before `b`
-    /// graph.update_state("t", 100).as_node("a").await?;
-    /// assert_eq!(graph.proceed("t").await?.into_state(), 200);
+    /// let thread = graph.thread("t");
+    /// thread.run(1).await?; // pauses before `b`
+    /// thread.update(100).as_node("a").await?;
+    /// assert_eq!(thread.proceed().await?.into_state(), 200);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update_state(
-        &self,
-        thread: impl Into<String>,
-        update: impl IntoInput<S>,
-    ) -> ThreadUpdate<S> {
-        self.update_supersteps(thread, [[StateUpdate::new(update)]])
+    pub fn update(&self, update: impl IntoInput<S>) -> ThreadUpdate<S> {
+        self.update_supersteps([[StateUpdate::new(update)]])
     }
 
     /// Writes several supersteps from outside, each of several updates, each as a node.
     pub fn update_supersteps<U: IntoIterator<Item = StateUpdate<S>>>(
         &self,
-        thread: impl Into<String>,
         supersteps: impl IntoIterator<Item = U>,
     ) -> ThreadUpdate<S> {
-        self.change(thread, Change::updates(supersteps))
+        let supersteps = supersteps.into_iter();
+        self.change(Change::Updates(
+            supersteps
+                .map(|updates| updates.into_iter().collect())
+                .collect(),
+        ))
     }
 
     /// Puts an input beside what is pending; [`proceed`](Self::proceed) takes it up.
-    pub fn add_input(
-        &self,
-        thread: impl Into<String>,
-        input: impl IntoInput<S>,
-    ) -> ThreadUpdate<S> {
-        self.change(thread, Change::Input(input.into_output()))
+    pub fn add_input(&self, input: impl IntoInput<S>) -> ThreadUpdate<S> {
+        self.change(Change::Input(input.into_output()))
     }
 
-    /// Drops whatever is pending on a thread. What tasks beside it have finished is kept, and what
-    /// follows them comes next; else nothing does.
-    pub fn clear_pending(&self, thread: impl Into<String>) -> ThreadUpdate<S> {
-        self.change(thread, Change::Clear)
+    /// Drops whatever is pending. What tasks beside it have finished is kept, and what follows them
+    /// comes next; else nothing does.
+    pub fn clear_pending(&self) -> ThreadUpdate<S> {
+        self.change(Change::Clear)
     }
 
-    /// Makes a checkpoint that is the same as another, beside it: a branch to try things on.
-    pub fn copy_checkpoint(&self, thread: impl Into<String>) -> ThreadUpdate<S> {
-        self.change(thread, Change::Copy)
+    /// Makes a copy of the head, or of the checkpoint of [`at`](Self::at), beside it: a branch to
+    /// try things on. Its tasks all run again when the thread goes on.
+    ///
+    /// # Examples
+    ///
+    /// Back inside a graph that a node is:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut inner = StateGraph::<i64>::new();
+    /// inner.add_node("draw", |_: &i64| 4);
+    /// inner.add_node("check", |_: &i64, cx: &Context| -> Result<i64, NodeError> {
+    ///     Ok(cx.interrupt("right?", "is 4 right?")?)
+    /// });
+    /// inner.add_sequence(&["draw", "check"]);
+    ///
+    /// let mut outer = StateGraph::<i64>::new();
+    /// outer.add_node("inner", inner.compile()?).add_sequence(&["inner"]);
+    /// let graph = outer.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// let thread = graph.thread("t");
+    /// thread.run(0).await?; // asks
+    ///
+    /// let inner = thread.subgraph::<i64>("inner")?;
+    /// let before_draw = inner.history().await?.into_iter().find(|s| s.step == 0).unwrap();
+    /// inner.at(before_draw.id).fork().await?;
+    /// thread.proceed().await?; // draws and asks again
+    /// assert_eq!(inner.history().await?.len(), 5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fork(&self) -> ThreadUpdate<S> {
+        self.change(Change::Fork)
     }
 
-    fn change(&self, thread: impl Into<String>, change: Change<S>) -> ThreadUpdate<S> {
-        ThreadUpdate::new(Target::Thread(self.clone(), thread.into()), change)
+    fn change(&self, change: Change<S>) -> ThreadUpdate<S> {
+        ThreadUpdate {
+            thread: self.clone(),
+            change,
+        }
     }
 }

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::Outcome;
-use super::rivals::Lease;
-use crate::AgentError;
+use super::Threads;
+use super::lease::Lease;
 use crate::checkpoint::{CheckpointError, Checkpointer, Head, ThreadFilter, ThreadInfo, ThreadKey};
-use crate::graph::CompiledStateGraph;
 use crate::state::State;
+use crate::{AgentError, Outcome};
 
-/// A thread that was gone on with.
+/// A thread that [`Threads::resume_pending`] has resumed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Resumed<S: State> {
@@ -20,15 +19,15 @@ pub struct Resumed<S: State> {
     pub outcome: Result<Outcome<S>, AgentError>,
 }
 
-impl<S: State> CompiledStateGraph<S> {
-    /// Goes on with every thread whose run was cut off: the process died, or the run was cancelled
-    /// or dropped. Threads that wait for an answer, at a breakpoint or after a failure are left
-    /// alone.
+/// Resuming threads.
+impl<S: State> Threads<S> {
+    /// Resumes every thread whose run was cut off: the process died, or the run was cancelled or
+    /// dropped. Threads that wait for an answer, at a breakpoint or after a failure are left alone.
     ///
     /// A thread counts as cut off when its run has not come to its end and has stored nothing for
-    /// `idle`: longer than the longest node takes, or a run in another process that is still alive
-    /// would be gone ahead of. Several processes may call this at the same time; each thread is
-    /// taken by one of them. The threads are gone on with one after the other.
+    /// `idle`. Set `idle` longer than the longest node takes: a run that is still alive in another
+    /// process would lose its thread. Several processes may call this at the same time; one of them
+    /// takes each thread. The threads are resumed one after the other.
     ///
     /// # Errors
     ///
@@ -38,9 +37,9 @@ impl<S: State> CompiledStateGraph<S> {
         let now = SystemTime::now();
         let since = now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH);
         let filter = ThreadFilter::new().running(true).idle_since(since);
-        let (saver, _) = self.kept("*")?;
+        let saver = self.saver()?;
         let mut resumed = Vec::new();
-        for ThreadInfo { thread, head, .. } in self.threads(filter).await? {
+        for ThreadInfo { thread, head, .. } in self.list(filter).await? {
             let outcome = self.resume_cut_off(saver, &thread, head).await;
             if let Some(outcome) = outcome.transpose() {
                 resumed.push(Resumed { thread, outcome });
@@ -49,7 +48,7 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(resumed)
     }
 
-    /// Goes on with a thread whose head is that one still; `None` when somebody else does so, or has.
+    /// Resumes a thread whose head is still that one; `None` when somebody else does so, or has.
     async fn resume_cut_off(
         &self,
         saver: &Arc<dyn Checkpointer>,
@@ -65,7 +64,7 @@ impl<S: State> CompiledStateGraph<S> {
             if saver.head(&ThreadKey::root(thread)).await? != Some(head) {
                 return Ok(None);
             }
-            self.proceed(thread).await.map(Some)
+            self.graph.thread(thread).proceed().await.map(Some)
         };
         let outcome = lease.during(run).await;
         lease.give_back().await;

@@ -1,9 +1,7 @@
 //! What the tasks of a checkpoint have asked.
 
-use std::sync::Arc;
-
-use super::Loaded;
-use super::tasks::{Outcome, TaskState};
+use super::load::Loaded;
+use super::task_state::{Outcome, TaskState};
 use crate::graph::NodeName;
 use crate::node::{Interrupt, Questions};
 use crate::state::State;
@@ -45,23 +43,8 @@ impl<S: State> TaskState<S> {
             questions.own = questions.own.filter(|own| !self.has_answer(&own.key));
             questions.inner.retain(|inner| !self.has_answer(&inner.id));
         }
-        interrupts(base, index, &self.node, namespace, questions)
+        questions.interrupts(base, index, &self.node, namespace)
     }
-}
-
-/// The questions of a task as the caller sees them.
-pub(crate) fn interrupts(
-    base: &str,
-    index: usize,
-    node: &NodeName,
-    namespace: &[NodeName],
-    questions: Questions,
-) -> Vec<Interrupt> {
-    let own = questions.own.map(|question| {
-        let id = format!("{base}:{index}:{}", question.key);
-        Interrupt::new(id, Arc::clone(node), namespace.to_vec(), question)
-    });
-    own.into_iter().chain(questions.inner).collect()
 }
 
 impl<S: State> Loaded<S> {

@@ -1,21 +1,17 @@
 //! Threads: starting, and going on.
 
-use serde::Serialize;
-
-use super::Run;
-use super::answers::{Given, assign, given};
-use super::change::copy;
-use super::ended::Done;
-use super::load::{Loaded, TaskState};
-use super::log::Log;
-use super::machine::Machine;
-use super::options::Begin;
-use super::record::Origin;
-use super::task::Task;
+use super::load::Loaded;
+use super::resume_values::{Given, assign};
+use super::task_state::TaskState;
+use super::write::copy;
 use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
-use crate::graph::CompiledStateGraph;
 use crate::node::{Answer, Jump, Output, Writes};
+use crate::run::ended::Done;
+use crate::run::log::Log;
+use crate::run::machine::Machine;
+use crate::run::record::Origin;
+use crate::run::task::Task;
 use crate::state::State;
 
 /// Starts a run with an input: on a thread, a child of its head (or of `at`) whose pending tasks
@@ -97,7 +93,7 @@ pub(crate) async fn proceed<S: State>(
         }
     }
     let answers = assign(&thread, &loaded.open(&[]), given)?;
-    go_on(machine, &log, loaded, answers, command).await
+    resume(machine, &log, loaded, answers, command).await
 }
 
 /// Goes on with a copy of a checkpoint whose tasks all run again, with these answers only.
@@ -134,7 +130,7 @@ async fn fork<S: State>(
 }
 
 /// Puts a machine where a log stands, with answers to its tasks.
-pub(crate) async fn go_on<S: State>(
+pub(crate) async fn resume<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     mut loaded: Loaded<S>,
@@ -174,42 +170,4 @@ pub(crate) async fn go_on<S: State>(
     machine.tell_checkpoint().await;
     machine.frontier.extend(joining);
     Ok(())
-}
-
-/// Runs that go on with a thread.
-impl<S: State> CompiledStateGraph<S> {
-    /// Goes on where the thread stands: behind a breakpoint, or after a failure. Tasks that have
-    /// finished do not run again; tasks that wait for an answer keep waiting.
-    pub fn proceed(&self, thread: impl Into<String>) -> Run<S> {
-        Run::begin(self.clone(), Begin::Proceed(Ok(Vec::new()))).thread(thread)
-    }
-
-    /// Answers the question `key` (its key, or its id) and goes on.
-    pub fn resume(
-        &self,
-        thread: impl Into<String>,
-        key: impl Into<String>,
-        answer: impl Serialize,
-    ) -> Run<S> {
-        self.resume_all(thread, [(key, answer)])
-    }
-
-    /// Answers several questions, by key or id, and goes on. Those without an answer keep waiting.
-    pub fn resume_all<K: Into<String>>(
-        &self,
-        thread: impl Into<String>,
-        answers: impl IntoIterator<Item = (K, impl Serialize)>,
-    ) -> Run<S> {
-        let given: Result<Vec<_>, _> = answers
-            .into_iter()
-            .map(|(key, value)| given(Some(key.into()), value))
-            .collect();
-        Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
-    }
-
-    /// Answers the only open question and goes on; an error when there are several, or none.
-    pub fn answer(&self, thread: impl Into<String>, answer: impl Serialize) -> Run<S> {
-        let given = given(None, answer).map(|given| vec![given]);
-        Run::begin(self.clone(), Begin::Proceed(given)).thread(thread)
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Loaded;
-use super::tasks::{Outcome, TaskState, task_states};
+use super::load::Loaded;
+use super::task_state::{Outcome, TaskState, task_states};
 use crate::AgentError;
 use crate::checkpoint::{Head, Past, Payload, Source, Stored, TaskSpec};
 use crate::graph::START;
@@ -12,8 +12,11 @@ use crate::message::Reading;
 use crate::node::{Write, Writes};
 use crate::run::coder::Reader;
 use crate::run::commit::{Changes, Commit};
-use crate::run::known::KnownIds;
 use crate::state::State;
+
+mod known_ids;
+
+use known_ids::KnownIds;
 
 /// Makes states of the records of a log, one after the other.
 pub(crate) struct Replay<'a, S: State> {

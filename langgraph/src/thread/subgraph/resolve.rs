@@ -28,30 +28,29 @@ pub(super) struct Around {
 }
 
 /// The log of a graph at the end of a way.
-pub(super) struct Found<'a> {
-    pub(super) graph: &'a dyn InnerGraph,
+pub(in crate::thread) struct Found {
     pub(super) key: ThreadKey,
     /// The state of the task around, where the graph begins with that.
     pub(super) around: Option<AnyState>,
 }
 
 /// The way from a thread to a graph inside it.
-pub(super) struct Descent<'a> {
+pub(in crate::thread) struct Resolved {
     /// The tasks on the way, outermost first; fewer where a graph has not been called.
     pub(super) around: Vec<Around>,
-    pub(super) found: Option<Found<'a>>,
+    pub(in crate::thread) found: Option<Found>,
     /// What the graph and those around it were given; what is nearer wins.
     pub(super) resources: Resources,
     /// True when all the tasks on the way were found.
     whole: bool,
 }
 
-/// Finds out whether there is such a graph, over that state; the path gets the names that the nodes
-/// have today.
+/// The graph at the end of a way, if there is one over that state; the path gets the names that the
+/// nodes have today.
 pub(super) fn check<T: State>(
     root: &dyn InnerGraph,
     path: &mut SubgraphPath,
-) -> Result<(), SubgraphError> {
+) -> Result<CompiledStateGraph<T>, SubgraphError> {
     let mut graph = root;
     let mut names = Vec::new();
     for (index, wanted) in path.nodes().iter().enumerate() {
@@ -82,31 +81,30 @@ pub(super) fn check<T: State>(
         });
     }
     let any: &dyn std::any::Any = graph;
-    if !any.is::<CompiledStateGraph<T>>() {
+    let Some(graph) = any.downcast_ref::<CompiledStateGraph<T>>() else {
         return Err(SubgraphError::WrongState {
             path: path.to_string(),
             expected: std::any::type_name::<T>(),
             found: graph.state(),
         });
-    }
+    };
+    let graph = graph.clone();
     for (index, name) in names.into_iter().enumerate() {
         path.rename(index, name);
     }
-    Ok(())
+    Ok(graph)
 }
 
-/// Goes the way, from the thread's head or from that checkpoint of it.
-pub(super) async fn descend<'a>(
-    root: &'a dyn InnerGraph,
+/// Follows the way, from the head of each log or from the checkpoint of it that the path names.
+pub(super) async fn resolve(
+    root: &dyn InnerGraph,
     saver: &Arc<dyn Checkpointer>,
     thread: &str,
     path: &SubgraphPath,
-    at: Option<CheckpointId>,
-) -> Result<Descent<'a>, AgentError> {
-    let mut descent = Descent {
+) -> Result<Resolved, AgentError> {
+    let mut way = Resolved {
         around: Vec::new(),
         found: Some(Found {
-            graph: root,
             key: ThreadKey::root(thread),
             around: None,
         }),
@@ -115,16 +113,18 @@ pub(super) async fn descend<'a>(
     };
     let mut graph = root;
     let mut call = None;
+    let mut at_checkpoint = false;
     for (index, wanted) in path.nodes().iter().enumerate() {
         // The graph has been checked.
         let Some((_, Some(inside))) = graph.node(&wanted.node) else {
-            descent.found = None;
+            way.found = None;
             break;
         };
-        graph = inside.graph;
-        descent.resources = descent.resources.layered(graph.resources());
-        let way = path.up_to(index);
-        let task = match descent.found.take() {
+        let around = std::mem::replace(&mut graph, inside.graph);
+        way.resources = way.resources.layered(graph.resources());
+        at_checkpoint |= wanted.at.is_some();
+        let up_to = path.up_to(index);
+        let task = match way.found.take() {
             None => None,
             Some(found) => {
                 let log = InnerLog {
@@ -133,15 +133,16 @@ pub(super) async fn descend<'a>(
                     around: found.around,
                 };
                 let wanted = Wanted {
-                    node: wanted,
-                    path: &way,
-                    at: at.filter(|_| index == 0),
+                    node: &wanted.node,
+                    instance: wanted.instance,
+                    path: &up_to,
+                    at: wanted.at,
                 };
-                let task = found.graph.find(log, wanted).await?;
+                let task = around.find(log, wanted).await?;
                 task.map(|task| (found.key, task))
             }
         };
-        let pending = descent.whole && descent.around.iter().all(|around| around.pending);
+        let pending = way.whole && way.around.iter().all(|around| around.pending);
         let task = task.map(|(key, task)| {
             let below = below(&key, task.checkpoint, task.task, &task.node, 0);
             let around = Around {
@@ -156,17 +157,17 @@ pub(super) async fn descend<'a>(
             };
             (around, task.state)
         });
-        descent.whole &= task.is_some();
-        let (key, around) = if let Persistence::PerThread(name) = inside.graph.persistence() {
-            if at.is_some() {
+        way.whole &= task.is_some();
+        let (key, state) = if let Persistence::PerThread(name) = graph.persistence() {
+            if at_checkpoint {
                 return Err(SubgraphError::NotOfACheckpoint {
                     thread: thread.to_owned(),
-                    path: way,
+                    path: up_to,
                 }
                 .into());
             }
-            let around = &task.as_ref().map(|(around, _)| &around.below);
-            call = around.map(|below| Arc::from(below.namespace.join("/")));
+            let below = task.as_ref().map(|(around, _)| &around.below);
+            call = below.map(|below| Arc::from(below.namespace.join("/")));
             (Some(kept(thread, name)), None)
         } else {
             call = None;
@@ -174,13 +175,13 @@ pub(super) async fn descend<'a>(
             let state = task.as_ref().map(|(_, state)| Arc::clone(state));
             (below, state.filter(|_| inside.shares_state))
         };
-        descent.around.extend(task.map(|(around, _)| around));
-        descent.found = key.map(|key| Found { graph, key, around });
+        way.around.extend(task.map(|(around, _)| around));
+        way.found = key.map(|key| Found { key, around: state });
     }
-    Ok(descent)
+    Ok(way)
 }
 
-impl Descent<'_> {
+impl Resolved {
     /// The task that the graph is inside of, if a run that goes on with the thread goes on with it.
     pub(super) fn pending(&self) -> Option<&Around> {
         let innermost = self.around.last().filter(|around| around.pending);
@@ -188,7 +189,7 @@ impl Descent<'_> {
     }
 
     /// The call of a graph that is kept, if it is pending.
-    pub(super) fn pending_call(&self) -> Option<Arc<str>> {
+    pub(in crate::thread) fn pending_call(&self) -> Option<Arc<str>> {
         let around = self.pending()?;
         Some(around.below.namespace.join("/").into())
     }

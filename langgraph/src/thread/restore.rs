@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Loaded;
-use super::tasks::Outcome;
+use super::load::Loaded;
+use super::task_state::Outcome;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
 use crate::graph::{NodeName, START};

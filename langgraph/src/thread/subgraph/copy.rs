@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::descend::Descent;
 use super::path::SubgraphPath;
+use super::resolve::Resolved;
 use crate::checkpoint::{
     Batch, CheckpointError, CheckpointId, Checkpointer, Stored, TaskOutcome, ThreadKey,
 };
@@ -12,13 +12,13 @@ use crate::graph::{NodeName, START};
 use crate::node::{Fork, below};
 
 /// The logs below a copy of a checkpoint that is still to be made.
-pub(super) struct Seeded {
+pub(super) struct CopiedLogs {
     pub(super) fork: Fork,
     first: Vec<ThreadKey>,
     last: ThreadKey,
 }
 
-impl Seeded {
+impl CopiedLogs {
     /// The log of the graph at the end of the way.
     pub(super) fn key(&self) -> &ThreadKey {
         &self.last
@@ -34,14 +34,14 @@ impl Seeded {
 
 /// Copies the logs on a way, each up to the checkpoint that the way goes through and the last one
 /// up to `at`, for a copy of the thread's checkpoint; none where the copy would not have the task.
-pub(super) async fn seed(
+pub(super) async fn copy_logs(
     saver: &Arc<dyn Checkpointer>,
-    descent: &Descent<'_>,
+    way: &Resolved,
     path: &SubgraphPath,
     last: &ThreadKey,
     at: Option<CheckpointId>,
-) -> Result<Option<Seeded>, CheckpointError> {
-    let (Some(root), Some(first)) = (descent.around.first(), path.nodes().first()) else {
+) -> Result<Option<CopiedLogs>, CheckpointError> {
+    let (Some(root), Some(first)) = (way.around.first(), path.nodes().first()) else {
         return Ok(None);
     };
     if root.joined_in {
@@ -57,9 +57,9 @@ pub(super) async fn seed(
     let (mut key, mut checkpoint) = (root.key.clone(), fork.id);
     let mut copied = Vec::new();
     let mut copies = Vec::new();
-    for (index, around) in descent.around.iter().enumerate() {
+    for (index, around) in way.around.iter().enumerate() {
         key = below(&key, checkpoint, around.task, name, 0);
-        let (from, upto) = match descent.around.get(index + 1) {
+        let (from, upto) = match way.around.get(index + 1) {
             Some(next) => {
                 (checkpoint, name) = (next.checkpoint, &next.node);
                 (&next.key, Some(next.checkpoint))
@@ -78,7 +78,7 @@ pub(super) async fn seed(
             return Err(error);
         }
     }
-    Ok(copied.pop().map(|last| Seeded {
+    Ok(copied.pop().map(|last| CopiedLogs {
         fork,
         first: copied,
         last,

@@ -11,15 +11,15 @@ use crate::node::{
     AnyState, Argument, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking,
     Resources, Wanted,
 };
-use crate::run::change::copy;
-use crate::run::inside::snapshot_inside;
-use crate::run::load::{Read, load};
+use crate::run::Persistence;
 use crate::run::log::Log;
 use crate::run::options::Options;
-use crate::run::persistence::Persistence;
 use crate::run::prepare::machine;
 use crate::run::record::Origin;
 use crate::state::State;
+use crate::thread::load::{Read, load};
+use crate::thread::read::subgraphs::snapshot_inside;
+use crate::thread::write::copy;
 
 impl<S: State> InnerGraph for CompiledStateGraph<S> {
     fn name(&self) -> &str {
@@ -87,6 +87,7 @@ async fn find<S: State>(
     log: InnerLog<'_>,
     Wanted {
         node: wanted,
+        instance,
         path,
         at,
     }: Wanted<'_>,
@@ -103,7 +104,7 @@ async fn find<S: State>(
             return Err(CheckpointError::UnknownCheckpoint { thread, id }.into());
         }
         let found = chain.records.iter().rev().find_map(|stored| {
-            let tasks = tasks_of(plan, stored, &wanted.node);
+            let tasks = tasks_of(plan, stored, wanted);
             (!tasks.is_empty()).then_some((stored.checkpoint.id, tasks))
         });
         match found {
@@ -119,7 +120,7 @@ async fn find<S: State>(
         }
     };
     let thread = || log.key.thread.clone();
-    let (task, node, joined_in) = match (tasks.as_slice(), wanted.instance) {
+    let (task, node, joined_in) = match (tasks.as_slice(), instance) {
         ([only], None) => only.clone(),
         (several, None) => {
             return Err(SubgraphError::SeveralTasks {

@@ -3,21 +3,22 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::load::{Loaded, Read, Replay};
 use crate::AgentError;
 use crate::checkpoint::CheckpointId;
 use crate::state::State;
+use crate::thread::load::{Loaded, Read};
+use crate::thread::replay::Replay;
 
 /// Every checkpoint of a log, or some, read chain by chain: each record is read once, whatever
 /// number of checkpoints it is part of.
-pub(crate) struct Walk<'a, S: State> {
-    pub(crate) read: Read<'a, S>,
+pub(in crate::thread) struct Walk<'a, S: State> {
+    pub(in crate::thread) read: Read<'a, S>,
 }
 
 impl<S: State> Walk<'_, S> {
     /// Hands `see` each wanted checkpoint: its record with the state before its entries, and the
     /// state with them.
-    pub(crate) async fn each(
+    pub(in crate::thread) async fn each(
         &self,
         wanted: &[CheckpointId],
         mut see: impl FnMut(&Arc<S>, Loaded<S>) -> Result<(), AgentError>,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::descend::{Around, Descent};
+use super::resolve::{Around, Resolved};
 use crate::AgentError;
 use crate::checkpoint::{
     AskedQuestions, Batch, CheckpointError, Checkpointer, Stored, TaskOutcome, TaskRecord,
@@ -13,10 +13,13 @@ use crate::node::Questions;
 /// How often a record is tried that another run is ahead of.
 const ATTEMPTS: usize = 3;
 
-impl Descent<'_> {
+impl Resolved {
     /// Takes back what the changed graph has asked from the tasks around it, and lets these run
     /// again, whether what else they wait for is answered or not.
-    pub(super) async fn run_again(&self, saver: &Arc<dyn Checkpointer>) -> Result<(), AgentError> {
+    pub(in crate::thread) async fn run_again(
+        &self,
+        saver: &Arc<dyn Checkpointer>,
+    ) -> Result<(), AgentError> {
         if self.pending().is_none() {
             return Ok(());
         }

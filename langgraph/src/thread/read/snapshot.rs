@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Loaded;
-use super::tasks::{Outcome, TaskState};
 use crate::checkpoint::{Snapshot, TaskSnapshot};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
 use crate::node::Writes;
 use crate::run::commit::Commit;
 use crate::state::State;
+use crate::thread::load::Loaded;
+use crate::thread::task_state::{Outcome, TaskState};
 
 /// What finished tasks wrote, in their order.
 fn finished<'a, S: State>(
@@ -28,7 +28,7 @@ fn finished<'a, S: State>(
 
 impl<S: State> Loaded<S> {
     /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
-    pub(crate) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
+    pub(in crate::thread) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
         let known = tasks
             .iter()
@@ -56,13 +56,13 @@ impl<S: State> Loaded<S> {
 
     /// It has finished. START has when there is a checkpoint behind it: it keeps its input before it
     /// takes it up.
-    pub(crate) fn has_run(&self, task: &TaskState<S>) -> bool {
+    pub(in crate::thread) fn has_run(&self, task: &TaskState<S>) -> bool {
         let waits = &*task.node == START && self.head.id == self.stored.checkpoint.id;
         task.is_finished() && !waits
     }
 
     /// The checkpoint as it was saved.
-    pub(crate) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
+    pub(in crate::thread) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
         self.show(true, namespace)
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::checkpoint::CheckpointId;
 use crate::graph::NodeName;
 
 /// Names a graph inside a graph: the nodes on the way, outermost first.
@@ -12,7 +13,7 @@ use crate::graph::NodeName;
 /// # Examples
 ///
 /// ```
-/// use langgraph::run::SubgraphPath;
+/// use langgraph::thread::SubgraphPath;
 ///
 /// let path = SubgraphPath::new("research").instance(1).then("search");
 /// assert_eq!(path.to_string(), "research[1]/search");
@@ -23,10 +24,12 @@ pub struct SubgraphPath(Vec<PathNode>);
 
 /// A node on the way to a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PathNode {
-    pub(crate) node: NodeName,
+pub(super) struct PathNode {
+    pub(super) node: NodeName,
     /// Which of its tasks.
-    pub(crate) instance: Option<usize>,
+    pub(super) instance: Option<usize>,
+    /// The checkpoint of the log around it; without one, the newest that has such a task.
+    pub(super) at: Option<CheckpointId>,
 }
 
 impl PathNode {
@@ -34,6 +37,7 @@ impl PathNode {
         Self {
             node: node.into(),
             instance: None,
+            at: None,
         }
     }
 }
@@ -61,6 +65,25 @@ impl SubgraphPath {
         self
     }
 
+    /// The same way, from that checkpoint of the log that it begins in.
+    pub(super) fn starting_at(mut self, at: Option<CheckpointId>) -> Self {
+        if let Some(first) = self.0.first_mut() {
+            first.at = at;
+        }
+        self
+    }
+
+    /// This way, and then another.
+    pub(super) fn join(mut self, further: Self) -> Self {
+        self.0.extend(further.0);
+        self
+    }
+
+    /// True when it leads through a checkpoint that is named.
+    pub(super) fn names_checkpoint(&self) -> bool {
+        self.0.iter().any(|node| node.at.is_some())
+    }
+
     /// The nodes, outermost first.
     pub(super) fn nodes(&self) -> &[PathNode] {
         &self.0
@@ -73,7 +96,7 @@ impl SubgraphPath {
         }
     }
 
-    pub(super) fn names(&self) -> Vec<NodeName> {
+    pub(in crate::thread) fn names(&self) -> Vec<NodeName> {
         self.0.iter().map(|node| Arc::clone(&node.node)).collect()
     }
 

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use super::load::{Loaded, Read, load};
-use super::persistence::Persistence;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{AnyState, Argument, InnerLog, Look, below, kept};
+use crate::run::Persistence;
 use crate::state::State;
+use crate::thread::load::{Loaded, Read, load};
 
 /// A log that is looked at.
-pub(crate) struct Looked<'a> {
-    pub(crate) saver: &'a dyn Checkpointer,
-    pub(crate) key: &'a ThreadKey,
-    pub(crate) namespace: &'a [NodeName],
+pub(in crate::thread) struct Looked<'a> {
+    pub(in crate::thread) saver: &'a dyn Checkpointer,
+    pub(in crate::thread) key: &'a ThreadKey,
+    pub(in crate::thread) namespace: &'a [NodeName],
     /// True when the checkpoint is shown as it was saved.
-    pub(crate) saved: bool,
+    pub(in crate::thread) saved: bool,
 }
 
 impl<S: State> CompiledStateGraph<S> {
     /// The state before the first record of its log inside a task.
-    pub(crate) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
+    pub(in crate::thread) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
         let shared = match self.persistence {
             // It has a state of its own.
             Persistence::PerThread(_) => None,
@@ -33,7 +33,7 @@ impl<S: State> CompiledStateGraph<S> {
 }
 
 /// What the log of a graph inside a task says; none when the graph has not started.
-pub(crate) async fn snapshot_inside<S: State>(
+pub(in crate::thread) async fn snapshot_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
     look: Look,
@@ -72,7 +72,7 @@ pub(crate) async fn snapshot_inside<S: State>(
 }
 
 /// A thread with the graphs inside its tasks, as it was saved or as it is.
-pub(crate) async fn show<S: State>(
+pub(in crate::thread) async fn show<S: State>(
     plan: &Plan<S>,
     mut loaded: Loaded<S>,
     looked: Looked<'_>,

@@ -2,47 +2,74 @@
 
 use std::sync::Arc;
 
-use super::before::{joined, last_by_edge};
-use super::commit::Changes;
-use super::ended::{Done, Ended, Unsettled};
-use super::load::{Loaded, Outcome, TaskState};
-use super::log::Log;
-use super::look::look;
-use super::machine::Machine;
-use super::options::Options;
-use super::prepare::{enter, machine};
-use super::record::Origin;
-use super::task::Task;
-use super::update::{Change, Target};
-use super::{StateUpdate, ThreadUpdate};
+use super::ancestry::{joined, last_by_edge};
+use super::load::Loaded;
+use super::log_view::LogView;
+use super::task_state::{Outcome, TaskState};
+use super::update::Change;
+use super::{Place, StateUpdate, ThreadUpdate};
 use crate::AgentError;
-use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
+use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
-use crate::node::{NodeError, Output};
+use crate::node::{NodeError, Output, Resources};
+use crate::run::commit::Changes;
+use crate::run::ended::{Done, Ended, Unsettled};
+use crate::run::log::Log;
+use crate::run::look::look;
+use crate::run::machine::Machine;
+use crate::run::prepare::{enter, machine_at_rest};
+use crate::run::record::{Origin, Snapshots};
+use crate::run::task::Task;
 use crate::state::State;
 
 impl<S: State> ThreadUpdate<S> {
-    pub(crate) async fn make(self) -> Result<CheckpointId, AgentError> {
-        let (graph, thread) = match self.target {
-            Target::Thread(graph, thread) => (graph, thread),
-            Target::Inside(subgraph) => return subgraph.make(self.change, self.at).await,
-        };
-        let Some(saver) = &graph.saver else {
-            return Err(CheckpointError::NoCheckpointer(thread).into());
-        };
-        let log = Log {
+    /// Makes the change, and answers with the new checkpoint.
+    pub(super) async fn make(self) -> Result<CheckpointId, AgentError> {
+        let Self { thread, change } = self;
+        match &thread.place {
+            Place::Root => {
+                let log = thread.open_root()?;
+                let resources = thread.graph.plan.resources.clone();
+                log.change(&log.key, resources, change, thread.at).await
+            }
+            Place::Inside(inside) => thread.change_inside(inside, change).await,
+        }
+    }
+}
+
+impl<S: State> LogView<S> {
+    /// Makes a change of the log, or of the copy of it under that key.
+    pub(super) async fn change(
+        &self,
+        key: &ThreadKey,
+        resources: Resources,
+        change: Change<S>,
+        at: Option<CheckpointId>,
+    ) -> Result<CheckpointId, AgentError> {
+        let initial = S::clone(&self.initial);
+        let mut machine = machine_at_rest(&self.graph, &self.namespace, resources, initial);
+        let mut log = Log {
+            key: key.clone(),
+            snapshots: if key.namespace.is_empty() {
+                Snapshots::Anywhere
+            } else {
+                Snapshots::Never
+            },
             at_rest: true,
-            ..Log::root(saver, thread)
+            ..Log::root(&self.saver, String::new())
         };
-        let mut machine = machine(&graph, &Options::default(), None)?;
-        let loaded = log.load(&machine, self.at).await?;
-        apply(&mut machine, &log, loaded, self.change).await
+        let loaded = log.load(&machine, at).await?;
+        // A change of a call stays a part of it.
+        log.call = loaded
+            .as_ref()
+            .and_then(|loaded| loaded.stored.checkpoint.call.clone());
+        apply(&mut machine, &log, loaded, change).await
     }
 }
 
 /// Makes a change of a log, and answers with the new checkpoint.
-pub(crate) async fn apply<S: State>(
+async fn apply<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
@@ -52,7 +79,7 @@ pub(crate) async fn apply<S: State>(
         Change::Updates(supersteps) => write(machine, log, loaded, supersteps).await?,
         Change::Input(input) => add_input(machine, log, loaded, input).await?,
         Change::Clear => clear(machine, log, loaded).await?,
-        Change::Copy => {
+        Change::Fork => {
             let Some(loaded) = loaded else {
                 return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
             };
@@ -322,7 +349,7 @@ async fn add_input<S: State>(
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
 /// where each of them stands now.
-pub(crate) async fn copy<S: State>(
+pub(super) async fn copy<S: State>(
     machine: &mut Machine<S>,
     log: &Log,
     mut loaded: Loaded<S>,

@@ -2,24 +2,16 @@
 
 use std::sync::Arc;
 
-use super::coder::Reader;
-use super::commit::Changes;
+use super::replay::Replay;
+use super::task_state::TaskState;
 use crate::AgentError;
 use crate::checkpoint::{
     Chain, CheckpointId, Checkpointer, Head, Past, StateCodec, Stored, ThreadKey,
 };
 use crate::graph::plan::Plan;
+use crate::run::coder::Reader;
+use crate::run::commit::Changes;
 use crate::state::State;
-
-mod questions;
-mod replay;
-mod restore;
-mod show;
-mod tasks;
-
-pub(crate) use questions::interrupts;
-pub(crate) use replay::Replay;
-pub(crate) use tasks::{Outcome, TaskState};
 
 /// A thread as one of its checkpoints left it.
 pub(crate) struct Loaded<S: State> {

@@ -105,6 +105,18 @@ pub enum SubgraphError {
         /// The way to the graph.
         path: String,
     },
+    /// A method that only whole threads have.
+    #[error(
+        "the graph in node `{path}` is a part of thread `{thread}`, and `{method}` is for the whole thread; call `graph.thread({thread:?}).{method}(..)`"
+    )]
+    PartOfThread {
+        /// The thread.
+        thread: String,
+        /// The way to the graph.
+        path: String,
+        /// The method.
+        method: &'static str,
+    },
     /// Only what is kept from call to call can be shortened or forgotten on its own.
     #[error(
         "the graph in node `{path}` is kept per call: its log goes with the checkpoint of the thread that it belongs to; prune or delete the thread"

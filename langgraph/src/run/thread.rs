@@ -1,0 +1,85 @@
+//! The runs that a thread's handle starts.
+
+use serde::Serialize;
+
+use super::Run;
+use super::options::Begin;
+use crate::AgentError;
+use crate::node::IntoInput;
+use crate::state::State;
+use crate::thread::Thread;
+use crate::thread::resume_values::{Given, given};
+
+/// Runs on a thread: from its head, or from the checkpoint of [`at`](Self::at).
+///
+/// A graph inside a thread does not run by itself: there, each of these runs fails with
+/// [`SubgraphError::PartOfThread`](crate::thread::SubgraphError::PartOfThread).
+impl<S: State> Thread<S> {
+    /// Runs the graph on `input`, as `graph.run(input).thread(id)`: a new input drops what is
+    /// pending.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let thread = graph.thread("t");
+    /// assert_eq!(thread.run(1).await?.into_state(), 2);
+    /// assert_eq!(thread.run(()).await?.into_state(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run(&self, input: impl IntoInput<S>) -> Run<S> {
+        self.begin("run", Begin::Input(input.into_output()))
+    }
+
+    /// Goes on where the thread stands: behind a breakpoint, or after a failure. Tasks that have
+    /// finished do not run again; tasks that wait for an answer keep waiting.
+    pub fn proceed(&self) -> Run<S> {
+        self.begin("proceed", Begin::Proceed(Ok(Vec::new())))
+    }
+
+    /// Answers the question `key` (its key, or its id) and goes on.
+    pub fn resume(&self, key: impl Into<String>, answer: impl Serialize) -> Run<S> {
+        let given = given(Some(key.into()), answer);
+        self.answered("resume", given.map(|given| vec![given]))
+    }
+
+    /// Answers several questions, by key or id, and goes on. Those without an answer keep waiting.
+    pub fn resume_all<K: Into<String>>(
+        &self,
+        answers: impl IntoIterator<Item = (K, impl Serialize)>,
+    ) -> Run<S> {
+        let answers = answers.into_iter();
+        let given = answers.map(|(key, value)| given(Some(key.into()), value));
+        self.answered("resume_all", given.collect())
+    }
+
+    /// Answers the only open question and goes on; an error when there are several, or none.
+    pub fn answer(&self, answer: impl Serialize) -> Run<S> {
+        let given = given(None, answer);
+        self.answered("answer", given.map(|given| vec![given]))
+    }
+
+    fn answered(&self, method: &'static str, given: Result<Vec<Given>, AgentError>) -> Run<S> {
+        self.begin(method, Begin::Proceed(given))
+    }
+
+    fn begin(&self, method: &'static str, begin: Begin<S>) -> Run<S> {
+        let begin = match self.whole(method) {
+            Ok(()) => begin,
+            Err(error) => Begin::Proceed(Err(error.into())),
+        };
+        let mut run = Run::begin(self.graph().clone(), begin).thread(self.id());
+        run.options.at = self.checkpoint();
+        run
+    }
+}

@@ -1,0 +1,247 @@
+//! Threads: what a graph remembers from run to run, and the one handle for it.
+//!
+//! [`CompiledStateGraph::thread`] gives the [`Thread`] of that name. It shows where the thread
+//! stands, starts runs on it, changes it from outside, and looks after its log. The graphs inside
+//! a thread have the same handle: [`Thread::subgraph`].
+
+mod admin;
+pub(crate) mod ancestry;
+mod interrupts;
+pub(crate) mod lease;
+pub(crate) mod load;
+mod log_view;
+mod prune;
+mod read;
+mod recovery;
+mod replay;
+mod restore;
+pub(crate) mod resume;
+pub(crate) mod resume_values;
+mod subgraph;
+mod task_state;
+mod update;
+mod write;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use admin::Keep;
+pub use lease::OnConflict;
+pub use recovery::Resumed;
+pub use subgraph::{SubgraphError, SubgraphPath};
+pub use update::{StateUpdate, ThreadUpdate};
+
+use crate::AgentError;
+use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer};
+use crate::graph::CompiledStateGraph;
+use crate::node::InnerGraph;
+use crate::state::State;
+
+/// A handle for one thread of a graph, or for a graph inside a thread.
+///
+/// [`CompiledStateGraph::thread`] makes one without any I/O: a thread exists once a run has stored
+/// something under its name. A handle is cheap to clone.
+///
+/// [`at`](Self::at) gives the same thread at one of its checkpoints. [`subgraph`](Self::subgraph)
+/// gives the handle of a graph inside it, which has a log of its own.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use langgraph::prelude::*;
+/// use langgraph::checkpoint::MemorySaver;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("a", |n: &i64| n + 1).add_node("b", |n: &i64| n * 2);
+/// graph.add_sequence(&["a", "b"]).interrupt_before(["b"]);
+/// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+///
+/// let thread = graph.thread("t");
+/// thread.run(1).await?; // pauses before `b`
+/// let snapshot = thread.state().await?.unwrap();
+/// assert_eq!((snapshot.values, &*snapshot.next[0]), (2, "b"));
+///
+/// thread.update(100).as_node("a").await?;
+/// assert_eq!(thread.proceed().await?.into_state(), 200);
+///
+/// // Back to before the update.
+/// assert_eq!(thread.at(snapshot.id).proceed().await?.into_state(), 4);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Thread<S: State> {
+    id: String,
+    /// The graph, with the thread's checkpointer.
+    graph: CompiledStateGraph<S>,
+    place: Place,
+    at: Option<CheckpointId>,
+}
+
+/// Where the graph of a handle is.
+#[derive(Clone)]
+enum Place {
+    /// The thread is the graph's own.
+    Root,
+    /// In a task of the thread, or in a graph in such a task.
+    Inside(Inside),
+}
+
+/// The way to a graph inside a thread.
+#[derive(Clone)]
+struct Inside {
+    root: Arc<dyn InnerGraph>,
+    path: SubgraphPath,
+}
+
+impl<S: State> CompiledStateGraph<S> {
+    /// The thread of that name. The graph needs a checkpointer.
+    ///
+    /// Nothing is read or written until a method of the handle is awaited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let thread = graph.thread("t");
+    /// assert!(thread.state().await?.is_none());
+    /// thread.run(1).await?;
+    /// assert_eq!(thread.state().await?.unwrap().values, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn thread(&self, id: impl Into<String>) -> Thread<S> {
+        Thread {
+            id: id.into(),
+            graph: self.clone(),
+            place: Place::Root,
+            at: None,
+        }
+    }
+
+    /// The threads that the graph's checkpointer keeps.
+    pub fn threads(&self) -> Threads<S> {
+        Threads {
+            graph: self.clone(),
+        }
+    }
+
+    fn saver_for(&self, thread: &str) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+        let missing = || CheckpointError::NoCheckpointer(thread.to_owned());
+        self.saver.as_ref().ok_or_else(missing)
+    }
+}
+
+impl<S: State> Thread<S> {
+    /// The name of the thread. A graph inside it has the same one.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The same thread at that checkpoint, instead of at its head: time travel.
+    ///
+    /// [`state`](Self::state) then shows the checkpoint as it was saved, and
+    /// [`lineage`](Self::lineage) what led to it. A run or an update starts from there; what came
+    /// after the checkpoint is kept. Methods that concern the whole thread take no notice of it.
+    ///
+    /// A [`subgraph`](Self::subgraph) of it is the graph inside as that checkpoint has it.
+    #[must_use]
+    pub fn at(&self, checkpoint: CheckpointId) -> Self {
+        Self {
+            at: Some(checkpoint),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn graph(&self) -> &CompiledStateGraph<S> {
+        &self.graph
+    }
+
+    /// The checkpoint that it is at, if not at the head.
+    pub(crate) fn checkpoint(&self) -> Option<CheckpointId> {
+        self.at
+    }
+
+    fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+        self.graph.saver_for(&self.id)
+    }
+
+    /// An error for a method that only whole threads have, called on a graph inside one.
+    pub(crate) fn whole(&self, method: &'static str) -> Result<(), SubgraphError> {
+        match &self.place {
+            Place::Root => Ok(()),
+            Place::Inside(inside) => Err(SubgraphError::PartOfThread {
+                thread: self.id.clone(),
+                path: inside.path.to_string(),
+                method,
+            }),
+        }
+    }
+
+    fn unknown_checkpoint(&self, id: CheckpointId) -> AgentError {
+        let thread = self.id.clone();
+        CheckpointError::UnknownCheckpoint { thread, id }.into()
+    }
+}
+
+impl<S: State> Clone for Thread<S> {
+    fn clone(&self) -> Self {
+        Self {
+            id: self.id.clone(),
+            graph: self.graph.clone(),
+            place: self.place.clone(),
+            at: self.at,
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Thread<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Thread");
+        shown.field("id", &self.id);
+        if let Place::Inside(inside) = &self.place {
+            shown.field("path", &inside.path.to_string());
+        }
+        shown.field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// The threads that a graph's checkpointer keeps. [`CompiledStateGraph::threads`] makes it.
+///
+/// Another graph's threads are among them, if it shares the checkpointer.
+pub struct Threads<S: State> {
+    graph: CompiledStateGraph<S>,
+}
+
+impl<S: State> Threads<S> {
+    fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+        self.graph.saver_for("*")
+    }
+}
+
+impl<S: State> Clone for Threads<S> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Threads<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Threads")
+            .field("graph", &self.graph)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,54 @@
+//! Changing a graph inside a thread from outside.
+
+use super::SubgraphError;
+use super::copy::copy_logs;
+use crate::AgentError;
+use crate::checkpoint::CheckpointId;
+use crate::state::State;
+use crate::thread::update::Change;
+use crate::thread::{Inside, Thread};
+
+impl<S: State> Thread<S> {
+    /// Makes a change of the graph inside. Where the thread would not go on with the call, the
+    /// change is made in a copy of the checkpoint around it.
+    pub(in crate::thread) async fn change_inside(
+        &self,
+        inside: &Inside,
+        change: Change<S>,
+    ) -> Result<CheckpointId, AgentError> {
+        let saver = self.saver()?;
+        let (thread, path) = (self.id.clone(), inside.path.to_string());
+        let mut way = self.resolve(inside).await?;
+        let Some(found) = way.found.take() else {
+            return Err(SubgraphError::NotStarted { thread, path }.into());
+        };
+        let log = self.open_inside(inside, found)?;
+        if !self.is_kept() && saver.head(&log.key).await?.is_none() {
+            return Err(SubgraphError::NotStarted { thread, path }.into());
+        }
+        let resources = std::mem::take(&mut way.resources);
+        if self.is_kept() || way.pending().is_some() {
+            let made = log.change(&log.key, resources, change, self.at).await?;
+            way.run_again(saver).await?;
+            return Ok(made);
+        }
+        if !inside.path.names_checkpoint() {
+            return Err(SubgraphError::Ended { thread, path }.into());
+        }
+        let copied = copy_logs(saver, &way, &inside.path, &log.key, self.at).await?;
+        let Some(copied) = copied else {
+            return Err(SubgraphError::Ended { thread, path }.into());
+        };
+        // The thread comes last: until then nobody sees what is below its copy.
+        let made = async {
+            let made = log.change(copied.key(), resources, change, self.at).await?;
+            inside.root.fork(saver, &self.id, copied.fork).await?;
+            Ok(made)
+        };
+        let made = made.await;
+        if made.is_err() {
+            copied.remove(saver).await;
+        }
+        made
+    }
+}
