@@ -57,7 +57,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("the graph asks `{}`: {}", interrupt.key, interrupt.payload);
     }
     println!("the answer is {answer}");
-    let outcome = graph.resume("post-1", "approve", answer == "yes").await?;
+    let outcome = graph
+        .thread("post-1")
+        .resume("approve", answer == "yes")
+        .await?;
     println!("{}", outcome.into_state().log.join(", "));
     Ok(())
 }

@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{thread}: {text} -> {}", reply.unwrap_or_default());
     }
     println!("the thread of ada, newest first:");
-    for snapshot in graph.history("ada").await? {
+    for snapshot in graph.thread("ada").history().await? {
         let count = snapshot.values.messages.len();
         println!(
             "step {}: {count} messages, next {:?}",

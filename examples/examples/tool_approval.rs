@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let word = words.next().unwrap_or_else(|| "reject".to_owned());
         println!("> {word}");
         let id = question.id.clone();
-        outcome = agent.resume("t", id, decision(&word)).await?;
+        outcome = agent.thread("t").resume(id, decision(&word)).await?;
     }
     for message in &outcome.state().messages[2..] {
         for line in show::steps(message) {

@@ -179,13 +179,13 @@ impl AgentError {
     /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
     /// graph.run(0).thread("t").await?;
     ///
-    /// let error = graph.answer("t", "a few").await.unwrap_err();
+    /// let error = graph.thread("t").answer("a few").await.unwrap_err();
     /// let refused = error.refused_answer().map(|refused| refused.to_string());
     /// assert_eq!(
     ///     refused.as_deref(),
     ///     Some("the answer to `how many` has the wrong form: invalid type: string \"a few\", expected i64")
     /// );
-    /// assert_eq!(graph.answer("t", 3).await?.into_state(), 3);
+    /// assert_eq!(graph.thread("t").answer(3).await?.into_state(), 3);
     /// # Ok(())
     /// # }
     /// ```

@@ -177,7 +177,7 @@ async fn b16_each_call_of_a_subgraph_counts_its_own_supersteps() {
 async fn b16_a_resumed_run_counts_from_its_own_start() {
     let graph = chain(4).checkpointer(Arc::new(MemorySaver::new()));
     graph.run(0).thread("t").limit(2).await.unwrap_err();
-    let outcome = graph.proceed("t").limit(2).await.unwrap();
+    let outcome = graph.thread("t").proceed().limit(2).await.unwrap();
     assert_eq!(outcome.into_state(), 4);
 }
 
@@ -485,7 +485,7 @@ async fn with_fail_fast_what_had_finished_is_kept_for_the_resume() {
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
     graph.run(4).thread("t").await.unwrap_err();
-    assert_eq!(graph.proceed("t").await.unwrap().into_state(), 5);
+    assert_eq!(graph.thread("t").proceed().await.unwrap().into_state(), 5);
     let counts = runs.map(|count| count.load(Ordering::SeqCst));
     assert_eq!(counts, [1, 2]);
 }

@@ -34,7 +34,7 @@ fn kept(graph: &StateGraph<Diary>) -> CompiledStateGraph<Diary> {
 }
 
 async fn log_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     snapshot.values.log
 }
 
@@ -55,7 +55,7 @@ async fn a_half_filled_join_survives_a_pause() {
 
     let paused = graph.run(()).thread("t").await.unwrap();
     assert_eq!(paused.interrupts().len(), 1);
-    let done = graph.resume("t", "name", "Ada").await.unwrap();
+    let done = graph.thread("t").resume("name", "Ada").await.unwrap();
     assert_eq!(done.state().log, ["quick", "slow", "Ada", "both"]);
     assert_eq!(log_of(&graph).await, done.state().log);
 }
@@ -75,10 +75,10 @@ async fn what_a_goto_from_outside_started_is_in_the_log() {
 
     graph.run(()).thread("t").await.unwrap();
     let command = Command::update(wrote("update")).and_goto("beside");
-    let done = graph.proceed("t").command(command).await.unwrap();
+    let done = graph.thread("t").proceed().command(command).await.unwrap();
     assert_eq!(done.state().log, ["first", "update", "beside", "after"]);
     assert_eq!(log_of(&graph).await, done.state().log);
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let logs: Vec<_> = history
         .iter()
         .map(|snapshot| snapshot.values.log.len())
@@ -99,9 +99,9 @@ async fn a_goto_beside_a_question_is_not_run_twice() {
 
     graph.run(()).thread("t").await.unwrap();
     let goto = Command::goto("beside");
-    let paused = graph.proceed("t").command(goto).await.unwrap();
+    let paused = graph.thread("t").proceed().command(goto).await.unwrap();
     assert_eq!(paused.interrupts().len(), 1);
-    let done = graph.resume("t", "name", "Ada").await.unwrap();
+    let done = graph.thread("t").resume("name", "Ada").await.unwrap();
     assert_eq!(done.state().log, ["Ada", "beside"]);
     assert_eq!(log_of(&graph).await, ["Ada", "beside"]);
 }
@@ -114,7 +114,7 @@ async fn an_unknown_goto_from_outside_changes_nothing() {
 
     graph.run(()).thread("t").await.unwrap();
     let command = Command::update(wrote("lost")).and_goto("nowhere");
-    let refused = graph.proceed("t").command(command).await;
+    let refused = graph.thread("t").proceed().command(command).await;
     assert!(matches!(refused, Err(AgentError::Routing { .. })));
     assert_eq!(log_of(&graph).await, ["a"]);
 }
@@ -137,7 +137,7 @@ async fn what_an_earlier_run_finished_is_told_and_marked() {
     let graph = kept(&graph);
 
     assert!(graph.run(()).thread("t").await.is_err());
-    let mut events = graph.proceed("t").stream(Mode::Updates);
+    let mut events = graph.thread("t").proceed().stream(Mode::Updates);
     let mut seen = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Update { node, cached, .. } = event.unwrap().kind {
@@ -163,7 +163,7 @@ async fn a_snapshot_tells_sent_tasks_from_others() {
     let graph = kept(&graph);
 
     graph.run(()).thread("t").await.unwrap();
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     let tasks: Vec<_> = snapshot
         .tasks
         .iter()
@@ -232,7 +232,7 @@ fn lost_once(target: &'static str) -> impl Fn(&Diary) -> Result<&'static str, No
 
 /// The tasks of the thread: which node, whether it failed, whether it has finished.
 async fn tasks_of(graph: &CompiledStateGraph<Diary>) -> Vec<(String, bool, bool)> {
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     let tasks = snapshot.tasks.iter();
     tasks
         .map(|task| {
@@ -263,7 +263,7 @@ async fn a_routers_failure_is_its_nodes_when_it_runs_alone() {
     let error = graph.run(()).thread("t").await.unwrap_err();
     assert_eq!(error.to_string(), "node `a` failed: no way");
     assert_eq!(tasks_of(&graph).await, [task("a", true, false)]);
-    let done = graph.proceed("t").await.unwrap();
+    let done = graph.thread("t").proceed().await.unwrap();
     assert_eq!(done.state().log, ["a", "b"]);
     assert_eq!(log_of(&graph).await, ["a", "b"]);
 }
@@ -301,7 +301,7 @@ async fn an_unknown_target_fails_its_task_and_keeps_the_siblings() {
     let expected = [task("stray", true, false), task("steady", false, true)];
     assert_eq!(tasks_of(&graph).await, expected);
     assert_eq!(log_of(&graph).await, ["steady"]);
-    let done = graph.proceed("t").await.unwrap();
+    let done = graph.thread("t").proceed().await.unwrap();
     assert_eq!(done.state().log, ["stray", "steady", "after"]);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
@@ -345,9 +345,9 @@ async fn an_input_is_kept_when_the_routers_of_start_fail() {
     graph.run(wrote("in")).thread("t").await.unwrap_err();
     assert_eq!(tasks_of(&graph).await, [task(START, true, false)]);
     assert!(log_of(&graph).await.is_empty());
-    let done = graph.proceed("t").await.unwrap();
+    let done = graph.thread("t").proceed().await.unwrap();
     assert_eq!(done.state().log, ["in", "a"]);
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let input = history.last().unwrap();
     assert_eq!(&*input.tasks[0].node, START);
     assert!(input.tasks[0].error.is_none());
@@ -371,10 +371,10 @@ async fn an_input_beside_a_question_asks_the_routers_of_start() {
     let graph = kept(&graph);
 
     graph.run(()).thread("t").await.unwrap();
-    graph.add_input("t", wrote("more")).await.unwrap();
-    let done = graph.proceed("t").await.unwrap();
+    graph.thread("t").add_input(wrote("more")).await.unwrap();
+    let done = graph.thread("t").proceed().await.unwrap();
     assert_eq!(done.interrupts().len(), 1);
-    let done = graph.resume("t", "name", "Ada").await.unwrap();
+    let done = graph.thread("t").resume("name", "Ada").await.unwrap();
     assert_eq!(done.state().log, ["more", "Ada", "side"]);
 }
 
@@ -388,7 +388,7 @@ async fn a_run_that_is_stored_at_its_end_has_one_checkpoint() {
         .add_sequence(&["a", "ask", "b"]);
     let graph = kept(&graph);
     let steps = async || -> Vec<i64> {
-        let history = graph.history("t").await.unwrap();
+        let history = graph.thread("t").history().await.unwrap();
         history.iter().map(|snapshot| snapshot.step).collect()
     };
 
@@ -397,16 +397,17 @@ async fn a_run_that_is_stored_at_its_end_has_one_checkpoint() {
     assert_eq!(paused.interrupts().len(), 1);
     assert_eq!(steps().await, [1]);
     let run = graph
-        .resume("t", "name", "Ada")
+        .thread("t")
+        .resume("name", "Ada")
         .durability(Durability::Exit);
     assert_eq!(run.await.unwrap().state().log, ["in", "a", "Ada", "b"]);
     assert_eq!(steps().await, [3, 1]);
     assert_eq!(log_of(&graph).await, ["in", "a", "Ada", "b"]);
 
     // Which node ran last is known without the checkpoints before.
-    let head = graph.history("t").await.unwrap()[1].id;
-    graph.update_state("t", wrote("x")).at(head).await.unwrap();
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let head = graph.thread("t").history().await.unwrap()[1].id;
+    graph.thread("t").at(head).update(wrote("x")).await.unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(*snapshot.next[0], *"ask");
     assert_eq!(snapshot.values.log, ["in", "a", "x"]);
 }

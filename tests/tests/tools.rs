@@ -354,7 +354,11 @@ async fn calls_in_one_node_ask_one_after_the_other() {
     while let [question] = outcome.interrupts() {
         keys.push(question.key.clone());
         let key = question.key.clone();
-        outcome = graph.resume("t", key, keys.len() == 1).await.unwrap();
+        outcome = graph
+            .thread("t")
+            .resume(key, keys.len() == 1)
+            .await
+            .unwrap();
     }
     assert_eq!(keys, ["c1/sure", "c2/sure"]);
     let texts: Vec<_> = answers(outcome.state())
@@ -382,7 +386,11 @@ async fn calls_as_tasks_ask_each_for_themselves() {
         ]
     );
     let answer = |index: usize| (outcome.interrupts()[index].id.clone(), index == 0);
-    let outcome = graph.resume_all("t", [answer(0), answer(1)]).await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .resume_all([answer(0), answer(1)])
+        .await
+        .unwrap();
     let texts: Vec<_> = answers(outcome.state())
         .into_iter()
         .map(|(.., text)| text)
@@ -409,7 +417,7 @@ async fn a_question_that_an_error_type_of_the_tool_hides_still_waits() {
         let input = calls([ToolCall::new("c1", "ask", json!({}))]);
         let outcome = graph.run(input).thread("t").await.unwrap();
         assert_eq!(outcome.interrupts()[0].key, key);
-        let outcome = graph.answer("t", "fine").await.unwrap();
+        let outcome = graph.thread("t").answer("fine").await.unwrap();
         assert_eq!(answers(outcome.state())[0].2, "fine");
     }
 }

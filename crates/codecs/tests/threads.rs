@@ -81,7 +81,7 @@ async fn a_thread_comes_back_in_every_format() {
     let plain = graph().compile().unwrap();
     let plain = plain.checkpointer(Arc::new(MemorySaver::new()));
     plain.run(()).thread("t").await.unwrap();
-    let expected = plain.resume("t", "name", "Ada").await.unwrap();
+    let expected = plain.thread("t").resume("name", "Ada").await.unwrap();
     let expected = expected.state();
     assert_eq!(expected.best, Some(17.0 / 3.0));
 
@@ -93,9 +93,9 @@ async fn a_thread_comes_back_in_every_format() {
         assert_eq!(paused.interrupts().len(), 1, "{name}");
         // Another program goes on.
         let (second, _) = kept(&store, formats);
-        let done = second.resume("t", "name", "Ada").await.unwrap();
+        let done = second.thread("t").resume("name", "Ada").await.unwrap();
         assert_eq!(done.state(), expected, "{name}");
-        let history = second.history("t").await.unwrap();
+        let history = second.thread("t").history().await.unwrap();
         let steps: Vec<_> = history.iter().map(|snapshot| snapshot.step).collect();
         assert_eq!(steps, [4, 3, 2, 1, 0, -1], "{name}");
         assert_eq!(&history[0].values, expected, "{name}");
@@ -111,21 +111,21 @@ async fn several_formats_in_one_log_are_read_by_their_tags() {
 
     let secret = Formats::new(Encrypted::new(Zstd::new(MessagePack), key()));
     let (secret, saver) = kept(&store, secret);
-    secret.resume("t", "name", "Ada").await.unwrap();
+    secret.thread("t").resume("name", "Ada").await.unwrap();
     let tags = saver.rows().into_iter().filter_map(|row| row.payload);
     let tags: Vec<_> = tags.map(|payload| payload.format.to_string()).collect();
     assert!(tags.iter().all(|tag| tag == "aead+zstd+messagepack"));
     assert!(tags.len() > 3);
 
     let (json, _) = kept(&store, Formats::default());
-    let error = json.get_state("t").await.unwrap_err();
+    let error = json.thread("t").state().await.unwrap_err();
     let text = error.to_string();
     assert!(text.contains("`aead+zstd+messagepack`"), "{text}");
     assert!(text.contains("thread `t`"), "{text}");
 
     let reads = Formats::default().and_read(Encrypted::new(Zstd::new(MessagePack), key()));
     let (json, _) = kept(&store, reads);
-    let state = json.get_state("t").await.unwrap().unwrap();
+    let state = json.thread("t").state().await.unwrap().unwrap();
     assert_eq!(state.values.answers, ["a secret greeting", "Ada"]);
     assert_eq!(state.values.best, Some(17.0 / 3.0));
 }
@@ -174,7 +174,7 @@ async fn no_payload_of_an_encrypted_thread_is_readable() {
     let secret = Encrypted::new(Json, Key::new("k", &[1; 32]));
     let (graph, saver) = kept(&store, Formats::new(secret));
     graph.run(()).thread("t").await.unwrap();
-    graph.resume("t", "name", "Ada").await.unwrap();
+    graph.thread("t").resume("name", "Ada").await.unwrap();
     let secret = b"a secret greeting";
     let rows = saver.rows();
     assert!(rows.iter().any(|row| row.kind == RowKind::Argument));
@@ -243,7 +243,7 @@ async fn what_json_cannot_hold_is_migrated_all_the_same() {
             .add_sequence(&["a"]);
         let graph = graph.compile().unwrap();
         let graph = graph.checkpointer(OverMemory::new(&store, formats));
-        let state = graph.get_state("t").await.unwrap().unwrap().values;
+        let state = graph.thread("t").state().await.unwrap().unwrap().values;
         assert_eq!(state.by_number, BTreeMap::from([(7, 1.5)]));
         assert_eq!(state.bytes, [1, 255]);
     }

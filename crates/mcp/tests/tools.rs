@@ -134,7 +134,7 @@ async fn what_a_server_asks_pauses_the_run_and_the_answer_reaches_it() {
         assert_eq!(schema["properties"]["guests"]["type"], "integer");
         let key = asked.key.clone();
         assert!(key.ends_with("book_table/guests"), "{key}");
-        let outcome = graph.resume("t", key, answer).await.unwrap();
+        let outcome = graph.thread("t").resume(key, answer).await.unwrap();
         let (success, text) = answers(outcome.state()).remove(0);
         assert!(success);
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);

@@ -96,7 +96,7 @@ impl Work {
         for _ in NODES {
             self.go_on.send(()).unwrap();
         }
-        let outcome = self.graph.proceed("t").await;
+        let outcome = self.graph.thread("t").proceed().await;
         let started = std::iter::from_fn(|| self.started.try_recv().ok()).collect();
         (outcome.map(|outcome| outcome.into_state().visits), started)
     }
@@ -122,7 +122,7 @@ async fn a_run_goes_on_with_new_connections() {
     }
     let state = running.await.unwrap().unwrap().into_state();
     assert_eq!(state.visits, NODES);
-    let snapshot = work.graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = work.graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.values.visits, NODES);
 }
 
@@ -160,7 +160,7 @@ async fn a_run_whose_record_is_cut_off_fails_and_goes_on_where_the_log_ends() {
     );
 
     // What was acknowledged is there, and `c` was not.
-    let snapshot = work.graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = work.graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.values.visits, ["a", "b"]);
     assert_eq!(&*snapshot.next[0], "c");
     let (visits, started) = work.rest().await;

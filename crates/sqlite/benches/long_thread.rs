@@ -138,7 +138,11 @@ async fn main() -> Outcome<()> {
 /// Loads the thread, and reads its messages from one text.
 async fn loading(path: &Path) -> Outcome<()> {
     let graph = chat::chat(MESSAGES, Arc::new(SqliteSaver::open(path)?), |_| ())?;
-    let thread = graph.get_state("t").await?.ok_or("there is no thread")?;
+    let thread = graph
+        .thread("t")
+        .state()
+        .await?
+        .ok_or("there is no thread")?;
     let json = serde_json::to_vec(&thread.values.messages)?;
     drop(thread);
     // In turns: whether memory is given back, to be asked for anew, is a large part of both.
@@ -149,7 +153,7 @@ async fn loading(path: &Path) -> Outcome<()> {
         drop(black_box(messages));
         let read = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        drop(black_box(graph.get_state("t").await?));
+        drop(black_box(graph.thread("t").state().await?));
         rounds.push((read, start.elapsed().as_secs_f64()));
     }
     // The round in the middle, by its ratio.

@@ -68,7 +68,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         visit(&file, name).await?;
     }
     let book = guest_book(&file)?;
-    for snapshot in book.history("guest book").await?.iter().rev() {
+    for snapshot in book.thread("guest book").history().await?.iter().rev() {
         let visitors = snapshot.values.visitors.join(", ");
         println!("step {}: {visitors}", snapshot.step);
     }

@@ -53,7 +53,7 @@ use place::Place;
 /// // Another process, say.
 /// let kept = graph.checkpointer(Arc::new(SqliteSaver::open(&path)?));
 /// kept.run(()).thread("t").await?; // goes on from 2
-/// assert_eq!(kept.get_state("t").await?.map(|snapshot| snapshot.values), Some(3));
+/// assert_eq!(kept.thread("t").state().await?.map(|snapshot| snapshot.values), Some(3));
 /// # Ok(())
 /// # }
 /// ```

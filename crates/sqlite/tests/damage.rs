@@ -26,8 +26,8 @@ async fn thread() -> (tempfile::TempDir, PathBuf) {
 async fn damage(path: &Path) -> String {
     let saver = Arc::new(SqliteSaver::open(path).unwrap());
     let graph = chat::chat(40, saver, |_| ()).unwrap();
-    let history = graph.history("t").await.map(|_| ());
-    let state = graph.get_state("t").await.map(|_| ());
+    let history = graph.thread("t").history().await.map(|_| ());
+    let state = graph.thread("t").state().await.map(|_| ());
     let [history, state] = [history, state].map(|read| match read.unwrap_err() {
         AgentError::Checkpoint(error) => error,
         other => panic!("{other}"),

@@ -49,7 +49,7 @@ async fn j3_a_thread_of_5000_messages_takes_little_more_than_its_messages() {
     );
 
     let graph = chat::chat(5_000, Arc::new(SqliteSaver::open(&path).unwrap()), |_| ()).unwrap();
-    let found = graph.get_state("t").await.unwrap().unwrap();
+    let found = graph.thread("t").state().await.unwrap().unwrap();
     assert!(found.values == *done.state());
 
     // Without optimization, and beside other tests: a bound for what it should not become again.
@@ -60,7 +60,7 @@ async fn j3_a_thread_of_5000_messages_takes_little_more_than_its_messages() {
         let read: Vec<Message> = serde_json::from_slice(&json).unwrap();
         reading = reading.min(start.elapsed());
         let start = Instant::now();
-        let loaded = graph.get_state("t").await.unwrap().unwrap();
+        let loaded = graph.thread("t").state().await.unwrap().unwrap();
         loading = loading.min(start.elapsed());
         assert_eq!(read.len(), loaded.values.messages.len());
     }

@@ -184,7 +184,7 @@ impl ToolNode {
     /// let request = ApprovalRequest::of(&outcome.interrupts()[0]).unwrap();
     /// assert_eq!(request.call.name, "wipe");
     ///
-    /// let outcome = agent.resume("t", "c1", ToolDecision::reject("Not the disk!")).await?;
+    /// let outcome = agent.thread("t").resume("c1", ToolDecision::reject("Not the disk!")).await?;
     /// assert_eq!(outcome.state().messages[2].text(), "Not the disk!");
     /// # Ok(())
     /// # }

@@ -28,7 +28,7 @@ use super::{
 ///
 /// graph.run(1).thread("t").await?;
 /// graph.run(()).thread("t").await?; // goes on from 2
-/// assert_eq!(graph.get_state("t").await?.map(|snapshot| snapshot.values), Some(3));
+/// assert_eq!(graph.thread("t").state().await?.map(|snapshot| snapshot.values), Some(3));
 /// # Ok(())
 /// # }
 /// ```

@@ -134,6 +134,8 @@ impl Session {
             Some(index) => Some(self.checkpoint(thread, index).await?),
             None => None,
         };
+        let handle = self.graph.thread(thread);
+        let handle = at.map_or(handle.clone(), |at| handle.at(at));
         match &action.what {
             Do::Invoke { input } => {
                 let run = self.input(input, thread)?;
@@ -166,10 +168,10 @@ impl Session {
                 self.stream(run, wanted).await
             }
             Do::GetState { subgraphs } => {
-                let found = match at {
-                    _ if *subgraphs => self.graph.get_state_with_subgraphs(thread, at).await?,
-                    Some(id) => self.graph.get_state_at(thread, id).await?,
-                    None => self.graph.get_state(thread).await?,
+                let found = if *subgraphs {
+                    handle.state_with_subgraphs().await?
+                } else {
+                    handle.state().await?
                 };
                 let found = match found {
                     Some(found) if at.is_none() => Some(self.without_joined(thread, found).await?),
@@ -179,17 +181,17 @@ impl Session {
                 Ok(json!({ "state": snapshot::state(found.as_ref(), graph) }))
             }
             Do::GetHistory {} => {
-                let history = self.graph.history(thread).await?;
+                let history = handle.history().await?;
                 Ok(json!({ "history": snapshot::history(&history) }))
             }
             Do::UpdateState(update) => {
-                let change = update::one(&self.graph, &self.schema, thread, update)?;
-                update::make(change, at).await?;
+                let change = update::one(&handle, &self.schema, update)?;
+                update::make(change).await?;
                 Ok(json!({ "ok": true }))
             }
             Do::BulkUpdate { supersteps } => {
-                for change in update::several(&self.graph, &self.schema, thread, supersteps)? {
-                    update::make(change, at).await?;
+                for change in update::several(&handle, &self.schema, supersteps)? {
+                    update::make(change).await?;
                 }
                 Ok(json!({ "ok": true }))
             }
@@ -202,7 +204,7 @@ impl Session {
         thread: &str,
         found: Snapshot<Dynamic>,
     ) -> Result<Snapshot<Dynamic>, Trouble> {
-        let saved = self.graph.get_state_at(thread, found.id).await?;
+        let saved = self.graph.thread(thread).at(found.id).state().await?;
         Ok(match saved {
             Some(saved) => snapshot::of_the_first(saved.tasks.len(), found),
             None => found,
@@ -210,7 +212,7 @@ impl Session {
     }
 
     async fn checkpoint(&self, thread: &str, index: usize) -> Result<CheckpointId, Trouble> {
-        let history = self.graph.history(thread).await?;
+        let history = self.graph.thread(thread).history().await?;
         let found = history.get(index).map(|snapshot| snapshot.id);
         found.ok_or_else(|| Trouble::Unable(format!("no checkpoint {index}")))
     }
@@ -218,7 +220,7 @@ impl Session {
     /// A run with an input; `null` goes on with the thread.
     fn input(&self, input: &Value, thread: &str) -> Result<Run<Dynamic>, Trouble> {
         match input {
-            Value::Null => Ok(self.graph.proceed(thread)),
+            Value::Null => Ok(self.graph.thread(thread).proceed()),
             Value::Object(map) => Ok(self.graph.run(writes::input(&self.schema, literal(map)?))),
             other => Err(Trouble::Unable(format!("no input: {other}"))),
         }
@@ -228,16 +230,16 @@ impl Session {
     async fn command(&self, spec: &CommandSpec, thread: &str) -> Result<Run<Dynamic>, Trouble> {
         let command = self.spelled(spec)?;
         let run = match (&spec.resume, &spec.resume_map) {
-            (Some(answer), _) => self.graph.answer(thread, answer),
+            (Some(answer), _) => self.graph.thread(thread).answer(answer),
             (None, Some(pairs)) => {
                 let answers = self.named(pairs, thread).await?;
-                self.graph.resume_all(thread, answers)
+                self.graph.thread(thread).resume_all(answers)
             }
             (None, None) => {
                 let known = !self.keeps || self.knows(thread).await?;
                 let command = command.unwrap_or_default();
                 return Ok(if known {
-                    self.graph.proceed(thread).command(command)
+                    self.graph.thread(thread).proceed().command(command)
                 } else {
                     // In Python an input starts START's edges too, wherever it goes.
                     let begins = DynamicUpdate {
@@ -276,7 +278,7 @@ impl Session {
         pairs: &[(Value, Value)],
         thread: &str,
     ) -> Result<Vec<(String, Value)>, Trouble> {
-        let snapshot = self.graph.get_state(thread).await?;
+        let snapshot = self.graph.thread(thread).state().await?;
         let mut open = snapshot.as_ref().map_or_else(Vec::new, snapshot::open);
         let mut named = Vec::new();
         for (payload, answer) in pairs {
@@ -320,7 +322,7 @@ impl Session {
     }
 
     async fn knows(&self, thread: &str) -> Result<bool, Trouble> {
-        Ok(self.keeps && self.graph.get_state(thread).await?.is_some())
+        Ok(self.keeps && self.graph.thread(thread).state().await?.is_some())
     }
 
     async fn invoke(&self, run: Run<Dynamic>, goes_on: bool) -> Result<Value, Trouble> {

@@ -1,8 +1,8 @@
 //! Updates from outside: Python's reserved nodes are methods here.
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId};
-use langgraph::run::{StateUpdate, ThreadUpdate};
-use langgraph::{AgentError, Command, CompiledStateGraph, START};
+use langgraph::thread::{StateUpdate, Thread, ThreadUpdate};
+use langgraph::{AgentError, Command, START};
 use serde_json::{Map, Value};
 
 use super::action::literal;
@@ -11,27 +11,22 @@ use super::schema::Schema;
 use super::state::Dynamic;
 use super::writes;
 
-type Graph = CompiledStateGraph<Dynamic>;
-
 /// The change that one update asks for.
 ///
 /// # Errors
 ///
 /// When its values are no expressions.
 pub(super) fn one(
-    graph: &Graph,
+    thread: &Thread<Dynamic>,
     schema: &Schema,
-    thread: &str,
     update: &UpdateSpec,
 ) -> Result<ThreadUpdate<Dynamic>, String> {
     Ok(match (update.as_node.as_deref(), &update.values) {
-        (Some("__input__"), values) => graph.add_input(thread, input(schema, values.as_ref())?),
-        (Some("__end__"), None) => graph.clear_pending(thread),
-        (Some("__copy__"), None) => graph.copy_checkpoint(thread),
-        (Some(node), _) => graph
-            .update_state(thread, written(schema, update)?)
-            .as_node(node),
-        (None, _) => graph.update_state(thread, written(schema, update)?),
+        (Some("__input__"), values) => thread.add_input(input(schema, values.as_ref())?),
+        (Some("__end__"), None) => thread.clear_pending(),
+        (Some("__copy__"), None) => thread.fork(),
+        (Some(node), _) => thread.update(written(schema, update)?).as_node(node),
+        (None, _) => thread.update(written(schema, update)?),
     })
 }
 
@@ -41,9 +36,8 @@ pub(super) fn one(
 ///
 /// When their values are no expressions.
 pub(super) fn several(
-    graph: &Graph,
+    thread: &Thread<Dynamic>,
     schema: &Schema,
-    thread: &str,
     supersteps: &[Vec<UpdateSpec>],
 ) -> Result<Vec<ThreadUpdate<Dynamic>>, String> {
     let mut changes = Vec::new();
@@ -52,7 +46,7 @@ pub(super) fn several(
         if first.as_node.as_deref() != Some("__input__") {
             break;
         }
-        changes.push(one(graph, schema, thread, first)?);
+        changes.push(one(thread, schema, first)?);
         rest = others;
     }
     if rest.is_empty() && !changes.is_empty() {
@@ -69,25 +63,18 @@ pub(super) fn several(
         });
         updates.push(superstep.collect::<Result<Vec<_>, String>>()?);
     }
-    changes.push(graph.update_supersteps(thread, updates));
+    changes.push(thread.update_supersteps(updates));
     Ok(changes)
 }
 
-/// Makes a change, at that checkpoint if there is one.
+/// Makes a change.
 ///
 /// # Errors
 ///
 /// When the library refuses it.
-pub(super) async fn make(
-    change: ThreadUpdate<Dynamic>,
-    at: Option<CheckpointId>,
-) -> Result<CheckpointId, AgentError> {
-    let made = match at {
-        Some(at) => change.at(at).await,
-        None => change.await,
-    };
+pub(super) async fn make(change: ThreadUpdate<Dynamic>) -> Result<CheckpointId, AgentError> {
     // In Python there is nothing to copy then, which is one more update that is refused.
-    made.map_err(|error| match error {
+    change.await.map_err(|error| match error {
         AgentError::Checkpoint(CheckpointError::UnknownThread(thread)) => {
             CheckpointError::InvalidUpdate(thread).into()
         }

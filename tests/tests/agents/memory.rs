@@ -131,7 +131,7 @@ async fn e15_a_loop_that_loads_and_saves_equals_a_graph_with_a_checkpointer() {
         assert_eq!(shown(&by_graph.messages), shown(&by_hand.messages));
     }
     for (thread, messages) in [("a", 6), ("b", 2)] {
-        let saved = kept.get_state(thread).await.unwrap().unwrap().values;
+        let saved = kept.thread(thread).state().await.unwrap().unwrap().values;
         let by_hand = caller.load_state(thread);
         assert_eq!(shown(&saved.messages), shown(&by_hand.messages));
         assert_eq!(saved.messages.len(), messages);

@@ -58,14 +58,14 @@ async fn j8_a_paused_thread_whose_next_node_was_renamed_goes_on() {
             let store = Arc::new(MemorySaver::new());
             let old = on(&asks_then("ask", "publish", None), &store, bytes);
             old.run(()).thread("t").await.unwrap();
-            let paused = old.resume("t", "name", "Ada").await.unwrap();
+            let paused = old.thread("t").resume("name", "Ada").await.unwrap();
             assert!(matches!(paused, Outcome::Interrupted { .. }));
 
             let new = asks_then("ask", "print", Some((way, "publish")));
             let new = on(&new, &store, bytes);
-            let state = new.get_state("t").await.unwrap().unwrap();
+            let state = new.thread("t").state().await.unwrap().unwrap();
             assert_eq!(*state.next, ["print".into()], "{way:?}");
-            let done = new.proceed("t").await.unwrap();
+            let done = new.thread("t").proceed().await.unwrap();
             assert_eq!(done.state().log, ["Ada", "last"], "{way:?}, bytes: {bytes}");
         }
     }
@@ -83,7 +83,7 @@ async fn j8_a_question_of_a_renamed_node_is_answered() {
         let mut new = asks_then("question", "last", None);
         new.add_node_alias("ask", "question");
         let new = on(&new, &store, bytes);
-        let paused = new.resume("t", "name", "Ada").await.unwrap();
+        let paused = new.thread("t").resume("name", "Ada").await.unwrap();
         assert_eq!(paused.state().log, ["Ada"]);
     }
 }
@@ -115,7 +115,7 @@ async fn j8_a_pending_send_to_a_renamed_worker_arrives() {
         old.run(()).thread("t").await.unwrap();
         let mut new = sends("cry");
         new.add_node_alias("shout", "cry");
-        let done = on(&new, &store, bytes).proceed("t").await.unwrap();
+        let done = on(&new, &store, bytes).thread("t").proceed().await.unwrap();
         assert_eq!(done.state().log, ["plan", "ONE", "TWO"], "bytes: {bytes}");
     }
 }
@@ -162,7 +162,7 @@ async fn j8_where_a_finished_task_leads_is_kept_by_name() {
             let mut new = decided(goto, "b", "a");
             new.add_node_alias("c", "a");
             let done = on(&new, &store, bytes);
-            let done = done.resume("t", "name", "Ada").await.unwrap();
+            let done = done.thread("t").resume("name", "Ada").await.unwrap();
             let log = &done.state().log;
             assert_eq!(
                 *log,
@@ -199,7 +199,7 @@ async fn j8_a_half_filled_join_of_renamed_nodes_is_filled() {
         new.add_node_alias("quick", "fast")
             .add_node_alias("both", "all");
         let new = on(&new, &store, bytes);
-        let done = new.resume("t", "name", "Ada").await.unwrap();
+        let done = new.thread("t").resume("name", "Ada").await.unwrap();
         assert_eq!(done.state().log, ["quick", "slow", "Ada", "both"]);
     }
 }
@@ -230,7 +230,7 @@ async fn j8_a_graph_inside_a_renamed_node_goes_on_where_it_was() {
         let mut new = outer("crew", "question");
         new.add_node_alias("team", "crew");
         let new = on(&new, &store, bytes);
-        let done = new.resume("t", "name", "Ada").await.unwrap();
+        let done = new.thread("t").resume("name", "Ada").await.unwrap();
         // `first` did not run again.
         assert_eq!(done.state().log, ["first", "Ada"], "bytes: {bytes}");
     }
@@ -258,15 +258,15 @@ async fn j8_a_deferred_node_that_was_renamed_or_removed() {
         let store = Arc::new(MemorySaver::new());
         let old = on(&defers("last"), &store, bytes);
         old.run(()).thread("t").await.unwrap();
-        old.resume("t", "name", "Ada").await.unwrap();
+        old.thread("t").resume("name", "Ada").await.unwrap();
 
         let gone = on(&defers("end"), &store, bytes);
-        let error = gone.proceed("t").await.unwrap_err();
+        let error = gone.thread("t").proceed().await.unwrap_err();
         assert!(error.to_string().contains("node `last`"), "{error}");
 
         let mut new = defers("end");
         new.add_node_alias("last", "end");
-        let done = on(&new, &store, bytes).proceed("t").await.unwrap();
+        let done = on(&new, &store, bytes).thread("t").proceed().await.unwrap();
         assert_eq!(done.state().log, ["quick", "Ada", "slow", "last"]);
     }
 }
@@ -279,13 +279,13 @@ async fn j8_a_pending_node_that_is_gone_is_named() {
         old.set_name("desk");
         let old = on(&old, &store, bytes);
         old.run(()).thread("t").await.unwrap();
-        old.resume("t", "name", "Ada").await.unwrap();
+        old.thread("t").resume("name", "Ada").await.unwrap();
         let fingerprint = old.topology().fingerprint();
 
         let mut new = asks_then("ask", "print", None);
         new.set_name("desk");
         let new = on(&new, &store, bytes);
-        let error = new.proceed("t").await.unwrap_err();
+        let error = new.thread("t").proceed().await.unwrap_err();
         let AgentError::Checkpoint(CheckpointError::UnknownNode {
             thread,
             node,
@@ -316,7 +316,7 @@ async fn j8_a_thread_whose_next_node_is_gone_is_read_and_moved_on() {
             let store = Arc::new(MemorySaver::new());
             let old = on(&asks_then("ask", "publish", None), &store, bytes);
             old.run(()).thread("t").await.unwrap();
-            old.resume("t", "name", "Ada").await.unwrap();
+            old.thread("t").resume("name", "Ada").await.unwrap();
             let mut new = StateGraph::<Diary>::new();
             new.add_node("ask", ask)
                 .add_node("print", writer("print"))
@@ -324,28 +324,28 @@ async fn j8_a_thread_whose_next_node_is_gone_is_read_and_moved_on() {
             on(&new, &store, bytes)
         };
         let graph = paused().await;
-        let state = graph.get_state("t").await.unwrap().unwrap();
+        let state = graph.thread("t").state().await.unwrap().unwrap();
         assert_eq!(state.values.log, ["Ada"]);
         assert_eq!(*state.next, ["publish".into()]);
-        assert_eq!(graph.history("t").await.unwrap().len(), 3);
+        assert_eq!(graph.thread("t").history().await.unwrap().len(), 3);
 
         // Written as the node before it, it goes on behind that.
-        let update = graph.update_state("t", wrote("moved"));
+        let update = graph.thread("t").update(wrote("moved"));
         update.as_node("ask").await.unwrap();
-        let done = graph.proceed("t").await.unwrap();
+        let done = graph.thread("t").proceed().await.unwrap();
         assert_eq!(done.state().log, ["Ada", "moved", "print"]);
 
         // Nothing is pending any more.
         let graph = paused().await;
-        graph.clear_pending("t").await.unwrap();
-        let state = graph.get_state("t").await.unwrap().unwrap();
+        graph.thread("t").clear_pending().await.unwrap();
+        let state = graph.thread("t").state().await.unwrap().unwrap();
         assert!(state.next.is_empty());
-        assert!(graph.proceed("t").await.is_ok());
+        assert!(graph.thread("t").proceed().await.is_ok());
 
         // A new input drops what was pending.
         let graph = paused().await;
         graph.run(wrote("again")).thread("t").await.unwrap();
-        let done = graph.resume("t", "name", "Bea").await.unwrap();
+        let done = graph.thread("t").resume("name", "Bea").await.unwrap();
         assert_eq!(done.state().log, ["Ada", "again", "Bea", "print"]);
     }
 }

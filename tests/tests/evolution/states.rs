@@ -102,7 +102,7 @@ async fn j8_fields_that_were_renamed_removed_and_added_are_read() {
     let new =
         graph::<second::Order>(|| second::OrderUpdate::default().notes(vec!["second".to_owned()]));
     let new = on(&new, &store, true);
-    let done = new.proceed("t").await.unwrap();
+    let done = new.thread("t").proceed().await.unwrap();
     let expected = second::Order {
         customer: "Ada".to_owned(),
         euros: 12.5,
@@ -111,7 +111,7 @@ async fn j8_fields_that_were_renamed_removed_and_added_are_read() {
     };
     assert_eq!(*done.state(), expected);
     // The log holds both names, and is read from either side of the change.
-    let state = new.get_state("t").await.unwrap().unwrap();
+    let state = new.thread("t").state().await.unwrap().unwrap();
     assert_eq!(state.values, expected);
 }
 
@@ -123,7 +123,7 @@ async fn j8_older_versions_are_migrated() {
 
     let new = graph::<third::Order>(|| third::OrderUpdate::default().log(vec!["third".to_owned()]));
     let new = on(&new, &store, true);
-    let done = new.proceed("t").await.unwrap();
+    let done = new.thread("t").proceed().await.unwrap();
     assert_eq!(
         *done.state(),
         third::Order {
@@ -132,7 +132,7 @@ async fn j8_older_versions_are_migrated() {
             log: ["ordered", "first", "third"].map(str::to_owned).to_vec(),
         }
     );
-    let logs: Vec<_> = new.history("t").await.unwrap();
+    let logs: Vec<_> = new.thread("t").history().await.unwrap();
     assert_eq!(logs.last().unwrap().values, third::Order::default());
 }
 
@@ -146,7 +146,11 @@ async fn j8_a_migration_that_fails_is_an_error_of_the_thread() {
     };
     old.run(order).thread("t").await.unwrap();
     let new = graph::<third::Order>(third::OrderUpdate::default);
-    let error = on(&new, &store, true).proceed("t").await.unwrap_err();
+    let error = on(&new, &store, true)
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap_err();
     let text = error.to_string();
     assert!(text.contains("thread `t`"), "{text}");
     assert!(text.contains("nobody owes us less than nothing"), "{text}");
@@ -159,7 +163,7 @@ async fn j8_what_a_newer_version_has_written_is_an_error_that_says_so() {
     on(&new, &store, true).run(()).thread("t").await.unwrap();
 
     let old = on(&before(), &store, true);
-    let error = old.proceed("t").await.unwrap_err();
+    let error = old.thread("t").proceed().await.unwrap_err();
     assert!(matches!(
         error,
         AgentError::Checkpoint(CheckpointError::Unreadable { .. })
@@ -178,7 +182,11 @@ async fn a_state_of_the_same_version_needs_no_migration() {
         let store = Arc::new(MemorySaver::new());
         let graph = graph::<third::Order>(|| third::OrderUpdate::default().cents(7));
         on(&graph, &store, bytes).run(()).thread("t").await.unwrap();
-        let done = on(&graph, &store, bytes).proceed("t").await.unwrap();
+        let done = on(&graph, &store, bytes)
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap();
         assert_eq!(done.state().cents, 7);
     }
 }

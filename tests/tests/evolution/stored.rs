@@ -58,7 +58,7 @@ async fn a_graph_inside_that_cannot_be_stored_is_named_when_the_run_starts() {
         text.contains("`inside`") && text.contains("Secret"),
         "{text}"
     );
-    assert!(kept.get_state("t").await.unwrap().is_none());
+    assert!(kept.thread("t").state().await.unwrap().is_none());
 }
 
 #[tokio::test]

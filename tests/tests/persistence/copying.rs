@@ -32,7 +32,7 @@ fn asking() -> CompiledStateGraph<Diary> {
 async fn questions_are_answered_on_a_copy_and_on_the_original() {
     let graph = asking();
     graph.run(wrote("in")).thread("t").await.unwrap();
-    graph.copy_thread("t", "u").await.unwrap();
+    graph.thread("t").copy("u").await.unwrap();
     assert_eq!(shown(&graph, "t").await, shown(&graph, "u").await);
     let questions = state(&graph, "t").await.interrupts;
     assert_eq!(state(&graph, "u").await.interrupts, questions);
@@ -40,7 +40,11 @@ async fn questions_are_answered_on_a_copy_and_on_the_original() {
 
     for (thread, names) in [("t", ["Ada", "Bob"]), ("u", ["Eve", "Max"])] {
         for (question, name) in questions.iter().zip(names) {
-            graph.resume(thread, &question.id, name).await.unwrap();
+            graph
+                .thread(thread)
+                .resume(&question.id, name)
+                .await
+                .unwrap();
         }
     }
     let ends = |[inner, own]: [&str; 2]| ["in", "x@1", inner, own, "after@4"].map(str::to_owned);
@@ -51,7 +55,7 @@ async fn questions_are_answered_on_a_copy_and_on_the_original() {
     graph.run(wrote("more")).thread("u").await.unwrap();
     assert_eq!(log_of(&graph, "t").await, ends(["Ada", "Bob"]));
     assert_eq!(state(&graph, "u").await.interrupts.len(), 2);
-    graph.delete_thread("t").await.unwrap();
+    graph.thread("t").delete().await.unwrap();
     assert_eq!(state(&graph, "u").await.interrupts.len(), 2);
 }
 
@@ -61,13 +65,13 @@ async fn a_copy_has_a_name_of_its_own() {
     graph.run(()).thread("t").await.unwrap();
     graph.run(()).thread("u").await.unwrap();
     let before = shown(&graph, "u").await;
-    let taken = graph.copy_thread("t", "u").await.unwrap_err();
+    let taken = graph.thread("t").copy("u").await.unwrap_err();
     assert!(matches!(
         taken,
         AgentError::Checkpoint(CheckpointError::ThreadExists(thread)) if thread == "u"
     ));
     assert_eq!(shown(&graph, "u").await, before);
-    let missing = graph.copy_thread("v", "w").await.unwrap_err();
+    let missing = graph.thread("v").copy("w").await.unwrap_err();
     assert!(matches!(
         missing,
         AgentError::Checkpoint(CheckpointError::UnknownThread(thread)) if thread == "v"
@@ -75,7 +79,7 @@ async fn a_copy_has_a_name_of_its_own() {
 }
 
 async fn names(graph: &CompiledStateGraph<Diary>, filter: ThreadFilter) -> Vec<String> {
-    let threads = graph.threads(filter).await.unwrap();
+    let threads = graph.threads().list(filter).await.unwrap();
     threads.into_iter().map(|info| info.thread).collect()
 }
 
@@ -118,16 +122,16 @@ async fn idle_threads_go() {
     tokio::time::sleep(Duration::from_millis(60)).await;
     graph.run(()).thread("young").await.unwrap();
     let idle = Duration::from_millis(50);
-    assert_eq!(graph.delete_idle_threads(idle).await.unwrap(), 1);
+    assert_eq!(graph.threads().delete_idle(idle).await.unwrap(), 1);
     assert_eq!(names(&graph, ThreadFilter::new()).await, ["young"]);
-    assert!(graph.get_state("old").await.unwrap().is_none());
-    assert_eq!(graph.usage("old").await.unwrap(), Usage::default());
+    assert!(graph.thread("old").state().await.unwrap().is_none());
+    assert_eq!(graph.thread("old").usage().await.unwrap(), Usage::default());
     assert_eq!(state(&graph, "young").await.interrupts.len(), 2);
     let hour = Duration::from_secs(3600);
-    assert_eq!(graph.delete_idle_threads(hour).await.unwrap(), 0);
+    assert_eq!(graph.threads().delete_idle(hour).await.unwrap(), 0);
     // A thread of that name begins anew.
     graph.run(()).thread("old").await.unwrap();
-    assert_eq!(graph.history("old").await.unwrap().len(), 2);
+    assert_eq!(graph.thread("old").history().await.unwrap().len(), 2);
 }
 
 /// Writes to a thread as soon as threads were listed.
@@ -141,7 +145,7 @@ impl Checkpointer for Meanwhile {
         Box::pin(async move {
             let threads = self.saver.threads(filter).await?;
             let graph = self.graph.get().unwrap();
-            graph.resume("busy", "name", "Ada").await.unwrap();
+            graph.thread("busy").resume("name", "Ada").await.unwrap();
             Ok(threads)
         })
     }
@@ -165,24 +169,24 @@ async fn j6_a_thread_that_is_written_to_while_idle_ones_go_stays() {
     }
     let saver: Arc<dyn Checkpointer> = saver;
     let graph = over(&graph, &saver);
-    let removed = graph.delete_idle_threads(Duration::ZERO).await.unwrap();
+    let removed = graph.threads().delete_idle(Duration::ZERO).await.unwrap();
     assert_eq!(removed, 1);
     assert_eq!(log_of(&graph, "busy").await, ["Ada"]);
-    assert!(graph.get_state("idle").await.unwrap().is_none());
+    assert!(graph.thread("idle").state().await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn a_thread_says_what_it_takes() {
     let graph = asking();
     graph.run(()).thread("t").await.unwrap();
-    let usage = graph.usage("t").await.unwrap();
+    let usage = graph.thread("t").usage().await.unwrap();
     assert_eq!(usage.logs, 2);
     let inner = 3;
-    let own = graph.history("t").await.unwrap().len() as u64;
+    let own = graph.thread("t").history().await.unwrap().len() as u64;
     assert_eq!(usage.checkpoints, own + inner);
-    graph.copy_thread("t", "u").await.unwrap();
-    assert_eq!(graph.usage("u").await.unwrap(), usage);
-    graph.delete_thread("t").await.unwrap();
-    assert_eq!(graph.usage("t").await.unwrap(), Usage::default());
-    assert_eq!(graph.usage("u").await.unwrap(), usage);
+    graph.thread("t").copy("u").await.unwrap();
+    assert_eq!(graph.thread("u").usage().await.unwrap(), usage);
+    graph.thread("t").delete().await.unwrap();
+    assert_eq!(graph.thread("t").usage().await.unwrap(), Usage::default());
+    assert_eq!(graph.thread("u").usage().await.unwrap(), usage);
 }

@@ -82,7 +82,7 @@ async fn settle() {
 
 async fn running(graph: &CompiledStateGraph<Diary>) -> usize {
     let filter = ThreadFilter::new().running(true);
-    graph.threads(filter).await.unwrap().len()
+    graph.threads().list(filter).await.unwrap().len()
 }
 
 #[tokio::test]
@@ -107,9 +107,13 @@ async fn a_run_that_is_dropped_at_any_moment_is_found_and_comes_to_the_same_end(
             // Another process.
             let graph = over(&build(&world), &saver);
             let place = format!("{durability:?} after {polls} polls");
-            let stored = graph.get_state("t").await.unwrap();
+            let stored = graph.thread("t").state().await.unwrap();
             tokio::time::sleep(Duration::from_micros(10)).await;
-            let resumed = graph.resume_pending(Duration::ZERO).await.unwrap();
+            let resumed = graph
+                .threads()
+                .resume_pending(Duration::ZERO)
+                .await
+                .unwrap();
             if let Some(stored) = stored {
                 if !ended && !stored.next.is_empty() {
                     assert_eq!(resumed.len(), 1, "{place}");
@@ -129,6 +133,7 @@ async fn a_run_that_is_dropped_at_any_moment_is_found_and_comes_to_the_same_end(
                 // Now there is nothing to do.
                 assert!(
                     graph
+                        .threads()
                         .resume_pending(Duration::ZERO)
                         .await
                         .unwrap()
@@ -175,17 +180,22 @@ async fn threads_that_wait_are_left_alone() {
         run.await.unwrap();
     }
     graph
-        .update_state("updated", wrote("note"))
+        .thread("updated")
+        .update(wrote("note"))
         .as_node(START)
         .await
         .unwrap();
-    graph.copy_checkpoint("copied").await.unwrap();
-    graph.add_input("added", wrote("note")).await.unwrap();
-    graph.clear_pending("cleared").await.unwrap();
-    let fresh = graph.update_state("fresh", wrote("note")).as_node(START);
+    graph.thread("copied").fork().await.unwrap();
+    graph
+        .thread("added")
+        .add_input(wrote("note"))
+        .await
+        .unwrap();
+    graph.thread("cleared").clear_pending().await.unwrap();
+    let fresh = graph.thread("fresh").update(wrote("note")).as_node(START);
     fresh.await.unwrap();
 
-    let threads = graph.threads(ThreadFilter::new()).await.unwrap();
+    let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
     assert_eq!(threads.len(), 8);
     let mut before = Vec::new();
     for info in &threads {
@@ -195,6 +205,7 @@ async fn threads_that_wait_are_left_alone() {
     assert_eq!(running(&graph).await, 0);
     assert!(
         graph
+            .threads()
             .resume_pending(Duration::ZERO)
             .await
             .unwrap()
@@ -239,9 +250,10 @@ async fn three_cut_off() -> (Arc<World>, CompiledStateGraph<Diary>) {
 async fn of_two_that_look_for_threads_one_takes_each() {
     let (world, graph) = three_cut_off().await;
     assert_eq!(running(&graph).await, 3);
+    let threads = graph.threads();
     let (one, two) = tokio::join!(
-        graph.resume_pending(Duration::ZERO),
-        graph.resume_pending(Duration::ZERO)
+        threads.resume_pending(Duration::ZERO),
+        threads.resume_pending(Duration::ZERO)
     );
     let (one, two) = (one.unwrap(), two.unwrap());
     let mut threads: Vec<_> = one
@@ -261,7 +273,7 @@ async fn of_two_that_look_for_threads_one_takes_each() {
 }
 
 async fn threads_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
-    let threads = graph.threads(ThreadFilter::new()).await.unwrap();
+    let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
     threads.into_iter().map(|info| info.thread).collect()
 }
 
@@ -269,7 +281,14 @@ async fn threads_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
 async fn a_run_that_stored_something_lately_counts_as_alive() {
     let (world, graph) = three_cut_off().await;
     let hour = Duration::from_secs(3600);
-    assert!(graph.resume_pending(hour).await.unwrap().is_empty());
+    assert!(
+        graph
+            .threads()
+            .resume_pending(hour)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert!(world.effects().is_empty());
     assert_eq!(running(&graph).await, 3);
 }
@@ -287,7 +306,11 @@ async fn one_thread_that_fails_does_not_keep_the_others() {
         run.timeout(Duration::from_millis(10)).await.unwrap_err();
     }
     world.set_broken(false);
-    let resumed = graph.resume_pending(Duration::ZERO).await.unwrap();
+    let resumed = graph
+        .threads()
+        .resume_pending(Duration::ZERO)
+        .await
+        .unwrap();
     let ends = resumed
         .iter()
         .map(|resumed| (&*resumed.thread, resumed.outcome.is_ok()));
@@ -298,6 +321,7 @@ async fn one_thread_that_fails_does_not_keep_the_others() {
     // It has failed, and is not tried again unless somebody says so.
     assert!(
         graph
+            .threads()
             .resume_pending(Duration::ZERO)
             .await
             .unwrap()

@@ -78,10 +78,10 @@ async fn e11_a_saver_that_fails_behind_a_run_fails_the_run() {
         // Nothing that came behind the gap was written.
         let graph = over(&chain(&world), &saver);
         if at == 1 {
-            assert!(graph.get_state("t").await.unwrap().is_none());
+            assert!(graph.thread("t").state().await.unwrap().is_none());
             continue;
         }
-        graph.proceed("t").await.unwrap();
+        graph.thread("t").proceed().await.unwrap();
         let whole = in_memory(&chain(&World::new()));
         whole.run(wrote("in")).thread("t").await.unwrap();
         assert_eq!(shown(&graph, "t").await, shown(&whole, "t").await);

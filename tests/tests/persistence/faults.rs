@@ -165,10 +165,11 @@ async fn request(
 ) -> Result<(), AgentError> {
     let run = match request {
         Request::Input(input) => graph.run(wrote(input)).thread("t"),
-        Request::Answer(answer) => graph.resume("t", "name", answer),
+        Request::Answer(answer) => graph.thread("t").resume("name", answer),
         Request::Update(update) => {
             return graph
-                .update_state("t", wrote(update))
+                .thread("t")
+                .update(wrote(update))
                 .as_node(START)
                 .await
                 .map(|_| ());
@@ -222,22 +223,27 @@ async fn play(
         assert_eq!(faults, 1, "{error:?}");
         // Whatever writes in the background comes to its end.
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let stored = match quiet.get_state("t").await.unwrap() {
+        let stored = match quiet.thread("t").state().await.unwrap() {
             None => Vec::new(),
             Some(state) => state.values.log,
         };
-        let committed = quiet.history("t").await.unwrap();
+        let committed = quiet.thread("t").history().await.unwrap();
         let before = world.effects().len();
         // The client looks whether its request has arrived, and sends it again if not.
         if saver.head(&root).await.unwrap() == head {
             request(&graph, each, durability).await.unwrap();
         } else if !matches!(each, Request::Update(_)) {
-            graph.proceed("t").durability(durability).await.unwrap();
+            graph
+                .thread("t")
+                .proceed()
+                .durability(durability)
+                .await
+                .unwrap();
         }
         for effect in &world.effects()[before..] {
             assert!(!stored.contains(effect), "{effect} again, after {stored:?}");
         }
-        let after = quiet.history("t").await.unwrap();
+        let after = quiet.thread("t").history().await.unwrap();
         let kept = &after[after.len() - committed.len()..];
         let ids = |history: &[langgraph::checkpoint::Snapshot<Diary>]| {
             history

@@ -15,7 +15,8 @@ async fn thread() -> CompiledStateGraph<Diary> {
     let graph = in_memory(&graph);
     graph.run(wrote("one")).thread("t").await.unwrap();
     graph
-        .update_state("t", wrote("update"))
+        .thread("t")
+        .update(wrote("update"))
         .as_node("b")
         .await
         .unwrap();
@@ -28,7 +29,7 @@ async fn thread() -> CompiledStateGraph<Diary> {
 }
 
 async fn steps(graph: &CompiledStateGraph<Diary>, options: ListOptions) -> Vec<i64> {
-    let history = graph.history_with("t", options).await.unwrap();
+    let history = graph.thread("t").history_with(options).await.unwrap();
     history.iter().map(|snapshot| snapshot.step).collect()
 }
 
@@ -59,7 +60,8 @@ async fn e6_history_shows_only_what_is_wanted() {
             .is_empty()
     );
     let update = graph
-        .history_with("t", all().source(Source::Update))
+        .thread("t")
+        .history_with(all().source(Source::Update))
         .await
         .unwrap();
     assert_eq!(
@@ -69,28 +71,32 @@ async fn e6_history_shows_only_what_is_wanted() {
     let both = all().before(update[0].id).source(Source::Loop).limit(2);
     assert_eq!(steps(&graph, both).await, [2, 1]);
     // Whatever is left out, what is shown is the same.
-    let whole = graph.history("t").await.unwrap();
-    let one = graph.history_with("t", all().steps(1..=1)).await.unwrap();
+    let whole = graph.thread("t").history().await.unwrap();
+    let one = graph
+        .thread("t")
+        .history_with(all().steps(1..=1))
+        .await
+        .unwrap();
     let same = whole
         .iter()
         .find(|snapshot| snapshot.id == one[0].id)
         .unwrap();
     assert_eq!(one[0].values, same.values);
     assert_eq!(one[0].values.log, ["one", "a@1"]);
-    assert!(graph.history("nobody").await.unwrap().is_empty());
+    assert!(graph.thread("nobody").history().await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn e5_a_lineage_is_one_branch() {
     let graph = thread().await;
-    let whole = graph.history("t").await.unwrap();
+    let whole = graph.thread("t").history().await.unwrap();
     let early = whole.iter().find(|snapshot| snapshot.step == 1).unwrap().id;
     let end = whole[0].id;
-    graph.proceed("t").at(early).await.unwrap();
-    let all = graph.history("t").await.unwrap();
+    graph.thread("t").proceed().at(early).await.unwrap();
+    let all = graph.thread("t").history().await.unwrap();
 
-    let logs = async |checkpoint| -> Vec<Vec<String>> {
-        let lineage = graph.lineage("t", checkpoint).await.unwrap();
+    let logs = async |thread: Thread<_>| -> Vec<Vec<String>> {
+        let lineage = thread.lineage().await.unwrap();
         for pair in lineage.windows(2) {
             assert_eq!(pair[0].parent, Some(pair[1].id));
         }
@@ -101,21 +107,21 @@ async fn e5_a_lineage_is_one_branch() {
             .collect()
     };
     // The fork, and what it came from.
-    let fork = logs(None).await;
+    let fork = logs(graph.thread("t")).await;
     assert_eq!(fork[0], ["one", "a@1", "b@2"]);
     assert_eq!(fork.len(), all.len() - whole.len() + 3);
     // The old branch is as it was.
-    let old = logs(Some(end)).await;
+    let old = logs(graph.thread("t").at(end)).await;
     let expected: Vec<_> = whole
         .iter()
         .map(|snapshot| snapshot.values.log.clone())
         .collect();
     assert_eq!(old, expected);
 
-    let nowhere = graph.lineage("u", Some(end)).await.unwrap_err();
+    let nowhere = graph.thread("u").at(end).lineage().await.unwrap_err();
     assert!(matches!(
         nowhere,
         AgentError::Checkpoint(CheckpointError::UnknownCheckpoint { .. })
     ));
-    assert!(graph.lineage("u", None).await.unwrap().is_empty());
+    assert!(graph.thread("u").lineage().await.unwrap().is_empty());
 }

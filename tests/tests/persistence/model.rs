@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Snapshot, Source};
 use langgraph::prelude::*;
-use langgraph::run::Keep;
+use langgraph::thread::Keep;
 use langgraph_tests::ByteSaver;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -195,6 +195,12 @@ impl Played {
         self.model.nodes[at].id.unwrap()
     }
 
+    /// The thread at the chosen checkpoint, or at its head.
+    fn thread_at(&self, chosen: Option<usize>) -> Thread<Diary> {
+        let thread = self.graph.thread(&self.thread);
+        chosen.map_or(thread.clone(), |at| thread.at(self.id(at)))
+    }
+
     #[allow(clippy::too_many_lines)] // one arm for each thing that can be done
     async fn play(&mut self, op: &Op) {
         let (graph, thread) = (self.graph.clone(), self.thread.clone());
@@ -211,7 +217,7 @@ impl Played {
             Op::Answer(text, at) => {
                 let text = format!("answer {text}");
                 let chosen = self.choose(*at);
-                let mut run = graph.resume(thread, "name", &text);
+                let mut run = graph.thread(thread).resume("name", &text);
                 if let Some(at) = chosen {
                     run = run.at(self.id(at));
                 }
@@ -235,7 +241,7 @@ impl Played {
             }
             Op::Proceed(at) => {
                 let chosen = self.choose(*at);
-                let mut run = graph.proceed(thread);
+                let mut run = graph.thread(thread).proceed();
                 if let Some(at) = chosen {
                     run = run.at(self.id(at));
                 }
@@ -264,13 +270,8 @@ impl Played {
             Op::Update(text, place, at) => {
                 let text = format!("update {text}");
                 let chosen = self.choose(*at);
-                let update = graph
-                    .update_state(thread, wrote(&text))
-                    .as_node(place.name());
-                match chosen {
-                    Some(at) => update.at(self.id(at)).await.unwrap(),
-                    None => update.await.unwrap(),
-                };
+                let update = self.thread_at(chosen).update(wrote(&text));
+                update.as_node(place.name()).await.unwrap();
                 let from = chosen.or(head);
                 let at = self.model.add(from, from, Source::Update);
                 let node = &mut self.model.nodes[at];
@@ -280,11 +281,7 @@ impl Played {
             }
             Op::CopyCheckpoint(at) => {
                 let chosen = self.choose(*at);
-                let copy = graph.copy_checkpoint(thread);
-                let made = match chosen {
-                    Some(at) => copy.at(self.id(at)).await,
-                    None => copy.await,
-                };
+                let made = self.thread_at(chosen).fork().await;
                 match chosen.or(head) {
                     None => assert!(is_refused(&made)),
                     Some(from) => {
@@ -295,7 +292,7 @@ impl Played {
                 }
             }
             Op::ClearPending => {
-                graph.clear_pending(thread).await.unwrap();
+                graph.thread(thread).clear_pending().await.unwrap();
                 let at = self.model.add(head, head, Source::Update);
                 let node = &mut self.model.nodes[at];
                 (node.next, node.input) = (None, None);
@@ -304,7 +301,7 @@ impl Played {
             Op::Prune(newest) => {
                 let live = self.model.live();
                 let kept = (*newest).max(1).min(live.len());
-                let pruned = graph.prune(&thread, Keep::Newest(*newest)).await;
+                let pruned = graph.thread(&thread).prune(Keep::Newest(*newest)).await;
                 if live.is_empty() {
                     assert!(is_refused(&pruned));
                 } else {
@@ -316,7 +313,7 @@ impl Played {
             }
             Op::CopyThread => {
                 let copy = format!("{}", self.others.len() + 1);
-                let copied = graph.copy_thread(&thread, &copy).await;
+                let copied = graph.thread(&thread).copy(&copy).await;
                 if head.is_none() {
                     assert!(is_refused(&copied));
                 } else {
@@ -330,7 +327,7 @@ impl Played {
 
     /// The thread is as the model says.
     async fn compare(&mut self) {
-        let history = self.graph.history(&self.thread).await.unwrap();
+        let history = self.graph.thread(&self.thread).history().await.unwrap();
         let live = self.model.live();
         assert_eq!(history.len(), live.len());
         for (index, snapshot) in live.iter().zip(history.iter().rev()) {
@@ -338,7 +335,7 @@ impl Played {
             assert_eq!(*id, snapshot.id);
         }
         same(&self.model, &history);
-        let state = self.graph.get_state(&self.thread).await.unwrap();
+        let state = self.graph.thread(&self.thread).state().await.unwrap();
         let Some(head) = self.model.head() else {
             assert!(state.is_none());
             return;
@@ -401,7 +398,7 @@ fn histories_fit(saver: impl Fn() -> Arc<dyn Checkpointer>) {
                 }
                 // What was left behind is as it was.
                 for (thread, model) in &played.others {
-                    let history = played.graph.history(thread).await.unwrap();
+                    let history = played.graph.thread(thread).history().await.unwrap();
                     assert_eq!(history.len(), model.live().len());
                     same(model, &history);
                 }

@@ -67,7 +67,10 @@ async fn j4_work_before_a_question_is_not_done_again_by_the_answer() {
         let graph = in_memory(&graph);
         let run = graph.run(()).thread("t").durability(durability);
         assert_eq!(run.await.unwrap().interrupts().len(), 1);
-        let run = graph.resume("t", "name", "Ada").durability(durability);
+        let run = graph
+            .thread("t")
+            .resume("name", "Ada")
+            .durability(durability);
         assert_eq!(run.await.unwrap().into_state().log, ["Ada 1 1"]);
         assert_eq!(world.effects(), ["charge", "mail"], "{durability:?}");
     }
@@ -83,9 +86,14 @@ async fn j4_work_before_a_failure_is_not_done_again_by_going_on() {
         world.set_broken(true);
         let run = graph.run(()).thread("t").durability(durability);
         run.await.unwrap_err();
-        graph.proceed("t").durability(durability).await.unwrap_err();
+        graph
+            .thread("t")
+            .proceed()
+            .durability(durability)
+            .await
+            .unwrap_err();
         world.set_broken(false);
-        let run = graph.proceed("t").durability(durability);
+        let run = graph.thread("t").proceed().durability(durability);
         assert_eq!(run.await.unwrap().into_state().log, ["receipt 1"]);
         assert_eq!(world.times("charge"), 1, "{durability:?}");
         assert_eq!(world.times("attempt 1"), 3, "{durability:?}");
@@ -121,7 +129,7 @@ async fn j4_work_survives_its_process() {
         assert!(run.await.unwrap_err().is_cancelled());
 
         let graph = over(&build(), &saver);
-        let state = graph.proceed("t").await.unwrap().into_state();
+        let state = graph.thread("t").proceed().await.unwrap().into_state();
         assert_eq!(state.log[0], "receipt 1");
         assert_eq!(world.times("charge"), 1);
     }
@@ -147,14 +155,14 @@ async fn the_same_key_with_other_arguments_is_an_error() {
     let graph = in_memory(&graph);
     graph.run(()).thread("t").await.unwrap();
     world.set_broken(true);
-    let error = graph.resume("t", "name", "Ada").await.unwrap_err();
+    let error = graph.thread("t").resume("name", "Ada").await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "node `pay` failed: `charge` was done before with other arguments; work with other arguments needs a key of its own"
     );
     // The thread is none the worse for it.
     world.set_broken(false);
-    let state = graph.proceed("t").await.unwrap().into_state();
+    let state = graph.thread("t").proceed().await.unwrap().into_state();
     assert_eq!(state.log, ["100"]);
     assert_eq!(world.effects(), ["charge 100"]);
 }
@@ -177,7 +185,7 @@ async fn work_that_failed_is_tried_again() {
     world.set_broken(true);
     graph.run(()).thread("t").await.unwrap_err();
     world.set_broken(false);
-    let state = graph.proceed("t").await.unwrap().into_state();
+    let state = graph.thread("t").proceed().await.unwrap().into_state();
     assert_eq!(state.log, ["5"]);
     assert_eq!(world.times("tried"), 2);
 }
@@ -203,7 +211,12 @@ async fn tasks_side_by_side_do_not_share_keys() {
     let paused = graph.run(()).thread("t").await.unwrap();
     assert_eq!(paused.interrupts().len(), 4);
     let answers = paused.interrupts().iter().map(|i| (i.id.clone(), "Ada"));
-    let state = graph.resume_all("t", answers).await.unwrap().into_state();
+    let state = graph
+        .thread("t")
+        .resume_all(answers)
+        .await
+        .unwrap()
+        .into_state();
     assert_eq!(state.log, ["Ada 1 1", "1", "2", "3"]);
     for effect in ["charge", "mail", "item 1", "item 2", "item 3"] {
         assert_eq!(world.times(effect), 1, "{effect}");
@@ -227,9 +240,15 @@ async fn j4_work_in_a_subgraph_and_around_it_is_done_once() {
         let graph = in_memory(&graph);
         let run = graph.run(()).thread("t").durability(durability);
         assert_eq!(run.await.unwrap().interrupts().len(), 1);
-        let run = graph.resume("t", "name", "Ada").durability(durability);
+        let run = graph
+            .thread("t")
+            .resume("name", "Ada")
+            .durability(durability);
         assert_eq!(run.await.unwrap().interrupts().len(), 1);
-        let run = graph.resume("t", "name", "Bob").durability(durability);
+        let run = graph
+            .thread("t")
+            .resume("name", "Bob")
+            .durability(durability);
         assert!(run.await.unwrap().is_done());
         assert_eq!(world.times("around"), 1, "{durability:?}");
         // Once by each call of the graph.
@@ -258,14 +277,19 @@ async fn going_back_does_the_work_again() {
     graph.add_node("pay", pay_and_ask).add_sequence(&["pay"]);
     let graph = in_memory(&graph);
     graph.run(()).thread("t").await.unwrap();
-    graph.resume("t", "name", "Ada").await.unwrap();
-    let history = graph.history("t").await.unwrap();
+    graph.thread("t").resume("name", "Ada").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let before = history
         .iter()
         .find(|s| s.next.len() == 1 && &*s.next[0] == "pay");
-    let fork = graph.proceed("t").at(before.unwrap().id).await.unwrap();
+    let fork = graph
+        .thread("t")
+        .proceed()
+        .at(before.unwrap().id)
+        .await
+        .unwrap();
     assert_eq!(fork.interrupts().len(), 1);
-    graph.resume("t", "name", "Bob").await.unwrap();
+    graph.thread("t").resume("name", "Bob").await.unwrap();
     assert_eq!(log_of(&graph, "t").await, ["Bob 2 2"]);
     assert_eq!(world.effects(), ["charge", "mail", "charge", "mail"]);
 }

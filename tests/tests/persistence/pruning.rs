@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use langgraph::checkpoint::{CheckpointError, Checkpointer, Snapshot};
 use langgraph::prelude::*;
-use langgraph::run::Keep;
+use langgraph::thread::Keep;
 use langgraph_tests::ByteSaver;
 
 use super::support::{
@@ -38,20 +38,22 @@ pub(super) fn build(world: &Arc<World>) -> StateGraph<Diary> {
 /// Three turns; a fork from the first, that ran to its end; the last waits for an answer.
 pub(super) async fn busy(graph: &CompiledStateGraph<Diary>, thread: &str) {
     graph.run(wrote("one")).thread(thread).await.unwrap();
-    graph.resume(thread, "name", "Ada").await.unwrap();
+    graph.thread(thread).resume("name", "Ada").await.unwrap();
     graph.run(wrote("two")).thread(thread).await.unwrap();
-    graph.resume(thread, "name", "Bob").await.unwrap();
-    let history = graph.history(thread).await.unwrap();
+    graph.thread(thread).resume("name", "Bob").await.unwrap();
+    let history = graph.thread(thread).history().await.unwrap();
     let early = history.iter().find(|snapshot| snapshot.step == 1).unwrap();
     graph
-        .resume(thread, "name", "Eve")
+        .thread(thread)
+        .resume("name", "Eve")
         .at(early.id)
         .await
         .unwrap();
     let late = &history[1];
     graph
-        .update_state(thread, wrote("update"))
+        .thread(thread)
         .at(late.id)
+        .update(wrote("update"))
         .as_node("a")
         .await
         .unwrap();
@@ -67,16 +69,17 @@ fn lines(history: &[Snapshot<Diary>]) -> Vec<(String, String)> {
 
 /// What is done with the thread behind it, and what it is then.
 async fn go_on(graph: &CompiledStateGraph<Diary>, thread: &str) -> Vec<String> {
-    let before = graph.history(thread).await.unwrap().len();
-    graph.resume(thread, "name", "Zoe").await.unwrap();
+    let before = graph.thread(thread).history().await.unwrap().len();
+    graph.thread(thread).resume("name", "Zoe").await.unwrap();
     graph
-        .update_state(thread, wrote("update"))
+        .thread(thread)
+        .update(wrote("update"))
         .as_node("end")
         .await
         .unwrap();
     graph.run(wrote("four")).thread(thread).await.unwrap();
-    graph.resume(thread, "name", "Max").await.unwrap();
-    let history = graph.history(thread).await.unwrap();
+    graph.thread(thread).resume("name", "Max").await.unwrap();
+    let history = graph.thread(thread).history().await.unwrap();
     let new = &history[..history.len() - before];
     new.iter().map(line).collect()
 }
@@ -84,23 +87,27 @@ async fn go_on(graph: &CompiledStateGraph<Diary>, thread: &str) -> Vec<String> {
 async fn pruned_is_the_same(saver: Arc<dyn Checkpointer>) {
     let graph = over(&build(&World::new()), &saver);
     busy(&graph, "original").await;
-    let original = graph.history("original").await.unwrap();
-    graph.copy_thread("original", "whole").await.unwrap();
+    let original = graph.thread("original").history().await.unwrap();
+    graph.thread("original").copy("whole").await.unwrap();
     let expected = go_on(&graph, "whole").await;
     for newest in 0..=original.len() + 1 {
         let thread = format!("newest {newest}");
-        graph.copy_thread("original", &thread).await.unwrap();
+        graph.thread("original").copy(&thread).await.unwrap();
         let kept = newest.clamp(1, original.len());
-        let gone = graph.prune(&thread, Keep::Newest(newest)).await.unwrap();
+        let gone = graph
+            .thread(&thread)
+            .prune(Keep::Newest(newest))
+            .await
+            .unwrap();
         assert_eq!(gone, original.len() - kept);
-        let history = graph.history(&thread).await.unwrap();
+        let history = graph.thread(&thread).history().await.unwrap();
         assert_eq!(lines(&history), lines(&original[..kept]), "{newest}");
         for snapshot in &original[..kept] {
-            let pruned = graph.get_state_at(&thread, snapshot.id).await.unwrap();
+            let pruned = graph.thread(&thread).at(snapshot.id).state().await.unwrap();
             assert_eq!(pruned.as_ref().map(line), Some(line(snapshot)));
         }
         for snapshot in &original[kept..] {
-            let pruned = graph.get_state_at(&thread, snapshot.id).await.unwrap();
+            let pruned = graph.thread(&thread).at(snapshot.id).state().await.unwrap();
             assert!(pruned.is_none());
         }
         let (now, before) = (
@@ -110,25 +117,32 @@ async fn pruned_is_the_same(saver: Arc<dyn Checkpointer>) {
         assert_eq!((now.id, line(&now)), (before.id, line(&before)));
         assert_eq!(now.interrupts, before.interrupts);
         // Again changes nothing.
-        assert_eq!(graph.prune(&thread, Keep::Newest(newest)).await.unwrap(), 0);
+        assert_eq!(
+            graph
+                .thread(&thread)
+                .prune(Keep::Newest(newest))
+                .await
+                .unwrap(),
+            0
+        );
         // Every branch that is left goes on, too.
         for snapshot in &original[..kept] {
             let (here, there) = (format!("{thread} fork"), "fork".to_owned());
             for (from, to) in [(&*thread, &here), ("original", &there)] {
-                graph.copy_thread(from, to).await.unwrap();
-                graph.proceed(to).at(snapshot.id).await.unwrap();
+                graph.thread(from).copy(to).await.unwrap();
+                graph.thread(to).proceed().at(snapshot.id).await.unwrap();
             }
             let (here_is, there_is) = (state(&graph, &here).await, state(&graph, &there).await);
             assert_eq!(line(&here_is), line(&there_is));
             // Which node ran last is still known.
             for thread in [&here, &there] {
-                let update = graph.update_state(thread, wrote("x")).at(snapshot.id);
+                let update = graph.thread(thread).at(snapshot.id).update(wrote("x"));
                 let _ = update.await;
             }
             let (here_is, there_is) = (state(&graph, &here).await, state(&graph, &there).await);
             assert_eq!(line(&here_is), line(&there_is));
-            graph.delete_thread(&here).await.unwrap();
-            graph.delete_thread(&there).await.unwrap();
+            graph.thread(&here).delete().await.unwrap();
+            graph.thread(&there).delete().await.unwrap();
         }
         assert_eq!(go_on(&graph, &thread).await, expected, "{newest}");
     }
@@ -149,10 +163,10 @@ async fn pruning_makes_a_thread_smaller() {
     let saver: Arc<dyn Checkpointer> = Arc::new(ByteSaver::default());
     let graph = over(&build(&World::new()), &saver);
     busy(&graph, "t").await;
-    let mut before = graph.usage("t").await.unwrap().bytes;
+    let mut before = graph.thread("t").usage().await.unwrap().bytes;
     for newest in [12, 6, 1] {
-        graph.prune("t", Keep::Newest(newest)).await.unwrap();
-        let after = graph.usage("t").await.unwrap().bytes;
+        graph.thread("t").prune(Keep::Newest(newest)).await.unwrap();
+        let after = graph.thread("t").usage().await.unwrap().bytes;
         assert!(after < before, "{before} to {after}");
         before = after;
     }
@@ -162,22 +176,22 @@ async fn pruning_makes_a_thread_smaller() {
 async fn pruning_keeps_what_was_made_since_then() {
     let graph = in_memory(&build(&World::new()));
     graph.run(wrote("one")).thread("t").await.unwrap();
-    graph.resume("t", "name", "Ada").await.unwrap();
-    let before = graph.history("t").await.unwrap().len();
+    graph.thread("t").resume("name", "Ada").await.unwrap();
+    let before = graph.thread("t").history().await.unwrap().len();
     tokio::time::sleep(Duration::from_millis(5)).await;
     let since = SystemTime::now();
     tokio::time::sleep(Duration::from_millis(5)).await;
     graph.run(wrote("two")).thread("t").await.unwrap();
-    let whole = graph.history("t").await.unwrap();
-    let gone = graph.prune("t", Keep::Since(since)).await.unwrap();
+    let whole = graph.thread("t").history().await.unwrap();
+    let gone = graph.thread("t").prune(Keep::Since(since)).await.unwrap();
     assert_eq!(gone, before);
-    let left = graph.history("t").await.unwrap();
+    let left = graph.thread("t").history().await.unwrap();
     assert_eq!(lines(&left), lines(&whole[..whole.len() - before]));
     // The head stays, however old.
     let later = SystemTime::now() + Duration::from_secs(60);
-    graph.prune("t", Keep::Since(later)).await.unwrap();
-    assert_eq!(graph.history("t").await.unwrap().len(), 1);
-    graph.resume("t", "name", "Bob").await.unwrap();
+    graph.thread("t").prune(Keep::Since(later)).await.unwrap();
+    assert_eq!(graph.thread("t").history().await.unwrap().len(), 1);
+    graph.thread("t").resume("name", "Bob").await.unwrap();
     assert_eq!(log_of(&graph, "t").await.len(), 14);
 }
 
@@ -186,12 +200,12 @@ async fn pruning_removes_the_logs_inside_what_is_gone() {
     let saver = memory();
     let graph = over(&build(&World::new()), &saver);
     busy(&graph, "t").await;
-    let logs = graph.usage("t").await.unwrap().logs;
+    let logs = graph.thread("t").usage().await.unwrap().logs;
     // The root's, and one for each time the graph inside ran.
     assert_eq!(logs, 4);
-    let whole = graph.usage("t").await.unwrap();
-    graph.prune("t", Keep::Newest(1)).await.unwrap();
-    let left = graph.usage("t").await.unwrap();
+    let whole = graph.thread("t").usage().await.unwrap();
+    graph.thread("t").prune(Keep::Newest(1)).await.unwrap();
+    let left = graph.thread("t").usage().await.unwrap();
     assert_eq!((left.logs, left.checkpoints), (1, 1));
     assert!(left.records < whole.records);
 }
@@ -209,9 +223,9 @@ async fn pruning_keeps_the_log_of_a_graph_that_waits() {
     graph.add_sequence(&["a", "inner"]);
     let graph = in_memory(&graph);
     graph.run(()).thread("t").await.unwrap();
-    graph.prune("t", Keep::Newest(1)).await.unwrap();
-    assert_eq!(graph.usage("t").await.unwrap().logs, 2);
-    graph.resume("t", "name", "Ada").await.unwrap();
+    graph.thread("t").prune(Keep::Newest(1)).await.unwrap();
+    assert_eq!(graph.thread("t").usage().await.unwrap().logs, 2);
+    graph.thread("t").resume("name", "Ada").await.unwrap();
     assert_eq!(log_of(&graph, "t").await, ["a@0", "x@1", "Ada"]);
     assert_eq!(world.times("x@1"), 1);
     assert_eq!(shown(&graph, "t").await.len(), 2);
@@ -220,7 +234,7 @@ async fn pruning_keeps_the_log_of_a_graph_that_waits() {
 #[tokio::test]
 async fn there_is_nothing_to_prune_without_a_thread() {
     let graph = in_memory(&build(&World::new()));
-    let error = graph.prune("t", Keep::Newest(1)).await.unwrap_err();
+    let error = graph.thread("t").prune(Keep::Newest(1)).await.unwrap_err();
     assert!(matches!(
         error,
         AgentError::Checkpoint(CheckpointError::UnknownThread(thread)) if thread == "t"

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{CheckpointError, Checkpointer};
 use langgraph::prelude::*;
-use langgraph::run::OnConflict;
+use langgraph::thread::OnConflict;
 use tokio::sync::Notify;
 
 use super::saver::{Fault, Faulty};
@@ -107,7 +107,7 @@ async fn waiting_has_an_end() {
     // Nothing of it is there; and whoever is dropped lets go.
     first.abort();
     assert!(first.await.unwrap_err().is_cancelled());
-    let third = graph.proceed("t").on_conflict(wait(30_000));
+    let third = graph.thread("t").proceed().on_conflict(wait(30_000));
     third.await.unwrap();
     assert_eq!(log_of(&graph, "t").await, ["first", "held", "after@2"]);
 }
@@ -195,7 +195,7 @@ async fn whoever_cancels_goes_ahead_and_the_other_fails() {
             .resource(Arc::clone(&gate));
         let old = tokio::spawn(old.into_future());
         gate.reached.notified().await;
-        let new = graph.proceed("t").on_conflict(OnConflict::Cancel);
+        let new = graph.thread("t").proceed().on_conflict(OnConflict::Cancel);
         let state = new.await.unwrap().into_state();
         assert_eq!(state.log, ["first", "held", "after@2"]);
         let history = shown(&graph, "t").await;
@@ -224,7 +224,7 @@ async fn j6_of_two_answers_at_the_same_time_one_wins() {
             for _ in 0..first {
                 tokio::task::yield_now().await;
             }
-            graph.resume("t", "name", names[index]).await
+            graph.thread("t").resume("name", names[index]).await
         };
         let (ada, bob) = tokio::join!(run(0, round % 5), run(1, round % 3));
         let winner = match (&ada, &bob) {
@@ -286,8 +286,8 @@ async fn j6_no_update_is_lost_when_everybody_tries_again() {
     }
     assert!(conflicts > 0);
     // One branch: nobody has forked in silence.
-    let history = graph.history("t").await.unwrap();
-    let lineage = graph.lineage("t", None).await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
+    let lineage = graph.thread("t").lineage().await.unwrap();
     assert_eq!(history.len(), lineage.len());
     let log = log_of(&graph, "t").await;
     let mut lines: Vec<_> = log.iter().filter(|line| *line != "a").collect();
@@ -298,7 +298,7 @@ async fn j6_no_update_is_lost_when_everybody_tries_again() {
 
 /// True when that line is in the thread, or is in an input that nobody has taken up yet.
 async fn arrived(graph: &CompiledStateGraph<Diary>, line: &str) -> bool {
-    let Some(state) = graph.get_state("t").await.unwrap() else {
+    let Some(state) = graph.thread("t").state().await.unwrap() else {
         return false;
     };
     state.values.log.iter().any(|known| known == line)
@@ -315,7 +315,8 @@ async fn j6_an_update_beside_a_run_refuses_the_run() {
     let run = tokio::spawn(run.into_future());
     gate.reached.notified().await;
     graph
-        .update_state("t", wrote("update"))
+        .thread("t")
+        .update(wrote("update"))
         .as_node("held")
         .await
         .unwrap();
@@ -323,6 +324,6 @@ async fn j6_an_update_beside_a_run_refuses_the_run() {
     assert!(is_conflict(&run.await.unwrap()));
     assert_eq!(log_of(&graph, "t").await, ["in", "update"]);
     assert_eq!(state(&graph, "t").await.next, ["after".into()]);
-    graph.proceed("t").await.unwrap();
+    graph.thread("t").proceed().await.unwrap();
     assert_eq!(log_of(&graph, "t").await, ["in", "update", "after@2"]);
 }

@@ -124,7 +124,7 @@ pub(crate) fn memory() -> Arc<dyn Checkpointer> {
 }
 
 pub(crate) async fn state(graph: &CompiledStateGraph<Diary>, thread: &str) -> Snapshot<Diary> {
-    graph.get_state(thread).await.unwrap().unwrap()
+    graph.thread(thread).state().await.unwrap().unwrap()
 }
 
 pub(crate) async fn log_of(graph: &CompiledStateGraph<Diary>, thread: &str) -> Vec<String> {
@@ -134,7 +134,7 @@ pub(crate) async fn log_of(graph: &CompiledStateGraph<Diary>, thread: &str) -> V
 /// What must not depend on how often a thread was disturbed: its checkpoints, oldest first, with
 /// the numbers of their parents in place of ids.
 pub(crate) async fn shown(graph: &CompiledStateGraph<Diary>, thread: &str) -> Vec<String> {
-    let mut history = graph.history(thread).await.unwrap();
+    let mut history = graph.thread(thread).history().await.unwrap();
     history.reverse();
     let number = |id| history.iter().position(|snapshot| snapshot.id == id);
     let lines = history.iter().map(|snapshot| {

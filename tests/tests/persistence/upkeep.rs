@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{CheckpointError, Checkpointer, ThreadKey};
 use langgraph::prelude::*;
-use langgraph::run::{Keep, OnConflict};
+use langgraph::thread::{Keep, OnConflict};
 use langgraph_tests::ByteSaver;
 
 use super::pruning::{build, busy};
@@ -32,18 +32,26 @@ enum Upkeep {
 
 impl Upkeep {
     async fn on(self, graph: &CompiledStateGraph<Diary>) -> Result<(), AgentError> {
-        let answer = graph.resume("t", "name", "Zoe");
+        let answer = graph.thread("t").resume("name", "Zoe");
         match self {
-            Self::Prune(newest) => graph.prune("t", Keep::Newest(newest)).await.map(|_| ()),
-            Self::Copy => match graph.copy_thread("t", "u").await {
+            Self::Prune(newest) => graph
+                .thread("t")
+                .prune(Keep::Newest(newest))
+                .await
+                .map(|_| ()),
+            Self::Copy => match graph.thread("t").copy("u").await {
                 // The copy was made, and nobody was told.
                 Err(AgentError::Checkpoint(CheckpointError::ThreadExists(_))) => Ok(()),
                 copied => copied,
             },
-            Self::Delete => graph.delete_thread("t").await,
-            Self::DeleteIdle => graph.delete_idle_threads(Duration::ZERO).await.map(|_| ()),
+            Self::Delete => graph.thread("t").delete().await,
+            Self::DeleteIdle => graph
+                .threads()
+                .delete_idle(Duration::ZERO)
+                .await
+                .map(|_| ()),
             Self::Fork | Self::Replay => {
-                let history = graph.history("t").await?;
+                let history = graph.thread("t").history().await?;
                 let asked = |snapshot: &&langgraph::checkpoint::Snapshot<Diary>| {
                     !snapshot.interrupts.is_empty()
                 };
@@ -51,7 +59,7 @@ impl Upkeep {
                 if matches!(self, Self::Replay) {
                     return answer.at(early).await.map(|_| ());
                 }
-                let update = graph.update_state("t", wrote("fork")).at(early);
+                let update = graph.thread("t").at(early).update(wrote("fork"));
                 update.as_node("a").await.map(|_| ())
             }
             Self::Wait => {
@@ -68,10 +76,10 @@ impl Upkeep {
         match self {
             Self::Fork if moved => Ok(()),
             Self::Replay | Self::Wait | Self::Cancel if moved => {
-                let run = graph.proceed("t").await?;
+                let run = graph.thread("t").proceed().await?;
                 if !run.is_done() {
                     // What was stored is not the answer.
-                    graph.resume("t", "name", "Zoe").await?;
+                    graph.thread("t").resume("name", "Zoe").await?;
                 }
                 Ok(())
             }
@@ -95,7 +103,7 @@ async fn read(graph: &CompiledStateGraph<Diary>) -> Read {
     };
     for (index, thread) in ["t", "u"].into_iter().enumerate() {
         read.history[index] = shown(graph, thread).await;
-        let usage = graph.usage(thread).await.unwrap();
+        let usage = graph.thread(thread).usage().await.unwrap();
         read.usage[index] = (usage.logs, usage.checkpoints, usage.records);
     }
     read

@@ -149,7 +149,7 @@ async fn pauses_are_not_kept_nor_answers_that_a_person_gave() {
     for (thread, name) in [("1", "Ada"), ("2", "Grace")] {
         let outcome = graph.run(with(1)).thread(thread).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let outcome = graph.resume(thread, "name", name).await.unwrap();
+        let outcome = graph.thread(thread).resume("name", name).await.unwrap();
         assert_eq!(outcome.state().lines, [name]);
     }
     assert_eq!(count.get(), 4);

@@ -175,9 +175,13 @@ async fn a_handler_may_ask() {
         .checkpointer(Arc::new(MemorySaver::new()));
     let outcome = graph.run(Log::default()).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts()[0].payload, "node said boom; what now?");
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.interrupts.len(), 1);
-    let outcome = graph.resume("t", "advice", "carry on").await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .resume("advice", "carry on")
+        .await
+        .unwrap();
     assert!(outcome.is_done());
     assert_eq!(outcome.state().lines, ["carry on"]);
     assert_eq!(runs.load(Ordering::SeqCst), 2);

@@ -201,7 +201,7 @@ async fn b19_an_interrupt_is_not_retried() {
     let outcome = graph.run(Log::default()).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
-    let outcome = graph.resume("t", "name", "Ada").await.unwrap();
+    let outcome = graph.thread("t").resume("name", "Ada").await.unwrap();
     assert_eq!(outcome.state().lines, ["Ada"]);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
@@ -220,7 +220,7 @@ async fn b19_questions_without_a_key_are_counted_anew_in_each_attempt() {
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
     graph.run(Log::default()).thread("t").await.unwrap();
-    let outcome = graph.answer("t", "Ada").await.unwrap();
+    let outcome = graph.thread("t").answer("Ada").await.unwrap();
     assert_eq!(outcome.state().lines, ["Ada"]);
 }
 

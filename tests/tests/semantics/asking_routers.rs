@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::{CheckpointError, Durability, MemorySaver};
 use langgraph::prelude::*;
-use langgraph::run::{Persistence, StateUpdate};
+use langgraph::run::Persistence;
+use langgraph::thread::StateUpdate;
 
 use super::trail::{Trail, TrailUpdate, visit, visited, visiting, wire};
 
@@ -41,16 +42,16 @@ async fn a_routers_question_pauses_the_run_and_its_answer_goes_on() {
     assert_eq!(outcome.interrupts()[0].payload, "where to?");
     // The node has run, and whoever answers sees what it did.
     assert_eq!(outcome.state().visits, ["a@1"]);
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.interrupts, outcome.interrupts());
     assert_eq!(snapshot.values, *outcome.state());
     assert_eq!(snapshot.next, [Arc::from("a")]);
 
-    let outcome = graph.resume("t", "way", "right").await.unwrap();
+    let outcome = graph.thread("t").resume("way", "right").await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["a@1", "right@2"]);
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.values.visits, ["a@1", "right@2"]);
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let sizes: Vec<_> = history.iter().map(|s| s.values.visits.len()).collect();
     assert_eq!(sizes, [2, 1, 0, 0]);
 }
@@ -77,10 +78,10 @@ async fn an_async_router_in_the_macro_may_ask() {
         };
     });
     graph.run(()).thread("t").await.unwrap();
-    let outcome = graph.resume("t", "approve", false).await.unwrap();
+    let outcome = graph.thread("t").resume("approve", false).await.unwrap();
     assert_eq!(outcome.state().visits, ["draft@1", "draft@2"]);
     assert_eq!(keys(&outcome), [("draft", "approve")]);
-    let outcome = graph.resume("t", "approve", true).await.unwrap();
+    let outcome = graph.thread("t").resume("approve", true).await.unwrap();
     assert_eq!(
         outcome.finished().unwrap().visits,
         ["draft@1", "draft@2", "publish@3"]
@@ -98,15 +99,19 @@ async fn a_router_of_start_may_ask() {
         let outcome = run.await.unwrap();
         assert_eq!(keys(&outcome), [(START, "way")]);
         assert_eq!(outcome.state().visits, ["input"]);
-        let snapshot = graph.get_state("t").await.unwrap().unwrap();
+        let snapshot = graph.thread("t").state().await.unwrap().unwrap();
         assert_eq!(snapshot.values.visits, ["input"]);
         assert_eq!(snapshot.interrupts, outcome.interrupts());
 
-        let outcome = graph.answer("t", "left").durability(durability).await;
+        let outcome = graph
+            .thread("t")
+            .answer("left")
+            .durability(durability)
+            .await;
         assert_eq!(outcome.unwrap().state().visits, ["input", "left@1"]);
         let outcome = graph.run(input()).thread("t").await.unwrap();
         assert_eq!(outcome.state().visits, ["input", "left@1", "input"]);
-        let outcome = graph.answer("t", "right").await.unwrap();
+        let outcome = graph.thread("t").answer("right").await.unwrap();
         assert_eq!(
             outcome.state().visits,
             ["input", "left@1", "input", "right@4"]
@@ -136,18 +141,18 @@ async fn in_parallel_each_router_waits_for_its_own_answer() {
         assert_eq!(keys(&outcome), [("a", "of a"), ("c", "of c")]);
         assert_eq!(outcome.state().visits, ["a@1", "b@1", "c@1"]);
 
-        let outcome = graph.resume("t", "of c", "y").durability(durability);
+        let outcome = graph.thread("t").resume("of c", "y").durability(durability);
         let outcome = outcome.await.unwrap();
         assert_eq!(keys(&outcome), [("a", "of a")]);
         assert_eq!(outcome.state().visits, ["a@1", "b@1", "c@1"]);
-        let snapshot = graph.get_state("t").await.unwrap().unwrap();
+        let snapshot = graph.thread("t").state().await.unwrap().unwrap();
         assert_eq!(snapshot.values.visits, ["a@1", "b@1", "c@1"]);
 
-        let outcome = graph.resume("t", "of a", "x").durability(durability);
+        let outcome = graph.thread("t").resume("of a", "x").durability(durability);
         let state = outcome.await.unwrap().finished().unwrap();
         assert_eq!(state.visits, ["a@1", "b@1", "c@1", "x@2", "y@2"]);
         assert_eq!(runs.load(Ordering::SeqCst), 3);
-        let snapshot = graph.get_state("t").await.unwrap().unwrap();
+        let snapshot = graph.thread("t").state().await.unwrap().unwrap();
         assert_eq!(snapshot.values, state);
     }
 }
@@ -164,9 +169,9 @@ async fn routers_in_a_graph_inside_may_ask_and_nothing_doubles() {
     let outcome = outer.run(()).thread("t").await.unwrap();
     assert_eq!(keys(&outcome), [(START, "enter")]);
     assert_eq!(outcome.interrupts()[0].namespace, [Arc::from("inside")]);
-    let outcome = outer.resume("t", "enter", "left").await.unwrap();
+    let outcome = outer.thread("t").resume("enter", "left").await.unwrap();
     assert_eq!(keys(&outcome), [("a", "way")]);
-    let outcome = outer.resume("t", "way", "right").await.unwrap();
+    let outcome = outer.thread("t").resume("way", "right").await.unwrap();
     // `a` by START's edge and `left` by its router in one superstep, then `right`.
     assert_eq!(
         outcome.finished().unwrap().visits,
@@ -184,14 +189,14 @@ async fn routers_in_a_graph_that_keeps_nothing_find_their_answers() {
     wire(&mut outer, "^>before before>inside");
     let outer = kept(&outer);
     outer.run(()).thread("t").await.unwrap();
-    let outcome = outer.resume("t", "enter", "left").await.unwrap();
+    let outcome = outer.thread("t").resume("enter", "left").await.unwrap();
     assert_eq!(keys(&outcome), [("a", "way")]);
-    let error = outer.resume("t", "way", 1).await.unwrap_err();
+    let error = outer.thread("t").resume("way", 1).await.unwrap_err();
     assert!(
         error.to_string().starts_with("node `inside/a` failed"),
         "{error}"
     );
-    let outcome = outer.resume("t", "way", "right").await.unwrap();
+    let outcome = outer.thread("t").resume("way", "right").await.unwrap();
     assert_eq!(
         outcome.finished().unwrap().visits,
         ["before@1", "a@1", "left@1", "right@2"]
@@ -216,11 +221,11 @@ async fn a_node_and_its_routers_ask_in_their_order() {
     let graph = kept(&graph);
     let outcome = graph.run(()).thread("t").await.unwrap();
     assert_eq!(keys(&outcome), [("a", "0")]);
-    let outcome = graph.answer("t", "Ada").await.unwrap();
+    let outcome = graph.thread("t").answer("Ada").await.unwrap();
     assert_eq!(keys(&outcome), [("a", "route:0")]);
-    let outcome = graph.answer("t", "x").await.unwrap();
+    let outcome = graph.thread("t").answer("x").await.unwrap();
     assert_eq!(keys(&outcome), [("a", "route:1")]);
-    let outcome = graph.answer("t", "y").await.unwrap();
+    let outcome = graph.thread("t").answer("y").await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["Ada", "x@2", "y@2"]);
 }
 
@@ -270,11 +275,17 @@ async fn a_router_that_fails_behind_its_answer_is_asked_again_without_its_node()
     );
     let graph = kept(&graph);
     graph.run(()).thread("t").await.unwrap();
-    let error = graph.answer("t", "b").await.unwrap_err();
+    let error = graph.thread("t").answer("b").await.unwrap_err();
     assert_eq!(error.to_string(), "node `a` failed: the bridge is up");
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.tasks[0].error.as_deref(), Some("the bridge is up"));
-    let state = graph.proceed("t").await.unwrap().finished().unwrap();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.visits, ["a@1", "b@2"]);
     assert_eq!(tries.load(Ordering::SeqCst), 2);
 }
@@ -283,12 +294,17 @@ async fn a_router_that_fails_behind_its_answer_is_asked_again_without_its_node()
 async fn a_fork_runs_the_node_and_its_routers_again() {
     let graph = kept(&fork_in_the_road());
     graph.run(()).thread("t").await.unwrap();
-    let asked = graph.get_state("t").await.unwrap().unwrap().id;
-    graph.answer("t", "right").await.unwrap();
-    let outcome = graph.resume("t", "way", "left").at(asked).await.unwrap();
+    let asked = graph.thread("t").state().await.unwrap().unwrap().id;
+    graph.thread("t").answer("right").await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .resume("way", "left")
+        .at(asked)
+        .await
+        .unwrap();
     // The copy is a superstep of its own.
     assert_eq!(outcome.finished().unwrap().visits, ["a@2", "left@3"]);
-    let outcome = graph.proceed("t").at(asked).await.unwrap();
+    let outcome = graph.thread("t").proceed().at(asked).await.unwrap();
     assert_eq!(keys(&outcome), [("a", "way")]);
 }
 
@@ -298,7 +314,8 @@ async fn an_update_from_outside_cannot_wait_for_a_routers_answer() {
     graph.run(()).thread("t").await.unwrap();
     let update = || TrailUpdate::default().last("me".to_owned());
     let error = graph
-        .update_state("t", update())
+        .thread("t")
+        .update(update())
         .as_node("a")
         .await
         .unwrap_err();
@@ -308,8 +325,18 @@ async fn an_update_from_outside_cannot_wait_for_a_routers_answer() {
         "{error}"
     );
     let goes_left = StateUpdate::new(Command::goto("left").and_update(update())).as_node("a");
-    graph.update_supersteps("t", [[goes_left]]).await.unwrap();
-    let state = graph.proceed("t").await.unwrap().finished().unwrap();
+    graph
+        .thread("t")
+        .update_supersteps([[goes_left]])
+        .await
+        .unwrap();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.visits, ["left@2"]);
 }
 
@@ -327,10 +354,10 @@ async fn an_input_beside_what_is_pending_may_ask_its_way() {
     let graph = kept(&graph);
     graph.run(()).thread("t").await.unwrap();
     let more = TrailUpdate::default().visits(vec!["more".to_owned()]);
-    graph.add_input("t", more).await.unwrap();
-    let outcome = graph.proceed("t").await.unwrap();
+    graph.thread("t").add_input(more).await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(keys(&outcome), [(START, "way")]);
-    let state = graph.answer("t", "extra").await.unwrap();
+    let state = graph.thread("t").answer("extra").await.unwrap();
     let state = state.finished().unwrap();
     assert_eq!(state.visits.join(" "), "a@1 more b@3 extra@4");
 }
@@ -364,9 +391,9 @@ async fn a_graph_that_a_router_calls_keeps_its_place() {
     let graph = kept(&graph);
     let outcome = graph.run(()).thread("t").await.unwrap();
     assert_eq!(keys(&outcome), [("ask", "of the node")]);
-    let outcome = graph.answer("t", "Ada").await.unwrap();
+    let outcome = graph.thread("t").answer("Ada").await.unwrap();
     assert_eq!(keys(&outcome), [("ask", "of the router")]);
-    let outcome = graph.answer("t", "x").await.unwrap();
+    let outcome = graph.thread("t").answer("x").await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["Ada", "x@2"]);
 
     let mut graph = visiting(&["x"]);
@@ -376,7 +403,7 @@ async fn a_graph_that_a_router_calls_keeps_its_place() {
     let graph = kept(&graph);
     let outcome = graph.run(()).thread("t").await.unwrap();
     assert_eq!(keys(&outcome), [("ask", "of START's")]);
-    let outcome = graph.answer("t", "x").await.unwrap();
+    let outcome = graph.thread("t").answer("x").await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["x@1"]);
 }
 
@@ -412,7 +439,7 @@ async fn streams_show_the_node_before_the_question_and_not_again() {
         ]
     );
     events.clear();
-    let mut stream = graph.answer("t", "left").stream(modes);
+    let mut stream = graph.thread("t").answer("left").stream(modes);
     while let Some(event) = stream.next().await {
         events.push(event.unwrap());
     }

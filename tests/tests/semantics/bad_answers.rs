@@ -24,7 +24,11 @@ async fn answered(graph: &CompiledStateGraph<Trail>, path: &str, durability: Dur
     let asked = outcome.unwrap().interrupts().to_vec();
     assert_eq!(asked.len(), 1);
     for again in 0..2 {
-        let error = graph.answer("t", "many").durability(durability).await;
+        let error = graph
+            .thread("t")
+            .answer("many")
+            .durability(durability)
+            .await;
         let error = error.unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -37,12 +41,22 @@ async fn answered(graph: &CompiledStateGraph<Trail>, path: &str, durability: Dur
         let refused = error.refused_answer().map(Interrupted::key);
         assert_eq!(refused, Some("number"));
         // The question waits as before, and nothing has happened to the thread.
-        let snapshot = graph.get_state("t").await.unwrap().unwrap();
+        let snapshot = graph.thread("t").state().await.unwrap().unwrap();
         assert_eq!(snapshot.interrupts, asked);
-        let outcome = graph.proceed("t").durability(durability).await.unwrap();
+        let outcome = graph
+            .thread("t")
+            .proceed()
+            .durability(durability)
+            .await
+            .unwrap();
         assert_eq!(outcome.interrupts(), asked);
     }
-    let outcome = graph.answer("t", 3).durability(durability).await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .answer(3)
+        .durability(durability)
+        .await
+        .unwrap();
     outcome.finished().unwrap()
 }
 
@@ -134,8 +148,8 @@ async fn of_several_answers_the_good_ones_are_kept() {
     let ids: Vec<_> = outcome.interrupts().iter().map(|i| i.id.clone()).collect();
     let answers = [(&ids[0], serde_json::json!(1)), (&ids[1], "two".into())];
     let answers = answers.map(|(id, answer)| (id.clone(), answer));
-    let error = graph.resume_all("t", answers).await.unwrap_err();
+    let error = graph.thread("t").resume_all(answers).await.unwrap_err();
     assert!(matches!(&error, AgentError::Node { node, .. } if &**node == "b"));
-    let outcome = graph.answer("t", 2).await.unwrap();
+    let outcome = graph.thread("t").answer(2).await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["a: 1", "b: 2"]);
 }

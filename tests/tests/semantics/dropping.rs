@@ -335,10 +335,10 @@ async fn f5_b17_the_thread_of_a_dropped_run_goes_on_where_it_was() {
         probe.holding(holding).await;
         run.abort();
         probe.all_dropped(holding).await;
-        let state = graph.get_state("t").await.unwrap().unwrap();
+        let state = graph.thread("t").state().await.unwrap().unwrap();
         assert!(!state.next.is_empty());
 
-        let run = graph.proceed("t").resource(Arc::clone(&probe));
+        let run = graph.thread("t").proceed().resource(Arc::clone(&probe));
         let run = tokio::spawn(run.into_future());
         probe.holding(holding).await;
         while !run.is_finished() {
@@ -367,7 +367,8 @@ async fn b17_e10_what_finished_beside_a_dropped_node_does_not_run_again() {
     probe.all_dropped(1).await;
     probe.release.notify_one();
     let state = graph
-        .proceed("t")
+        .thread("t")
+        .proceed()
         .resource(Arc::clone(&probe))
         .await
         .unwrap();

@@ -43,9 +43,9 @@ async fn a_pending_graph_shows_where_it_stands_to_any_depth() {
 
         let run = graph.run(()).thread("t").durability(durability);
         assert!(run.await.unwrap().interrupts().is_empty());
-        let plain = graph.get_state("t").await.unwrap().unwrap();
+        let plain = graph.thread("t").state().await.unwrap().unwrap();
         assert!(plain.tasks[0].inside.is_none());
-        let outer = graph.get_state_with_subgraphs("t", None).await;
+        let outer = graph.thread("t").state_with_subgraphs().await;
         let outer = outer.unwrap().unwrap();
         assert_eq!(names(&outer), pair("before@1", "middle"));
         assert_eq!(names(&outer), names(&plain));
@@ -63,10 +63,15 @@ async fn a_pending_graph_shows_where_it_stands_to_any_depth() {
         let wire = serde_json::to_value(deep).unwrap();
         assert_eq!(wire["next"], serde_json::json!(["b"]));
 
-        let outcome = graph.proceed("t").durability(durability).await.unwrap();
+        let outcome = graph
+            .thread("t")
+            .proceed()
+            .durability(durability)
+            .await
+            .unwrap();
         let end = "before@1 first@1 a@1 b@2";
         assert_eq!(outcome.finished().unwrap().visits.join(" "), end);
-        let end = graph.get_state_with_subgraphs("t", None).await;
+        let end = graph.thread("t").state_with_subgraphs().await;
         assert!(end.unwrap().unwrap().tasks.is_empty());
     }
 }
@@ -92,7 +97,7 @@ async fn a_graph_over_another_state_shows_its_own() {
         .await;
     let asked = outcome.unwrap().interrupts().to_vec();
 
-    let snapshot = graph.get_state_with_subgraphs("t", None).await;
+    let snapshot = graph.thread("t").state_with_subgraphs().await;
     let snapshot = snapshot.unwrap().unwrap();
     let inside = snapshot.tasks[0].inside::<i64>().unwrap();
     assert_eq!((inside.values, &*inside.next[0]), (40, "ask"));
@@ -104,7 +109,7 @@ async fn a_graph_over_another_state_shows_its_own() {
         asked
     );
     let id = inside.interrupts[0].id.clone();
-    let outcome = graph.resume("t", id, 2).await.unwrap();
+    let outcome = graph.thread("t").resume(id, 2).await.unwrap();
     assert_eq!(outcome.finished().unwrap().visits, ["42"]);
 }
 
@@ -126,7 +131,7 @@ async fn side_by_side_each_task_shows_its_own() {
     graph.add_edge(START, "other");
     let graph = kept(&graph);
     graph.run(()).thread("t").await.unwrap();
-    let snapshot = graph.get_state_with_subgraphs("t", None).await;
+    let snapshot = graph.thread("t").state_with_subgraphs().await;
     let snapshot = snapshot.unwrap().unwrap();
     let inside: Vec<_> = snapshot
         .tasks
@@ -154,7 +159,7 @@ async fn what_has_finished_beside_what_waits_shows_how_it_ended() {
         let graph = kept(&outer);
         let run = graph.run(()).thread("t").durability(durability);
         run.await.unwrap();
-        let snapshot = graph.get_state_with_subgraphs("t", None).await;
+        let snapshot = graph.thread("t").state_with_subgraphs().await;
         let snapshot = snapshot.unwrap().unwrap();
         assert_eq!(names(&snapshot), pair("a@1 b@2", "waits"));
         let [done, waits] = &snapshot.tasks[..] else {
@@ -174,15 +179,15 @@ async fn an_old_checkpoint_shows_the_graphs_that_ran_behind_it() {
     wire(&mut outer, "^>before before>inner");
     let graph = kept(&outer);
     graph.run(()).thread("t").await.unwrap();
-    let paused = graph.get_state("t").await.unwrap().unwrap().id;
-    graph.proceed("t").await.unwrap();
-    let then = graph.get_state_with_subgraphs("t", paused).await;
+    let paused = graph.thread("t").state().await.unwrap().unwrap().id;
+    graph.thread("t").proceed().await.unwrap();
+    let then = graph.thread("t").at(paused).state_with_subgraphs().await;
     let then = then.unwrap().unwrap();
     assert_eq!(names(&then), pair("before@1", "inner"));
     let inside = then.tasks[0].inside::<Trail>().unwrap();
     assert_eq!(names(inside), pair("before@1 a@1 b@2", ""));
 
-    let nobody = graph.get_state_with_subgraphs("u", None).await.unwrap();
+    let nobody = graph.thread("u").state_with_subgraphs().await.unwrap();
     assert!(nobody.is_none());
 }
 
@@ -202,7 +207,7 @@ async fn a_graph_that_keeps_its_state_shows_the_call_that_waits_and_one_that_kee
         wire(&mut outer, "^>inner inner>other");
         let graph = kept(&outer);
         graph.run(()).thread("t").await.unwrap();
-        let snapshot = graph.get_state_with_subgraphs("t", None).await;
+        let snapshot = graph.thread("t").state_with_subgraphs().await;
         let snapshot = snapshot.unwrap().unwrap();
         assert_eq!(snapshot.tasks[0].inside::<Trail>().map(names), expected);
     }

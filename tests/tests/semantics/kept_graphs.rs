@@ -126,9 +126,9 @@ async fn j5_a_graph_that_keeps_nothing_runs_again_with_the_answers_there_are() {
         let graph = outer(asking(persistence.clone(), Arc::clone(&ran)));
         let outcome = graph.run("q".to_owned()).thread("t").await.unwrap();
         assert_eq!(outcome.interrupts()[0].key, "one");
-        let outcome = graph.answer("t", "a").await.unwrap();
+        let outcome = graph.thread("t").answer("a").await.unwrap();
         assert_eq!(outcome.interrupts()[0].key, "two", "{persistence:?}");
-        let outcome = graph.answer("t", "b").await.unwrap();
+        let outcome = graph.thread("t").answer("b").await.unwrap();
         assert_eq!(outcome.into_state(), "0:q,a+b", "{persistence:?}");
         assert_eq!(ran.load(Ordering::Relaxed), runs, "{persistence:?}");
     }

@@ -48,11 +48,17 @@ async fn a_question_with_an_infinite_number_is_not_asked() {
          `inf` cannot be stored as JSON, which holds finite numbers only; write `None` in its place"
     );
     // Nothing waits, and the node is run again.
-    let state = graph.get_state("t").await.unwrap().unwrap();
+    let state = graph.thread("t").state().await.unwrap().unwrap();
     assert!(state.interrupts.is_empty());
-    let outcome = graph.proceed("t").await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(outcome.interrupts()[0].payload["parts"][1], 1.0);
-    let state = graph.answer("t", 3).await.unwrap().finished().unwrap();
+    let state = graph
+        .thread("t")
+        .answer(3)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.visits, ["3", "after@2"]);
 }
 
@@ -84,7 +90,8 @@ async fn an_answer_with_nan_is_refused_and_the_question_waits() {
     let graph = kept(&graph);
     let asked = graph.run(()).thread("t").await.unwrap();
     let error = graph
-        .resume("t", "parts", score(f64::NAN))
+        .thread("t")
+        .resume("parts", score(f64::NAN))
         .await
         .unwrap_err();
     assert!(matches!(error, AgentError::InvalidInput(_)));
@@ -94,7 +101,8 @@ async fn an_answer_with_nan_is_refused_and_the_question_waits() {
          `NaN` cannot be stored as JSON, which holds finite numbers only; write `None` in its place"
     );
     let error = graph
-        .answer("t", f64::NEG_INFINITY)
+        .thread("t")
+        .answer(f64::NEG_INFINITY)
         .await
         .unwrap_err()
         .to_string();
@@ -104,15 +112,17 @@ async fn an_answer_with_nan_is_refused_and_the_question_waits() {
     );
     // It would come back as `None`.
     let error = graph
-        .answer("t", Some(None::<u8>))
+        .thread("t")
+        .answer(Some(None::<u8>))
         .await
         .unwrap_err()
         .to_string();
     assert!(error.contains("`Some"), "{error}");
-    let state = graph.get_state("t").await.unwrap().unwrap();
+    let state = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(state.interrupts, asked.interrupts());
     let state = graph
-        .answer("t", score(2.0))
+        .thread("t")
+        .answer(score(2.0))
         .await
         .unwrap()
         .finished()

@@ -46,16 +46,16 @@ async fn fails_and_goes_on(graph: CompiledStateGraph<Fragile>, error: &str, item
     let failed = graph.run(()).thread("t").await.unwrap_err();
     assert!(failed.to_string().contains(error), "{failed}");
     for _ in 0..2 {
-        let state = graph.get_state("t").await.unwrap().unwrap();
+        let state = graph.thread("t").state().await.unwrap().unwrap();
         // At most what a sibling has finished is there already.
         assert!(["before", "before two"].contains(&state.values.picky.join(" ").as_str()));
         assert!(!state.next.is_empty());
-        assert!(!graph.history("t").await.unwrap().is_empty());
+        assert!(!graph.thread("t").history().await.unwrap().is_empty());
         // As long as nothing has changed it fails again, and nothing gets worse.
-        assert!(graph.proceed("t").await.is_err());
+        assert!(graph.thread("t").proceed().await.is_err());
     }
     BROKEN.store(false, Ordering::SeqCst);
-    let state = graph.proceed("t").await.unwrap().into_state();
+    let state = graph.thread("t").proceed().await.unwrap().into_state();
     assert_eq!(state.picky, items);
 }
 

@@ -420,7 +420,7 @@ async fn an_ephemeral_field_is_still_there_when_a_subgraph_goes_on() {
     let input = HintedUpdate::default().hint("psst".to_owned());
     let outcome = outer.run(input).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
-    let state = outer.answer("t", "me").await.unwrap().into_state();
+    let state = outer.thread("t").answer("me").await.unwrap().into_state();
     assert_eq!(state.seen, ["me psst"]);
 }
 

@@ -77,13 +77,13 @@ async fn a_paused_run_reports_no_joins_but_its_thread_shows_them() {
     let outcome = graph.run(()).thread("t").await.unwrap();
     assert!(!outcome.is_done());
     assert_eq!(outcome.unfilled_joins(), []);
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     let waiting = ["`both` waits for `b2`; `a` came"];
     assert_eq!(said(&snapshot.unfilled_joins), waiting);
 
-    let outcome = graph.proceed("t").await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(outcome, Outcome::done(outcome.state().clone()));
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let per_checkpoint: Vec<_> = history
         .iter()
         .map(|snapshot| said(&snapshot.unfilled_joins).concat())
@@ -96,7 +96,7 @@ async fn a_paused_run_reports_no_joins_but_its_thread_shows_them() {
 async fn new_input_clears_a_half_filled_join() {
     let graph = kept(&half());
     graph.run(()).thread("t").await.unwrap();
-    let snapshot = graph.get_state("t").await.unwrap().unwrap();
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(said(&snapshot.unfilled_joins), [HALF]);
 
     let right = TrailUpdate::default().last("right".to_owned());
@@ -112,11 +112,12 @@ async fn an_update_from_outside_may_fill_a_join() {
     let graph = kept(&half());
     graph.run(()).thread("t").await.unwrap();
     graph
-        .update_state("t", TrailUpdate::default())
+        .thread("t")
+        .update(TrailUpdate::default())
         .as_node("right")
         .await
         .unwrap();
-    let outcome = graph.proceed("t").await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(outcome.unfilled_joins(), []);
     assert_eq!(
         outcome.state().visits,

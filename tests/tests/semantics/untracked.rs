@@ -42,7 +42,7 @@ async fn the_next_run_of_a_thread_does_not_see_them() {
         assert_eq!(state.log, ["open: -", "look: open", "again: open"]);
         assert!(state.handle.is_some());
 
-        let kept = graph.get_state("t").await.unwrap().unwrap().values;
+        let kept = graph.thread("t").state().await.unwrap().unwrap().values;
         assert_eq!((kept.handle, kept.log), (None, state.log));
         // An input may bring one, and it is no more kept than the others.
         let input = WorkUpdate::default().handle(Some(Arc::new("brought".to_owned())));
@@ -58,7 +58,7 @@ async fn a_run_that_goes_on_begins_without_them() {
     let graph = graph();
     let run = graph.run(()).thread("t").interrupt_before(["again"]);
     assert!(run.await.unwrap().state().handle.is_some());
-    let outcome = graph.proceed("t").await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(
         outcome.finished().unwrap().log,
         ["open: -", "look: open", "again: -"]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use langgraph::checkpoint::{Durability, MemorySaver};
 use langgraph::node::Send;
 use langgraph::prelude::*;
-use langgraph::run::OnConflict;
+use langgraph::thread::OnConflict;
 use langgraph::{AgentError, NoRuntime};
 
 /// Wakes the thread that waits.
@@ -119,7 +119,9 @@ fn a_thread_goes_on_where_a_runtime_was_missing() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    let outcome = runtime.block_on(graph.proceed("t").into_future()).unwrap();
+    let outcome = runtime
+        .block_on(graph.thread("t").proceed().into_future())
+        .unwrap();
     assert_eq!(outcome.into_state().total, 3);
 }
 

@@ -11,7 +11,7 @@ use super::{Vec2, Vec2Update, chain, note};
 async fn e4_three_nodes_give_five_linked_checkpoints() {
     let graph = chain();
     graph.run(10).thread("t").await.unwrap();
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let shown: Vec<_> = history
         .iter()
         .map(|s| {
@@ -53,21 +53,23 @@ async fn e6_an_update_from_outside_goes_through_reducers_and_says_what_comes_nex
         .checkpointer(Arc::new(MemorySaver::new()));
     graph.run(()).thread("t").await.unwrap();
     let update = || Vec2Update::default().log(vec!["outside".to_owned()]);
-    graph.update_state("t", update()).await.unwrap();
-    let state = graph.get_state("t").await.unwrap().unwrap();
+    graph.thread("t").update(update()).await.unwrap();
+    let state = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(
         (state.values.log.clone(), &*state.next[0]),
         (vec!["a".to_owned(), "outside".to_owned()], "b")
     );
     graph
-        .update_state("t", update())
+        .thread("t")
+        .update(update())
         .as_node("b")
         .await
         .unwrap();
-    let state = graph.proceed("t").await.unwrap().into_state();
+    let state = graph.thread("t").proceed().await.unwrap().into_state();
     assert_eq!(state.log, ["a", "outside", "outside", "c"]);
     let nowhere = graph
-        .update_state("t", update())
+        .thread("t")
+        .update(update())
         .as_node("d")
         .await
         .unwrap_err();
@@ -78,21 +80,21 @@ async fn e6_an_update_from_outside_goes_through_reducers_and_says_what_comes_nex
 async fn e5_a_run_from_an_older_checkpoint_is_a_fork_and_the_history_stays() {
     let graph = chain();
     graph.run(0).thread("t").await.unwrap();
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let before_b = history
         .iter()
         .find(|s| s.next.first().is_some_and(|n| &**n == "b"))
         .unwrap();
-    let forked = graph.update_state("t", 10).at(before_b.id).await.unwrap();
+    let forked = graph.thread("t").at(before_b.id).update(10).await.unwrap();
     assert_eq!(
-        graph.proceed("t").at(forked).await.unwrap(),
+        graph.thread("t").proceed().at(forked).await.unwrap(),
         Outcome::done(12)
     );
     assert_eq!(
-        graph.proceed("t").at(before_b.id).await.unwrap(),
+        graph.thread("t").proceed().at(before_b.id).await.unwrap(),
         Outcome::done(3)
     );
-    let after = graph.history("t").await.unwrap();
+    let after = graph.thread("t").history().await.unwrap();
     // Three of the update and its run, three of the copy and its run.
     assert_eq!(after.len(), history.len() + 6);
     assert_eq!(

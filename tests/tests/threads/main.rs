@@ -57,11 +57,11 @@ async fn e2_threads_do_not_mix() {
     }
     for (value, thread) in [(3, "a"), (13, "a:b"), (23, "a|b"), (33, "")] {
         assert_eq!(
-            graph.get_state(thread).await.unwrap().unwrap().values,
+            graph.thread(thread).state().await.unwrap().unwrap().values,
             value
         );
     }
-    assert!(graph.get_state("b").await.unwrap().is_none());
+    assert!(graph.thread("b").state().await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -87,10 +87,10 @@ async fn e9_after_a_failure_the_finished_nodes_do_not_run_again() {
         .checkpointer(Arc::new(MemorySaver::new()));
     let error = graph.run(0).thread("t").await.unwrap_err();
     assert_eq!(error.to_string(), "node `b` failed: not yet");
-    let state = graph.get_state("t").await.unwrap().unwrap();
+    let state = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!((state.values, state.next.len()), (1, 1));
     assert_eq!(state.tasks[0].error.as_deref(), Some("not yet"));
-    let outcome = graph.proceed("t").await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(outcome, Outcome::done(2));
     assert_eq!(runs[0].load(Ordering::SeqCst), 1);
     assert_eq!(runs[1].load(Ordering::SeqCst), 2);
@@ -115,15 +115,19 @@ async fn e7_an_interrupted_node_goes_on_with_its_answer() {
     assert_eq!(outcome.interrupts().len(), 1);
     assert_eq!(outcome.interrupts()[0].payload, "how?");
     assert_eq!(
-        graph.get_state("t").await.unwrap().unwrap().interrupts,
+        graph.thread("t").state().await.unwrap().unwrap().interrupts,
         outcome.interrupts()
     );
-    let nothing = graph.resume("t", "gretting", "Hi").await.unwrap_err();
+    let nothing = graph
+        .thread("t")
+        .resume("gretting", "Hi")
+        .await
+        .unwrap_err();
     assert!(matches!(
         nothing,
         AgentError::Checkpoint(CheckpointError::NothingToResume { .. })
     ));
-    let outcome = graph.resume("t", "greeting", "Hello").await.unwrap();
+    let outcome = graph.thread("t").resume("greeting", "Hello").await.unwrap();
     assert_eq!(outcome.into_state(), "Hello, Ada");
 }
 
@@ -137,9 +141,14 @@ async fn e8_a_breakpoint_pauses_and_the_thread_goes_on() {
         .await
         .unwrap();
     assert!(matches!(&outcome, Outcome::Interrupted { state: 1, next, .. } if &*next[0] == "b"));
-    let outcome = graph.proceed("t").interrupt_after(["b"]).await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .proceed()
+        .interrupt_after(["b"])
+        .await
+        .unwrap();
     assert!(matches!(&outcome, Outcome::Interrupted { state: 2, next, .. } if &*next[0] == "c"));
-    assert_eq!(graph.proceed("t").await.unwrap(), Outcome::done(3));
+    assert_eq!(graph.thread("t").proceed().await.unwrap(), Outcome::done(3));
 }
 
 #[tokio::test]
@@ -205,7 +214,7 @@ async fn j6_a_run_that_has_not_seen_the_head_is_refused() {
         ),
         "{error}"
     );
-    assert_eq!(graph.get_state("t").await.unwrap().unwrap().values, 6);
+    assert_eq!(graph.thread("t").state().await.unwrap().unwrap().values, 6);
 }
 
 #[tokio::test]
@@ -220,11 +229,11 @@ async fn a_long_thread_is_rebuilt_from_its_log() {
     for round in 1..=5 {
         graph.run(()).thread("t").await.unwrap();
         assert_eq!(
-            graph.get_state("t").await.unwrap().unwrap().values,
+            graph.thread("t").state().await.unwrap().unwrap().values,
             100 * round
         );
     }
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     assert_eq!(history.len(), 510);
     assert_eq!(
         history.iter().find(|s| s.step == 300).map(|s| s.values),
@@ -251,6 +260,6 @@ async fn several_half_filled_joins_survive_a_pause() {
         .interrupt_before(["b", "d"])
         .await
         .unwrap();
-    let state = graph.proceed("t").await.unwrap().into_state();
+    let state = graph.thread("t").proceed().await.unwrap().into_state();
     assert_eq!(state.log, ["a", "c", "b", "d", "x", "y"]);
 }

@@ -42,13 +42,14 @@ async fn g3_a_question_inside_a_subgraph_is_answered_there_and_nothing_runs_agai
         ("ask", "inner", "a")
     );
     assert_eq!(
-        graph.get_state("t").await.unwrap().unwrap().interrupts,
+        graph.thread("t").state().await.unwrap().unwrap().interrupts,
         outcome.interrupts()
     );
-    let outcome = graph.resume("t", &question.id, "yes").await.unwrap();
+    let outcome = graph.thread("t").resume(&question.id, "yes").await.unwrap();
     assert_eq!(outcome.interrupts()[0].key, "b");
     let state = graph
-        .resume("t", "b", "no")
+        .thread("t")
+        .resume("b", "no")
         .await
         .unwrap()
         .finished()
@@ -74,15 +75,21 @@ async fn j5_parallel_subgraphs_keep_their_questions_apart() {
     let outcome = graph.run(()).thread("t").await.unwrap();
     let ids: Vec<_> = outcome.interrupts().iter().map(|i| i.id.clone()).collect();
     assert_eq!(ids.len(), 2);
-    let ambiguous = graph.resume("t", "a", "x").await.unwrap_err();
+    let ambiguous = graph.thread("t").resume("a", "x").await.unwrap_err();
     assert!(matches!(
         ambiguous,
         AgentError::Checkpoint(CheckpointError::AmbiguousResume { .. })
     ));
-    let outcome = graph.resume("t", &ids[1], "right").await.unwrap();
+    let outcome = graph.thread("t").resume(&ids[1], "right").await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
     assert_eq!(outcome.interrupts()[0].id, ids[0]);
-    let state = graph.answer("t", "left").await.unwrap().finished().unwrap();
+    let state = graph
+        .thread("t")
+        .answer("left")
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.log, ["a: left", "a: right"]);
 }
 
@@ -114,6 +121,9 @@ async fn a_failure_inside_a_subgraph_goes_on_inside_it() {
         .checkpointer(Arc::new(MemorySaver::new()));
     let error = graph.run(0).thread("t").await.unwrap_err();
     assert_eq!(error.to_string(), "node `inner/second` failed: not yet");
-    assert_eq!(graph.proceed("t").await.unwrap(), Outcome::done(11));
+    assert_eq!(
+        graph.thread("t").proceed().await.unwrap(),
+        Outcome::done(11)
+    );
     assert_eq!(first.load(Ordering::SeqCst), 1);
 }

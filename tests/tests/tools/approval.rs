@@ -78,7 +78,10 @@ async fn g9_each_decision_answers_its_call_exactly_once() {
             ("other", ToolDecision::edit([("a", 30), ("b", 40)])),
             ("no", ToolDecision::Reject { message: None }),
         ];
-        let outcome = graph.resume_all("t", decisions).durability(durability);
+        let outcome = graph
+            .thread("t")
+            .resume_all(decisions)
+            .durability(durability);
         let outcome = outcome.await.unwrap();
         assert_eq!(keys(&outcome), ["why", "known"]);
         let mut done = ran(&notes);
@@ -89,7 +92,10 @@ async fn g9_each_decision_answers_its_call_exactly_once() {
             ("why", ToolDecision::reject("Use a smaller number.")),
             ("known", ToolDecision::answer("19, as everybody knows")),
         ];
-        let outcome = graph.resume_all("t", decisions).durability(durability);
+        let outcome = graph
+            .thread("t")
+            .resume_all(decisions)
+            .durability(durability);
         let state = outcome.await.unwrap().finished().unwrap();
         assert_eq!(ran(&notes).len(), 3, "nothing runs twice");
         assert_eq!(
@@ -131,12 +137,17 @@ async fn as_a_node_nothing_runs_before_everything_is_decided() {
     let outcome = graph.run(asked).thread("t").await.unwrap();
     assert_eq!(keys(&outcome), ["c1"]);
     let outcome = graph
-        .resume("t", "c1", ToolDecision::Approve)
+        .thread("t")
+        .resume("c1", ToolDecision::Approve)
         .await
         .unwrap();
     assert_eq!(keys(&outcome), ["c1#1"]);
     assert!(ran(&notes).is_empty());
-    let outcome = graph.answer("t", ToolDecision::reject("no")).await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .answer(ToolDecision::reject("no"))
+        .await
+        .unwrap();
     assert_eq!(ran(&notes), ["add 1 2", "free"]);
     let state = outcome.finished().unwrap();
     assert_eq!(
@@ -191,12 +202,18 @@ async fn the_request_says_what_there_is_to_decide() {
         ),
         (json!("yes"), "has the wrong form"),
     ] {
-        let error = graph.resume("t", "c1", bad).await.unwrap_err().to_string();
+        let error = graph
+            .thread("t")
+            .resume("c1", bad)
+            .await
+            .unwrap_err()
+            .to_string();
         let expected = format!("node `tools` failed: the answer to `c1` {why}");
         assert!(error.starts_with(&expected), "{error}");
     }
     let outcome = graph
-        .resume("t", "c1", ToolDecision::Approve)
+        .thread("t")
+        .resume("c1", ToolDecision::Approve)
         .await
         .unwrap();
     assert_eq!(answers(outcome.state()), [answer("c1", false, "3")]);
@@ -290,9 +307,11 @@ async fn an_approved_tool_may_ask_questions_of_its_own() {
         let graph = kept(&graph);
         let outcome = graph.run(calls([add_call("c1", 1, 2)])).thread("t").await;
         assert_eq!(keys(&outcome.unwrap()), ["c1"]);
-        let outcome = graph.answer("t", ToolDecision::edit([("a", 10), ("b", 20)]));
+        let outcome = graph
+            .thread("t")
+            .answer(ToolDecision::edit([("a", 10), ("b", 20)]));
         assert_eq!(keys(&outcome.await.unwrap()), [key]);
-        let outcome = graph.answer("t", 300).await.unwrap();
+        let outcome = graph.thread("t").answer(300).await.unwrap();
         assert!(answers(outcome.state())[0].2.ends_with("\n330"));
     }
 }
@@ -314,12 +333,16 @@ async fn a_react_agent_goes_on_when_all_calls_are_decided() {
     let question = MessagesStateUpdate::default().messages(vec![Message::user("Add!")]);
     agent.run(question).thread("t").await.unwrap();
     let outcome = agent
-        .resume("t", "c2", ToolDecision::Approve)
+        .thread("t")
+        .resume("c2", ToolDecision::Approve)
         .await
         .unwrap();
     assert_eq!(keys(&outcome), ["c1"]);
     assert_eq!(ran(&notes), ["add 3 4"]);
-    let outcome = agent.resume("t", "c1", ToolDecision::reject("no")).await;
+    let outcome = agent
+        .thread("t")
+        .resume("c1", ToolDecision::reject("no"))
+        .await;
     let state = outcome.unwrap().finished().unwrap();
     assert_eq!(
         answers(&state),
@@ -340,9 +363,17 @@ async fn a_tool_agent_asks_as_well() {
         .thread("t")
         .await
         .unwrap();
-    let outcome = graph.answer("t", ToolDecision::Approve).await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .answer(ToolDecision::Approve)
+        .await
+        .unwrap();
     assert_eq!(keys(&outcome), ["c2"]);
-    let outcome = graph.answer("t", ToolDecision::reject("no")).await.unwrap();
+    let outcome = graph
+        .thread("t")
+        .answer(ToolDecision::reject("no"))
+        .await
+        .unwrap();
     let state = outcome.finished().unwrap();
     assert_eq!(state.reply().unwrap().text(), "Done.");
     assert_eq!(ran(&notes), ["add 1 2"]);

@@ -81,7 +81,7 @@ async fn h13_a_resumed_run_does_not_ask_again() {
     assert_eq!(outcome.interrupts().len(), 1);
     assert_eq!(tap.seen().len(), 4);
 
-    let outcome = graph.resume("t", "approve", "Ann").await.unwrap();
+    let outcome = graph.thread("t").resume("approve", "Ann").await.unwrap();
     assert!(outcome.is_done());
     let state = outcome.into_state();
     assert_eq!(state.user_message, "Ann");
@@ -107,7 +107,7 @@ async fn h13_after_a_failure_answered_requests_are_not_sent_again() {
         RemoteError::UnknownAgent { .. }
     ));
     network.register("weather", weather(Duration::ZERO));
-    let outcome = graph.proceed("t").await.unwrap();
+    let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(
         outcome.into_state().reply_to_user.as_deref(),
         Some("2 mails")

@@ -178,15 +178,15 @@ pub(crate) async fn finish(
     trace: Option<&Trace>,
 ) -> Result<(), AgentError> {
     loop {
-        let state = graph.get_state(thread).await?;
+        let state = graph.thread(thread).state().await?;
         let run = match &state {
             None => graph.run(wrote("in".to_owned())).thread(thread),
             Some(state) if state.next.is_empty() => return Ok(()),
             Some(state) => match state.interrupts.first() {
-                Some(question) => {
-                    graph.resume(thread, &question.id, format!("answered {}", question.key))
-                }
-                None => graph.proceed(thread),
+                Some(question) => graph
+                    .thread(thread)
+                    .resume(&question.id, format!("answered {}", question.key)),
+                None => graph.thread(thread).proceed(),
             },
         };
         let run = run.durability(durability);
@@ -204,7 +204,11 @@ pub(crate) async fn finish(
 
 /// The thread without what differs from one run of it to another.
 pub(crate) async fn shown(graph: &CompiledStateGraph<Log>, thread: &str) -> Vec<String> {
-    let mut history = graph.history(thread).await.expect("the thread is read");
+    let mut history = graph
+        .thread(thread)
+        .history()
+        .await
+        .expect("the thread is read");
     history.reverse();
     let number = |id| history.iter().position(|snapshot| snapshot.id == id);
     let lines = history.iter().map(|snapshot| {

@@ -227,7 +227,8 @@ fn check_end(seed: u64, database: &Path) {
         );
         assert_eq!(found, expected, "thread {seed}");
         let end = undisturbed
-            .get_state(&name(seed))
+            .thread(&name(seed))
+            .state()
             .await
             .expect("it is read");
         let keys = end.expect("there is a thread").values.keys;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{CheckpointError, Checkpointer, ListOptions, ThreadKey};
 use langgraph::prelude::*;
-use langgraph::run::OnConflict;
+use langgraph::thread::OnConflict;
 use langgraph_sqlite::{Database, Options, SqliteSaver, Synchronous};
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,11 @@ pub(crate) fn process(arguments: &[&str]) {
                     Err(error) => panic!("{who}: {error}"),
                 }
                 // Its record may be there, and what came behind it was refused.
-                let state = graph.get_state(thread).await.expect("the thread is read");
+                let state = graph
+                    .thread(*thread)
+                    .state()
+                    .await
+                    .expect("the thread is read");
                 let done = state
                     .is_some_and(|state| state.values.by.iter().any(|by| by.starts_with(&counted)));
                 if done {
@@ -128,7 +132,11 @@ pub(crate) fn test() {
 /// Everybody has counted as often as it wanted to, each from where the one before was.
 async fn check(path: &Path, thread: &str) {
     let (saver, graph) = graph(path);
-    let state = graph.get_state(thread).await.expect("the thread is read");
+    let state = graph
+        .thread(*thread)
+        .state()
+        .await
+        .expect("the thread is read");
     let tally = state.expect("there is a thread").values;
     assert_eq!(tally.count, tally.by.len(), "{thread}: {tally:?}");
     for (index, by) in tally.by.iter().enumerate() {
@@ -145,7 +153,11 @@ async fn check(path: &Path, thread: &str) {
         }
     }
     // One branch: each checkpoint has one successor at most, so each version one winner.
-    let history = graph.history(thread).await.expect("the thread is read");
+    let history = graph
+        .thread(*thread)
+        .history()
+        .await
+        .expect("the thread is read");
     let mut parents: Vec<_> = history
         .iter()
         .filter_map(|snapshot| snapshot.parent)

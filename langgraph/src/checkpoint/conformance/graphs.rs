@@ -57,7 +57,7 @@ fn kept(
 }
 
 async fn log_of(graph: &CompiledStateGraph<Diary>, thread: &str) -> Result<Vec<String>, Problem> {
-    let snapshot = graph.get_state(thread).await?;
+    let snapshot = graph.thread(thread).state().await?;
     Ok(snapshot
         .map(|snapshot| snapshot.values.log)
         .unwrap_or_default())
@@ -84,7 +84,7 @@ async fn a_thread_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem>
         same("the thread", log_of(&graph, thread).await?, expected)?;
     }
     let graph = kept(&graph, &saver)?;
-    let history = graph.history("t").await?;
+    let history = graph.thread("t").history().await?;
     let steps: Vec<_> = history.iter().map(|snapshot| snapshot.step).collect();
     same(
         "the steps",
@@ -110,16 +110,16 @@ async fn a_question_is_answered_by_another_graph_object(world: &World<'_>) -> Re
     let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
     same("the questions", paused.interrupts().len(), 1)?;
     let again = kept(&graph, &saver)?;
-    let snapshot = again.get_state("t").await?;
+    let snapshot = again.thread("t").state().await?;
     let waiting = snapshot.map(|snapshot| (snapshot.values.log, snapshot.interrupts));
     same(
         "what is stored",
         waiting,
         Some((vec!["beside".into()], paused.interrupts().to_vec())),
     )?;
-    let wrong = again.resume("t", "other", "Ada").await;
+    let wrong = again.thread("t").resume("other", "Ada").await;
     holds("an answer to nothing is refused", wrong.is_err())?;
-    let done = again.resume("t", "name", "Ada").await?;
+    let done = again.thread("t").resume("name", "Ada").await?;
     same(
         "the run",
         done.state().log.join(" "),
@@ -151,13 +151,13 @@ async fn what_finished_beside_a_failure_is_not_run_again(world: &World<'_>) -> R
     holds("the first run fails", first.is_err())?;
     holds(
         "so does the second",
-        kept(&graph, &saver)?.proceed("t").await.is_err(),
+        kept(&graph, &saver)?.thread("t").proceed().await.is_err(),
     )?;
     let graph = kept(&graph, &saver)?;
-    let snapshot = graph.get_state("t").await?;
+    let snapshot = graph.thread("t").state().await?;
     let next = snapshot.map(|snapshot| snapshot.next);
     same("what is left to do", next, Some(vec!["fails_twice".into()]))?;
-    let done = graph.proceed("t").await?;
+    let done = graph.thread("t").proceed().await?;
     same(
         "the run",
         done.state().log.join(" "),
@@ -202,7 +202,7 @@ async fn a_long_thread_is_read_at_every_checkpoint(world: &World<'_>) -> Result<
         log_of(&graph, "t").await?,
         done.state().log.clone(),
     )?;
-    let history = graph.history("t").await?;
+    let history = graph.thread("t").history().await?;
     same("how many checkpoints", history.len(), 202)?;
     for snapshot in history {
         let lines = usize::try_from(snapshot.step).unwrap_or(0);
@@ -217,14 +217,14 @@ async fn a_run_goes_on_from_an_older_checkpoint(world: &World<'_>) -> Result<(),
     let graph = counting(6);
     kept(&graph, &saver)?.run(()).thread("t").await?;
     let graph = kept(&graph, &saver)?;
-    let history = graph.history("t").await?;
+    let history = graph.thread("t").history().await?;
     let older = history.iter().find(|snapshot| snapshot.step == 3);
     let older = older.ok_or_else(|| Problem("no step 3".to_owned()))?.id;
-    let edited = graph.update_state("t", wrote("edited")).at(older).await?;
-    let branch = graph.get_state_at("t", edited).await?;
+    let edited = graph.thread("t").at(older).update(wrote("edited")).await?;
+    let branch = graph.thread("t").at(edited).state().await?;
     let branch = branch.map(|snapshot| snapshot.values.log.len());
     same("the edited state", branch, Some(4))?;
-    let done = graph.proceed("t").await?;
+    let done = graph.thread("t").proceed().await?;
     same("the run", done.state().log.len(), 6)?;
     same(
         "with the edit",
@@ -236,7 +236,7 @@ async fn a_run_goes_on_from_an_older_checkpoint(world: &World<'_>) -> Result<(),
         log_of(&graph, "t").await?,
         done.state().log.clone(),
     )?;
-    let first = graph.get_state_at("t", history[0].id).await?;
+    let first = graph.thread("t").at(history[0].id).state().await?;
     let first = first.map(|snapshot| snapshot.values);
     same("the other branch", first.as_ref(), Some(&history[0].values))
 }
@@ -266,7 +266,7 @@ async fn sent_items_and_states_come_back(world: &World<'_>) -> Result<(), Proble
         .interrupt_before(["work"])
         .await?;
     holds("it has stopped", !paused.is_done())?;
-    let done = kept(&graph, &saver)?.proceed("t").await?;
+    let done = kept(&graph, &saver)?.thread("t").proceed().await?;
     let expected = ["item 0", "item 1", "item 2", "[\"alone\"] Some(0.1)"];
     same(
         "the run",
@@ -301,7 +301,7 @@ async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Pr
     let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
     same("the questions", paused.interrupts().len(), 1)?;
     same("the logs", saver.logs("t").await?.len(), 2)?;
-    let done = kept(&graph, &saver)?.answer("t", "Ada").await?;
+    let done = kept(&graph, &saver)?.thread("t").answer("Ada").await?;
     same(
         "the run",
         done.state().log.join(" "),
@@ -377,7 +377,7 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
         }
     }
     drop(events);
-    let history = graph.history("t").await?;
+    let history = graph.thread("t").history().await?;
     let read: Vec<_> = history
         .into_iter()
         .rev()
@@ -389,12 +389,16 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
             read.contains(&state),
         )?;
     }
-    let oldest = graph.history("t").await?.into_iter().rev().nth(12);
+    let oldest = graph.thread("t").history().await?.into_iter().rev().nth(12);
     let oldest = oldest
         .ok_or_else(|| Problem("a short history".to_owned()))?
         .id;
-    let again = graph.proceed("t").at(oldest).await?;
-    let found = graph.get_state("t").await?.map(|snapshot| snapshot.values);
+    let again = graph.thread("t").proceed().at(oldest).await?;
+    let found = graph
+        .thread("t")
+        .state()
+        .await?
+        .map(|snapshot| snapshot.values);
     same("the other branch", found.as_ref(), Some(again.state()))
 }
 
@@ -480,7 +484,11 @@ async fn odd_values_come_back(world: &World<'_>) -> Result<(), Problem> {
         .add_sequence(&["write"]);
     let graph = kept(&graph, &saver)?;
     graph.run(()).thread("t").await?;
-    let found = graph.get_state("t").await?.map(|snapshot| snapshot.values);
+    let found = graph
+        .thread("t")
+        .state()
+        .await?
+        .map(|snapshot| snapshot.values);
     let expected = Diary {
         log: odd.map(str::to_owned).to_vec(),
         mood: Some(0.1 + 0.2),

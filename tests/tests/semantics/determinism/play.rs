@@ -74,9 +74,9 @@ pub(super) async fn play(
         let answers = questions
             .into_iter()
             .map(|i| (i.id, format!("answer to {}", i.payload)));
-        run = graph.resume_all("t", answers);
+        run = graph.thread("t").resume_all(answers);
     }
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let ids: Vec<_> = history.iter().map(|snapshot| snapshot.id).collect();
     played.history = history
         .iter()

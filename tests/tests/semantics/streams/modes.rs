@@ -149,7 +149,10 @@ async fn f2_checkpoints_and_debug_on_a_thread() {
     ];
     let lines = read(run().thread("t").stream(Mode::Checkpoints)).await;
     assert_eq!(lines, checkpoints);
-    assert_eq!(graph.history("t").await.unwrap().len(), checkpoints.len());
+    assert_eq!(
+        graph.thread("t").history().await.unwrap().len(),
+        checkpoints.len()
+    );
     // `debug` is the sum of tasks and checkpoints.
     let debug = read(run().thread("d").stream(Modes::DEBUG)).await;
     let tasks = read(run().thread("s").stream(Mode::Tasks)).await;
@@ -314,7 +317,8 @@ async fn f3_a_question_is_an_item_and_the_stream_ends_in_a_pause() {
     );
     // The answer goes on in a stream of its own.
     let stream = graph
-        .resume("t", "name", "Ada")
+        .thread("t")
+        .resume("name", "Ada")
         .stream(Mode::Updates | Mode::Values);
     let lines = read(stream).await;
     assert_eq!(

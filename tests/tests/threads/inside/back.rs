@@ -6,7 +6,7 @@ async fn before(
     graph: &CompiledStateGraph<Vec2>,
     node: &str,
 ) -> langgraph::checkpoint::CheckpointId {
-    let history = graph.history("t").await.unwrap();
+    let history = graph.thread("t").history().await.unwrap();
     let next = |s: &&langgraph::checkpoint::Snapshot<Vec2>| s.next.iter().any(|n| &**n == node);
     history.iter().rev().find(next).unwrap().id
 }
@@ -16,50 +16,58 @@ async fn a_call_that_has_ended_is_shown_and_is_changed_in_a_copy() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner(), &saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.answer("t", "yes").await.unwrap();
+        graph.thread("t").answer("yes").await.unwrap();
         let inner = inside(&graph, "inner");
         // The newest call.
         assert_eq!(log_of(&inner).await, ["before", "first", "a: yes", "last"]);
-        let error = inner.update_state(wrote("x")).await.unwrap_err();
+        let error = inner.update(wrote("x")).await.unwrap_err();
         assert!(
             matches!(error, AgentError::Subgraph(SubgraphError::Ended { .. })),
             "{error}"
         );
 
-        let old = graph.history("t").await.unwrap();
+        let old = graph.thread("t").history().await.unwrap();
         let called = before(&graph, "inner").await;
-        let then = inner.clone().at(called);
+        let then = inside_at(&graph, called, "inner");
         let first = then.history().await.unwrap();
         let asked = first
             .iter()
             .find(|s| s.next.iter().any(|n| &**n == "ask"))
             .unwrap();
-        let bad = then
-            .update_state(wrote("x"))
-            .as_node("nobody")
-            .await
-            .unwrap_err();
+        let bad = then.update(wrote("x")).as_node("nobody").await.unwrap_err();
         assert!(bad.to_string().contains("`nobody`"), "{bad}");
         assert_eq!(
-            graph.history("t").await.unwrap().len(),
+            graph.thread("t").history().await.unwrap().len(),
             old.len(),
             "nothing is left behind"
         );
         assert_eq!(saver.logs("t").await.unwrap().len(), 2);
 
-        then.update_state(wrote("outside"))
-            .at(asked.id)
+        then.at(asked.id)
+            .update(wrote("outside"))
             .as_node("ask")
             .await
             .unwrap();
-        let head = graph.history("t").await.unwrap().remove(0);
+        let head = graph.thread("t").history().await.unwrap().remove(0);
         assert_eq!((head.source, head.parent), (Source::Fork, Some(called)));
         assert_eq!(log_of(&inner).await, ["before", "first", "outside"]);
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "outside", "last", "after"]);
 
         // What came after the old checkpoint is as it was.
-        let kept = graph.get_state_at("t", old[0].id).await.unwrap().unwrap();
+        let kept = graph
+            .thread("t")
+            .at(old[0].id)
+            .state()
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(
             kept.values.log,
             ["before", "first", "a: yes", "last", "after"]
@@ -73,17 +81,17 @@ async fn a_replay_inside_an_older_checkpoint_runs_from_there() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner(), &saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.answer("t", "yes").await.unwrap();
-        let then = inside(&graph, "inner").at(before(&graph, "inner").await);
+        graph.thread("t").answer("yes").await.unwrap();
+        let then = inside_at(&graph, before(&graph, "inner").await, "inner");
         let history = then.history().await.unwrap();
         let asked = history
             .iter()
             .find(|s| s.next.iter().any(|n| &**n == "ask"))
             .unwrap();
-        then.copy_checkpoint().at(asked.id).await.unwrap();
-        let outcome = graph.proceed("t").await.unwrap();
+        then.at(asked.id).fork().await.unwrap();
+        let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1, "without the old answer");
-        let state = graph.answer("t", "no").await.unwrap().into_state();
+        let state = graph.thread("t").answer("no").await.unwrap().into_state();
         assert_eq!(state.log, ["before", "first", "a: no", "last", "after"]);
     }
 }
@@ -93,22 +101,22 @@ async fn a_change_two_graphs_deep_copies_what_is_in_between() {
     for Opened { saver, .. } in savers().await {
         let graph = nested(&saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.resume("t", "own", "mine").await.unwrap();
-        graph.answer("t", "yes").await.unwrap();
+        graph.thread("t").resume("own", "mine").await.unwrap();
+        graph.thread("t").answer("yes").await.unwrap();
         let called = before(&graph, "mid").await;
-        let deep = inside(&graph, ["mid", "inner"]).at(called);
+        let deep = inside_at(&graph, called, ["mid", "inner"]);
         let history = deep.history().await.unwrap();
         let asked = history
             .iter()
             .find(|s| s.next.iter().any(|n| &**n == "ask"))
             .unwrap();
-        deep.update_state(wrote("outside"))
-            .at(asked.id)
+        deep.at(asked.id)
+            .update(wrote("outside"))
             .as_node("ask")
             .await
             .unwrap();
         // The tasks beside it all run again: the other question is open, without its answer.
-        let outcome = graph.proceed("t").await.unwrap();
+        let outcome = graph.thread("t").proceed().await.unwrap();
         let keys: Vec<_> = outcome
             .interrupts()
             .iter()
@@ -116,7 +124,8 @@ async fn a_change_two_graphs_deep_copies_what_is_in_between() {
             .collect();
         assert_eq!(keys, ["own"]);
         let state = graph
-            .answer("t", "again")
+            .thread("t")
+            .answer("again")
             .await
             .unwrap()
             .finished()
@@ -133,19 +142,22 @@ async fn a_copied_thread_has_graphs_of_its_own() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner(), &saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.copy_thread("t", "copy").await.unwrap();
-        let copy = graph.subgraph::<Vec2>("copy", "inner").unwrap();
-        copy.update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        graph.thread("t").copy("copy").await.unwrap();
+        let copy = graph.thread("copy").subgraph::<Vec2>("inner").unwrap();
+        copy.update(wrote("outside")).as_node("ask").await.unwrap();
         assert_eq!(log_of(&inside(&graph, "inner")).await, ["before", "first"]);
         assert_eq!(open_questions(&graph).await, ["a"]);
-        let state = graph.proceed("copy").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("copy")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "outside", "last", "after"]);
-        graph.delete_thread("copy").await.unwrap();
-        assert!(copy.get_state().await.unwrap().is_none());
-        let state = graph.answer("t", "yes").await.unwrap().into_state();
+        graph.thread("copy").delete().await.unwrap();
+        assert!(copy.state().await.unwrap().is_none());
+        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
         assert_eq!(state.log, ["before", "first", "a: yes", "last", "after"]);
     }
 }
@@ -155,17 +167,19 @@ async fn what_stays_of_a_pruned_thread_keeps_its_graphs() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner(), &saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.answer("t", "yes").await.unwrap();
+        graph.thread("t").answer("yes").await.unwrap();
         graph.run(()).thread("t").await.unwrap();
-        graph.prune("t", Keep::Newest(1)).await.unwrap();
+        graph.thread("t").prune(Keep::Newest(1)).await.unwrap();
         assert_eq!(saver.logs("t").await.unwrap().len(), 2);
         let inner = inside(&graph, "inner");
-        inner
-            .update_state(wrote("outside"))
-            .as_node("ask")
+        inner.update(wrote("outside")).as_node("ask").await.unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
             .await
+            .unwrap()
+            .finished()
             .unwrap();
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
         assert_eq!(
             state.log[5..],
             ["before", "first", "outside", "last", "after"]

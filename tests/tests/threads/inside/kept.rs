@@ -24,12 +24,12 @@ async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
     for Opened { saver, .. } in savers().await {
         let graph = telling(&saver);
         let expert = inside(&graph, "expert");
-        assert!(expert.get_state().await.unwrap().is_none());
+        assert!(expert.state().await.unwrap().is_none());
         assert!(expert.history().await.unwrap().is_empty());
         graph.run(()).thread("t").await.unwrap();
         assert_eq!(log_of(&expert).await, ["asked", "looked"]);
         // Between two calls.
-        expert.update_state(wrote("told")).await.unwrap();
+        expert.update(wrote("told")).await.unwrap();
         let state = graph.run(()).thread("t").await.unwrap().into_state();
         assert_eq!(state.log[1], "asked+looked+told+asked+looked");
         assert_eq!(expert.history().await.unwrap().len(), 3 + 1 + 3);
@@ -40,7 +40,7 @@ async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
             "asked+looked+told+asked+looked"
         );
         expert.delete().await.unwrap();
-        assert!(expert.get_state().await.unwrap().is_none());
+        assert!(expert.state().await.unwrap().is_none());
         let state = graph.run(()).thread("t").await.unwrap().into_state();
         assert_eq!(state.log[2], "asked+looked");
     }
@@ -51,7 +51,7 @@ async fn it_is_told_something_before_its_first_call() {
     for Opened { saver, .. } in savers().await {
         let graph = telling(&saver);
         inside(&graph, "expert")
-            .update_state(wrote("told"))
+            .update(wrote("told"))
             .await
             .unwrap();
         let state = graph.run(()).thread("t").await.unwrap().into_state();
@@ -64,12 +64,12 @@ async fn a_call_that_waits_goes_on_with_a_change_and_stays_whole_when_shortened(
     for Opened { saver, .. } in savers().await {
         let graph = around(expert(inner()), &saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.answer("t", "yes").await.unwrap();
+        graph.thread("t").answer("yes").await.unwrap();
         graph.run(()).thread("t").await.unwrap();
         let expert = inside(&graph, "inner");
         let calls = expert.history().await.unwrap();
         expert
-            .update_state(wrote("outside"))
+            .update(wrote("outside"))
             .as_node("ask")
             .await
             .unwrap();
@@ -79,7 +79,13 @@ async fn a_call_that_waits_goes_on_with_a_change_and_stays_whole_when_shortened(
             expert.prune(Keep::Newest(1)).await.unwrap(),
             calls.len() - 3
         );
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         // Over the same state it returns what it changed in this call.
         assert_eq!(
             state.log[5..],
@@ -95,9 +101,9 @@ async fn it_is_forgotten_while_it_waits_and_begins_anew() {
         graph.run(()).thread("t").await.unwrap();
         inside(&graph, "inner").delete().await.unwrap();
         assert!(open_questions(&graph).await.is_empty());
-        let outcome = graph.proceed("t").await.unwrap();
+        let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let state = graph.answer("t", "yes").await.unwrap().into_state();
+        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
         assert_eq!(state.log, ["before", "first", "a: yes", "last", "after"]);
     }
 }
@@ -110,14 +116,17 @@ async fn a_graph_inside_it_is_reached() {
         let graph = around_mid(expert(compiled(&mid)), &saver);
         graph.run(()).thread("t").await.unwrap();
         let deep = inside(&graph, ["mid", "inner"]);
-        deep.update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        deep.update(wrote("outside")).as_node("ask").await.unwrap();
         assert!(open_questions(&graph).await.is_empty());
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "outside", "last", "after"]);
-        let error = deep.update_state(wrote("late")).await.unwrap_err();
+        let error = deep.update(wrote("late")).await.unwrap_err();
         assert!(matches!(
             error,
             AgentError::Subgraph(SubgraphError::Ended { .. })
@@ -130,12 +139,9 @@ async fn no_checkpoint_of_the_thread_says_where_it_stood() {
     for Opened { saver, .. } in savers().await {
         let graph = telling(&saver);
         graph.run(()).thread("t").await.unwrap();
-        let head = graph.get_state("t").await.unwrap().unwrap().id;
-        let error = inside(&graph, "expert")
-            .at(head)
-            .get_state()
-            .await
-            .unwrap_err();
+        let head = graph.thread("t").state().await.unwrap().unwrap().id;
+        let expert = inside_at(&graph, head, "expert");
+        let error = expert.state().await.unwrap_err();
         assert!(
             matches!(
                 error,

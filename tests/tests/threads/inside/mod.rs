@@ -7,10 +7,11 @@ mod refused;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability, ListOptions, Source};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Durability, ListOptions, Source};
 use langgraph::node::Send;
 use langgraph::prelude::*;
-use langgraph::run::{Keep, Persistence, StateUpdate, Subgraph, SubgraphError, SubgraphPath};
+use langgraph::run::Persistence;
+use langgraph::thread::{Keep, StateUpdate, SubgraphError, SubgraphPath};
 use langgraph_tests::{Opened, open_saver};
 
 use super::{Vec2, Vec2Update, asking, note};
@@ -61,21 +62,30 @@ fn wrote(line: &str) -> Vec2Update {
     Vec2Update::default().log(vec![line.to_owned()])
 }
 
-fn inside(graph: &CompiledStateGraph<Vec2>, path: impl Into<SubgraphPath>) -> Subgraph<Vec2> {
-    graph.subgraph("t", path).unwrap()
+fn inside(graph: &CompiledStateGraph<Vec2>, path: impl Into<SubgraphPath>) -> Thread<Vec2> {
+    graph.thread("t").subgraph(path).unwrap()
 }
 
-async fn log_of(subgraph: &Subgraph<Vec2>) -> Vec<String> {
-    subgraph.get_state().await.unwrap().unwrap().values.log
+/// The graph inside as that checkpoint of the thread has it.
+fn inside_at(
+    graph: &CompiledStateGraph<Vec2>,
+    at: CheckpointId,
+    path: impl Into<SubgraphPath>,
+) -> Thread<Vec2> {
+    graph.thread("t").at(at).subgraph(path).unwrap()
 }
 
-async fn next_of(subgraph: &Subgraph<Vec2>) -> Vec<String> {
-    let state = subgraph.get_state().await.unwrap().unwrap();
+async fn log_of(subgraph: &Thread<Vec2>) -> Vec<String> {
+    subgraph.state().await.unwrap().unwrap().values.log
+}
+
+async fn next_of(subgraph: &Thread<Vec2>) -> Vec<String> {
+    let state = subgraph.state().await.unwrap().unwrap();
     state.next.iter().map(ToString::to_string).collect()
 }
 
 async fn open_questions(graph: &CompiledStateGraph<Vec2>) -> Vec<String> {
-    let state = graph.get_state("t").await.unwrap().unwrap();
+    let state = graph.thread("t").state().await.unwrap().unwrap();
     state
         .interrupts
         .into_iter()
@@ -92,22 +102,24 @@ async fn an_update_in_place_of_a_node_that_asks_is_gone_on_with() {
         assert_eq!(log_of(&inner).await, ["before", "first"]);
         assert_eq!(open_questions(&graph).await, ["a"]);
 
-        inner
-            .update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        inner.update(wrote("outside")).as_node("ask").await.unwrap();
         assert_eq!(log_of(&inner).await, ["before", "first", "outside"]);
         assert_eq!(next_of(&inner).await, ["last"]);
         // What the graph had asked is not asked any more, and its node is pending as before.
         assert!(open_questions(&graph).await.is_empty());
-        let state = graph.get_state("t").await.unwrap().unwrap();
+        let state = graph.thread("t").state().await.unwrap().unwrap();
         assert_eq!(
             (state.values.log, &*state.next[0]),
             (vec!["before".to_owned()], "inner")
         );
 
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "outside", "last", "after"]);
     }
 }
@@ -119,11 +131,11 @@ async fn an_update_beside_a_node_that_asks_lets_it_ask_again() {
         let asked = graph.run(()).thread("t").await.unwrap();
         let inner = inside(&graph, "inner");
         // As the node that ran last: `ask` comes next again.
-        inner.update_state(wrote("outside")).await.unwrap();
-        let again = graph.proceed("t").await.unwrap();
+        inner.update(wrote("outside")).await.unwrap();
+        let again = graph.thread("t").proceed().await.unwrap();
         assert_eq!(again.interrupts()[0].key, "a");
         assert_ne!(again.interrupts()[0].id, asked.interrupts()[0].id);
-        let state = graph.answer("t", "yes").await.unwrap().into_state();
+        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
         assert_eq!(
             state.log,
             ["before", "first", "outside", "a: yes", "last", "after"]
@@ -149,10 +161,13 @@ async fn a_graph_over_another_state_is_changed_at_a_breakpoint() {
         graph.add_sequence(&["inner"]);
         let graph = compiled(&graph).checkpointer(Arc::clone(&saver));
         graph.run(()).thread("t").await.unwrap();
-        let inner = graph.subgraph::<i64>("t", "inner").unwrap();
-        assert_eq!(inner.get_state().await.unwrap().unwrap().values, 10);
-        inner.update_state(70).as_node("double").await.unwrap();
-        assert_eq!(graph.proceed("t").await.unwrap().into_state().log, ["71"]);
+        let inner = graph.thread("t").subgraph::<i64>("inner").unwrap();
+        assert_eq!(inner.state().await.unwrap().unwrap().values, 10);
+        inner.update(70).as_node("double").await.unwrap();
+        assert_eq!(
+            graph.thread("t").proceed().await.unwrap().into_state().log,
+            ["71"]
+        );
     }
 }
 
@@ -170,7 +185,7 @@ async fn several_supersteps_are_written_inside() {
         assert!(next_of(&inner).await.is_empty());
         let updates = ListOptions::new().source(Source::Update);
         assert_eq!(inner.history_with(updates).await.unwrap().len(), 2);
-        let state = graph.proceed("t").await.unwrap().into_state();
+        let state = graph.thread("t").proceed().await.unwrap().into_state();
         assert_eq!(state.log, ["before", "first", "x", "y", "after"]);
     }
 }
@@ -189,8 +204,8 @@ async fn e5_a_graph_inside_goes_back_to_an_earlier_checkpoint_of_its_own() {
         assert_eq!(steps, [(1, 2), (0, 1), (-1, 1)]);
 
         // Again from its beginning: `first` runs once more.
-        inner.copy_checkpoint().at(history[1].id).await.unwrap();
-        let asked = graph.proceed("t").await.unwrap();
+        inner.at(history[1].id).fork().await.unwrap();
+        let asked = graph.thread("t").proceed().await.unwrap();
         assert_eq!(asked.interrupts().len(), 1);
         assert_eq!(log_of(&inner).await, ["before", "first"]);
         // The old branch, a copy of `first` to come, and `ask` to come.
@@ -199,21 +214,21 @@ async fn e5_a_graph_inside_goes_back_to_an_earlier_checkpoint_of_its_own() {
         // And with a change: on the branch of the copy.
         let old = inner.history().await.unwrap().last().unwrap().id;
         inner
-            .update_state(wrote("instead"))
             .at(history[1].id)
+            .update(wrote("instead"))
             .as_node("first")
             .await
             .unwrap();
-        let lineage = inner.lineage(None).await.unwrap();
+        let lineage = inner.lineage().await.unwrap();
         assert_eq!(lineage[0].source, Source::Update);
         assert_eq!(lineage[1].id, history[1].id);
         assert_eq!(lineage.last().unwrap().id, old);
-        let at = inner.get_state_at(history[0].id).await.unwrap().unwrap();
+        let at = inner.at(history[0].id).state().await.unwrap().unwrap();
         assert_eq!(at.values.log, ["before", "first"]);
-        let state = graph.resume("t", "a", "x").await;
+        let state = graph.thread("t").resume("a", "x").await;
         assert!(state.is_err(), "it has not asked on this branch");
-        graph.proceed("t").await.unwrap();
-        let state = graph.answer("t", "yes").await.unwrap().into_state();
+        graph.thread("t").proceed().await.unwrap();
+        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
         assert_eq!(state.log, ["before", "instead", "a: yes", "last", "after"]);
     }
 }
@@ -248,13 +263,10 @@ async fn a_change_two_graphs_deep_leaves_the_other_questions_open() {
         assert_eq!(open_questions(&graph).await, ["a", "own"]);
         let deep = inside(&graph, ["mid", "inner"]);
         assert_eq!(log_of(&deep).await, ["before", "first"]);
-        deep.update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        deep.update(wrote("outside")).as_node("ask").await.unwrap();
         assert_eq!(open_questions(&graph).await, ["own"]);
         let mid = inside(&graph, "mid")
-            .get_state_with_subgraphs(None)
+            .state_with_subgraphs()
             .await
             .unwrap()
             .unwrap();
@@ -262,11 +274,17 @@ async fn a_change_two_graphs_deep_leaves_the_other_questions_open() {
         assert_eq!(below.values.log, ["before", "first", "outside"]);
 
         // The changed graph goes on although the other task still waits.
-        let outcome = graph.proceed("t").await.unwrap();
+        let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
         assert_eq!(outcome.interrupts()[0].key, "own");
         assert_eq!(log_of(&deep).await, ["before", "first", "outside", "last"]);
-        let state = graph.answer("t", "yes").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(
             state.log,
             ["before", "first", "outside", "last", "own: yes", "after"]
@@ -280,12 +298,10 @@ async fn an_answer_to_another_question_also_goes_on_with_a_change() {
         let graph = nested(&saver);
         graph.run(()).thread("t").await.unwrap();
         let deep = inside(&graph, ["mid", "inner"]);
-        deep.update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        deep.update(wrote("outside")).as_node("ask").await.unwrap();
         let state = graph
-            .resume("t", "own", "yes")
+            .thread("t")
+            .resume("own", "yes")
             .await
             .unwrap()
             .finished()
@@ -304,12 +320,18 @@ async fn the_graph_in_between_is_changed_too() {
         graph.run(()).thread("t").await.unwrap();
         // Both of its tasks are dropped.
         inside(&graph, "mid")
-            .update_state(wrote("mid"))
+            .update(wrote("mid"))
             .as_node("own")
             .await
             .unwrap();
         assert!(open_questions(&graph).await.is_empty());
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "mid", "after"]);
     }
 }
@@ -335,7 +357,7 @@ async fn of_tasks_side_by_side_one_is_changed() {
     for Opened { saver, .. } in savers().await {
         let graph = sent(&saver);
         graph.run(()).thread("t").await.unwrap();
-        let error = inside(&graph, "inner").get_state().await.unwrap_err();
+        let error = inside(&graph, "inner").state().await.unwrap_err();
         assert!(
             matches!(
                 error,
@@ -344,7 +366,7 @@ async fn of_tasks_side_by_side_one_is_changed() {
             "{error}"
         );
         let path = |index| SubgraphPath::new("inner").instance(index);
-        let error = inside(&graph, path(2)).get_state().await.unwrap_err();
+        let error = inside(&graph, path(2)).state().await.unwrap_err();
         assert!(
             error.to_string().contains("there is no task `inner[2]`"),
             "{error}"
@@ -352,12 +374,15 @@ async fn of_tasks_side_by_side_one_is_changed() {
         let (one, two) = (inside(&graph, path(0)), inside(&graph, path(1)));
         assert_eq!(log_of(&one).await, ["one", "first"]);
         assert_eq!(log_of(&two).await, ["two", "first"]);
-        two.update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        two.update(wrote("outside")).as_node("ask").await.unwrap();
         assert_eq!(open_questions(&graph).await, ["a"]);
-        let state = graph.answer("t", "yes").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(
             state.log,
             ["first", "a: yes", "last", "first", "outside", "last"]
@@ -373,7 +398,13 @@ async fn what_is_pending_inside_can_be_cleared() {
         let inner = inside(&graph, "inner");
         inner.clear_pending().await.unwrap();
         assert!(next_of(&inner).await.is_empty());
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "after"]);
     }
 }
@@ -388,14 +419,20 @@ async fn an_input_is_put_beside_what_is_pending_inside() {
         assert_eq!(log_of(&inner).await, ["before", "first"]);
         assert_eq!(next_of(&inner).await, [START, "ask"]);
         // START's edges are followed when the other task has ended: `first` runs beside `last`.
-        graph.proceed("t").await.unwrap();
-        let outcome = graph.answer("t", "yes").await.unwrap();
+        graph.thread("t").proceed().await.unwrap();
+        let outcome = graph.thread("t").answer("yes").await.unwrap();
         assert_eq!(
             outcome.interrupts().len(),
             1,
             "`ask` follows the second `first`"
         );
-        let state = graph.answer("t", "no").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .answer("no")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         let before = [
             "before", "first", "input", "a: yes", "first", "last", "a: no", "last", "after",
         ];
@@ -429,7 +466,7 @@ async fn a_run_inside_that_has_not_seen_a_change_is_refused() {
         });
         arrived.notified().await;
         let subgraph = inside(&graph, "inner");
-        subgraph.update_state(wrote("outside")).await.unwrap();
+        subgraph.update(wrote("outside")).await.unwrap();
         go.notify_one();
         let error = running.await.unwrap().unwrap_err();
         assert!(
@@ -439,7 +476,13 @@ async fn a_run_inside_that_has_not_seen_a_change_is_refused() {
             ),
             "{error}"
         );
-        let state = graph.proceed("t").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "outside", "waited", "after"]);
     }
 }
@@ -457,12 +500,13 @@ async fn how_a_run_is_stored_makes_no_difference_to_a_change_inside() {
                 .await
                 .unwrap();
             let inner = inside(&graph, "inner");
-            inner
-                .update_state(wrote("outside"))
-                .as_node("ask")
+            inner.update(wrote("outside")).as_node("ask").await.unwrap();
+            let outcome = graph
+                .thread("t")
+                .proceed()
+                .durability(durability)
                 .await
                 .unwrap();
-            let outcome = graph.proceed("t").durability(durability).await.unwrap();
             assert_eq!(
                 outcome.finished().unwrap().log,
                 ["before", "first", "outside", "last", "after"]
@@ -477,7 +521,7 @@ async fn a_saver_of_a_graph_inside_is_not_used() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner().checkpointer(Arc::clone(&own)), &saver);
         graph.run(()).thread("t").await.unwrap();
-        graph.answer("t", "yes").await.unwrap();
+        graph.thread("t").answer("yes").await.unwrap();
         assert_eq!(saver.logs("t").await.unwrap().len(), 2);
         assert!(own.logs("t").await.unwrap().is_empty());
     }
@@ -503,12 +547,10 @@ async fn a_graph_in_a_node_that_was_renamed_is_found_by_either_name() {
         let deep = inside(&graph, ["mid", "within"]);
         assert_eq!(log_of(&deep).await, ["before", "first"]);
         let deep = inside(&graph, ["middle", "inner"]);
-        deep.update_state(wrote("outside"))
-            .as_node("ask")
-            .await
-            .unwrap();
+        deep.update(wrote("outside")).as_node("ask").await.unwrap();
         let state = graph
-            .resume("t", "own", "yes")
+            .thread("t")
+            .resume("own", "yes")
             .await
             .unwrap()
             .finished()
@@ -517,21 +559,27 @@ async fn a_graph_in_a_node_that_was_renamed_is_found_by_either_name() {
         assert_eq!(state.log, lines);
 
         // In a copy of an older checkpoint the nodes have the names of today.
-        let history = graph.history("t").await.unwrap();
+        let history = graph.thread("t").history().await.unwrap();
         let called = history
             .iter()
             .find(|s| s.next.iter().any(|n| &**n == "middle"))
             .unwrap();
         let then = deep.clone().at(called.id);
         let first = then.history().await.unwrap().pop().unwrap();
-        then.update_state(wrote("anew"))
-            .at(first.id)
+        then.at(first.id)
+            .update(wrote("anew"))
             .as_node("ask")
             .await
             .unwrap();
-        let outcome = graph.proceed("t").await.unwrap();
+        let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let state = graph.answer("t", "yes").await.unwrap().finished().unwrap();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "anew", "last", "own: yes", "after"]);
     }
 }

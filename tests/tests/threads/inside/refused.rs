@@ -3,7 +3,11 @@
 use super::*;
 
 fn refusal<T: State>(graph: &CompiledStateGraph<Vec2>, path: impl Into<SubgraphPath>) -> String {
-    graph.subgraph::<T>("t", path).unwrap_err().to_string()
+    graph
+        .thread("t")
+        .subgraph::<T>(path)
+        .unwrap_err()
+        .to_string()
 }
 
 #[tokio::test]
@@ -25,7 +29,11 @@ async fn a_path_that_leads_to_no_graph_is_refused_by_name() {
         wrong.contains("is over `") && wrong.ends_with("Vec2`, not over `i64`"),
         "{wrong}"
     );
-    let error = graph.subgraph::<Vec2>("t", START).unwrap_err().to_string();
+    let error = graph
+        .thread("t")
+        .subgraph::<Vec2>(START)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("there is no node"), "{error}");
 }
 
@@ -33,7 +41,13 @@ async fn a_path_that_leads_to_no_graph_is_refused_by_name() {
 async fn a_graph_without_a_checkpointer_has_nothing_inside() {
     let mut graph = StateGraph::<Vec2>::new();
     graph.add_node("inner", inner()).add_sequence(&["inner"]);
-    let error = compiled(&graph).subgraph::<Vec2>("t", "inner").unwrap_err();
+    let error = compiled(&graph)
+        .thread("t")
+        .subgraph::<Vec2>("inner")
+        .unwrap()
+        .state()
+        .await
+        .unwrap_err();
     assert!(matches!(
         error,
         AgentError::Checkpoint(CheckpointError::NoCheckpointer(_))
@@ -45,7 +59,7 @@ async fn a_graph_that_has_not_started_cannot_be_changed() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner(), &saver);
         let inner = inside(&graph, "inner");
-        assert!(inner.get_state().await.unwrap().is_none());
+        assert!(inner.state().await.unwrap().is_none());
         let before = ["inner"];
         graph
             .run(())
@@ -53,8 +67,8 @@ async fn a_graph_that_has_not_started_cannot_be_changed() {
             .interrupt_before(before)
             .await
             .unwrap();
-        assert!(inner.get_state().await.unwrap().is_none());
-        let error = inner.update_state(wrote("x")).await.unwrap_err();
+        assert!(inner.state().await.unwrap().is_none());
+        let error = inner.update(wrote("x")).await.unwrap_err();
         assert!(
             matches!(
                 error,
@@ -68,17 +82,14 @@ async fn a_graph_that_has_not_started_cannot_be_changed() {
             AgentError::Subgraph(SubgraphError::NotKept { .. })
         ));
         let unknown = "019a0000-0000-7000-8000-000000000000".parse().unwrap();
-        let error = inner.clone().at(unknown).get_state().await.unwrap_err();
+        let then = inside_at(&graph, unknown, "inner");
+        let error = then.state().await.unwrap_err();
         assert!(matches!(
             error,
             AgentError::Checkpoint(CheckpointError::UnknownCheckpoint { .. })
         ));
-        graph.proceed("t").await.unwrap();
-        let error = inner
-            .update_state(wrote("x"))
-            .at(unknown)
-            .await
-            .unwrap_err();
+        graph.thread("t").proceed().await.unwrap();
+        let error = inner.at(unknown).update(wrote("x")).await.unwrap_err();
         assert!(matches!(
             error,
             AgentError::Checkpoint(CheckpointError::UnknownCheckpoint { .. })

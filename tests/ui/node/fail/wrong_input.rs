@@ -12,7 +12,7 @@ struct Other {
 
 async fn runs(graph: CompiledStateGraph<Notes>) {
     let _ = graph.invoke(Other::default()).await;
-    let _ = graph.update_state("t", "hello").await;
+    let _ = graph.thread("t").update("hello").await;
 }
 
 fn main() {}
