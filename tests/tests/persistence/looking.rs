@@ -95,7 +95,7 @@ async fn e5_a_lineage_is_one_branch() {
     graph.thread("t").proceed().at(early).await.unwrap();
     let all = graph.thread("t").history().await.unwrap();
 
-    let logs = async |thread: Thread<_>| -> Vec<Vec<String>> {
+    let logs = async |thread: Thread<Diary>| -> Vec<Vec<String>> {
         let lineage = thread.lineage().await.unwrap();
         for pair in lineage.windows(2) {
             assert_eq!(pair[0].parent, Some(pair[1].id));

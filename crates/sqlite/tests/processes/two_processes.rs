@@ -133,7 +133,7 @@ pub(crate) fn test() {
 async fn check(path: &Path, thread: &str) {
     let (saver, graph) = graph(path);
     let state = graph
-        .thread(*thread)
+        .thread(thread)
         .state()
         .await
         .expect("the thread is read");
@@ -154,7 +154,7 @@ async fn check(path: &Path, thread: &str) {
     }
     // One branch: each checkpoint has one successor at most, so each version one winner.
     let history = graph
-        .thread(*thread)
+        .thread(thread)
         .history()
         .await
         .expect("the thread is read");

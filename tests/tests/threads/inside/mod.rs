@@ -7,7 +7,9 @@ mod refused;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Durability, ListOptions, Source};
+use langgraph::checkpoint::{
+    CheckpointError, CheckpointId, Checkpointer, Durability, ListOptions, Source,
+};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
