@@ -11,7 +11,7 @@ pub(super) async fn state<S: State>(
     graph: &CompiledStateGraph<S>,
     thread: &str,
 ) -> Answer<Option<Snapshot<S>>> {
-    graph.get_state_with_subgraphs(thread, None).await
+    graph.thread(thread).state_with_subgraphs().await
 }
 
 pub(super) async fn state_at<S: State>(
@@ -19,7 +19,7 @@ pub(super) async fn state_at<S: State>(
     thread: &str,
     id: CheckpointId,
 ) -> Answer<Option<Snapshot<S>>> {
-    graph.get_state_at(thread, id).await
+    graph.thread(thread).at(id).state().await
 }
 
 pub(super) async fn history<S: State>(
@@ -27,14 +27,14 @@ pub(super) async fn history<S: State>(
     thread: &str,
     options: ListOptions,
 ) -> Answer<Vec<Snapshot<S>>> {
-    graph.history_with(thread, options).await
+    graph.thread(thread).history_with(options).await
 }
 
 pub(super) async fn lineage<S: State>(
     graph: &CompiledStateGraph<S>,
     thread: &str,
 ) -> Answer<Vec<Snapshot<S>>> {
-    graph.lineage(thread, None).await
+    graph.thread(thread).lineage().await
 }
 
 /// The checkpoints of a graph inside, and where it stands.
@@ -43,8 +43,8 @@ pub(super) async fn inside<S: State, T: State>(
     thread: &str,
     node: &str,
 ) -> Answer<(Option<Snapshot<T>>, Vec<Snapshot<T>>)> {
-    let inside = graph.subgraph::<T>(thread, node)?;
-    Ok((inside.get_state().await?, inside.history().await?))
+    let inside = graph.thread(thread).subgraph::<T>(node)?;
+    Ok((inside.state().await?, inside.history().await?))
 }
 
 /// The graph inside a task, as its snapshot shows it.
@@ -60,12 +60,12 @@ pub(super) async fn resume<S: State>(
     key: &str,
     answer: Value,
 ) -> Answer<Outcome<S>> {
-    graph.resume(thread, key, answer).await
+    graph.thread(thread).resume(key, answer).await
 }
 
 pub(super) async fn proceed<S: State>(
     graph: &CompiledStateGraph<S>,
     thread: &str,
 ) -> Answer<Outcome<S>> {
-    graph.proceed(thread).await
+    graph.thread(thread).proceed().await
 }

@@ -6,7 +6,7 @@ use langgraph::checkpoint::{Checkpointer, Durability, Snapshot};
 use langgraph::message::Message;
 use langgraph::node::Send;
 use langgraph::prelude::*;
-use langgraph::run::{Keep, StateUpdate};
+use langgraph::thread::{Keep, StateUpdate};
 
 use super::graphs::{Ledger, LedgerUpdate, World, did, job, order, road, walk};
 use super::{Fallible, api};
@@ -27,7 +27,7 @@ pub async fn write(saver: &Arc<dyn Checkpointer>) -> Fallible<()> {
     for thread in ["asking-router", "parent"] {
         road.run(did("in")).thread(thread).await?;
     }
-    road.resume("parent", "way", "inside").await?;
+    road.thread("parent").resume("way", "inside").await?;
     let walk = walk()?.checkpointer(Arc::clone(saver));
     for thread in ["long", "long-exit"] {
         for turn in 0..2 {
@@ -62,7 +62,7 @@ async fn ask(order: &CompiledStateGraph<Ledger>) -> Fallible<()> {
         .durability(Durability::Async)
         .await?;
     api::resume(order, "asking", "approve", true.into()).await?;
-    order.copy_thread("asking", "copied").await?;
+    order.thread("asking").copy("copied").await?;
     Ok(())
 }
 
@@ -100,7 +100,10 @@ async fn answer(order: &CompiledStateGraph<Ledger>, thread: &str) -> Fallible<()
 /// Threads that were changed from outside.
 async fn change(order: &CompiledStateGraph<Ledger>) -> Fallible<()> {
     let command = Command::update(did("command")).and_goto([Send::to("work", job("door", 1))]);
-    let run = order.proceed("entered").command(command.and_goto("right"));
+    let run = order
+        .thread("entered")
+        .proceed()
+        .command(command.and_goto("right"));
     run.await?;
     let message = Message::user("a change").with_id("m3");
     let first = [
@@ -110,14 +113,15 @@ async fn change(order: &CompiledStateGraph<Ledger>) -> Fallible<()> {
     let update = LedgerUpdate::default().messages(vec![message]);
     let second = [StateUpdate::new(update).as_node("late")];
     order
-        .update_supersteps("updated", [Vec::from(first), Vec::from(second)])
+        .thread("updated")
+        .update_supersteps([Vec::from(first), Vec::from(second)])
         .await?;
-    order.add_input("added", did("input")).await?;
+    order.thread("added").add_input(did("input")).await?;
     let history = api::history(order, "forked", Default::default()).await?;
-    order.copy_checkpoint("forked").at(at(&history, 3)?).await?;
-    let other = order.update_state("forked", did("other"));
-    other.at(at(&history, 2)?).as_node("left").await?;
-    order.clear_pending("cleared").await?;
+    order.thread("forked").at(at(&history, 3)?).fork().await?;
+    let older = order.thread("forked").at(at(&history, 2)?);
+    older.update(did("other")).as_node("left").await?;
+    order.thread("cleared").clear_pending().await?;
     Ok(())
 }
 
@@ -128,6 +132,6 @@ fn at(history: &[Snapshot<Ledger>], step: i64) -> Fallible<langgraph::checkpoint
 
 /// Threads that were pruned.
 async fn shorten(order: &CompiledStateGraph<Ledger>) -> Fallible<()> {
-    order.prune("pruned", Keep::Newest(2)).await?;
+    order.thread("pruned").prune(Keep::Newest(2)).await?;
     Ok(())
 }
