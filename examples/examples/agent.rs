@@ -2,8 +2,8 @@
 //! It thinks (asks the model), acts (calls the tools), and thinks again until it can answer.
 //! Run it with `cargo run --example agent -- "What is 37 * 21?"`; `--graph` prints the graph.
 
-use langgraph::agent::{ChatRequest, ModelError, ToolNode, Tools};
 use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
 use langgraph_examples::{model, show, tools};
 use std::error::Error;
 use std::process::ExitCode;

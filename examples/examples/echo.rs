@@ -2,8 +2,8 @@
 //! It says back what it was told, and the caller keeps the conversation.
 //! Run it with `cargo run --example echo -- "hello there"`.
 
-use langgraph::agent::MessagesState;
 use langgraph::prelude::*;
+use langgraph_agent::MessagesState;
 
 struct EchoAgent;
 

@@ -2,8 +2,8 @@
 //! Thinking asks the model, acting runs the tools it wants, observing puts what they said into the chat.
 //! Run it with `cargo run --example react_linear -- "What is 12 squared?"`.
 
-use langgraph::agent::{ModelNode, ReactState, act, observe, think};
 use langgraph::prelude::*;
+use langgraph_agent::{ModelNode, ReactState, act, observe, think};
 use langgraph_examples::{model, show, tools};
 
 #[tokio::main(flavor = "current_thread")]

@@ -2,8 +2,8 @@
 //! On a GLM model when `ZHIPU_API_KEY` is set and the feature `models` is on; offline otherwise.
 //! Run it with `cargo run --example react_zhipu -- "What is 2 times the number of .toml files?"`.
 
-use langgraph::agent::{ModelNode, ReactState, WhatNext, act, observe, think, what_next};
 use langgraph::prelude::*;
+use langgraph_agent::{ModelNode, ReactState, WhatNext, act, observe, think, what_next};
 use langgraph_examples::{model, show, tools};
 
 #[tokio::main(flavor = "current_thread")]

@@ -2,8 +2,8 @@
 //! A variant that is not wired is a compile error. Three messages take three ways.
 //! Run it with `cargo run --example router`.
 
-use langgraph::agent::{MessagesState, MessagesStateUpdate};
 use langgraph::prelude::*;
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 
 /// Where a message goes.
 enum Route {

@@ -2,8 +2,8 @@
 //! The instructions go along with the request and never into the state.
 //! Run it with `cargo run --example simple_agent -- 你好`.
 
-use langgraph::agent::{SimpleAgent, SimpleAgentState};
 use langgraph::prelude::*;
+use langgraph_agent::{SimpleAgent, SimpleAgentState};
 use langgraph_examples::model;
 
 #[tokio::main(flavor = "current_thread")]

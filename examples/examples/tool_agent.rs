@@ -2,8 +2,8 @@
 //! A question that needs the clock takes four messages and two requests.
 //! Run it with `cargo run --example tool_agent -- 现在几点了？`.
 
-use langgraph::agent::{ToolAgent, ToolAgentState};
 use langgraph::prelude::*;
+use langgraph_agent::{ToolAgent, ToolAgentState};
 use langgraph_examples::{model, show, tools};
 
 #[tokio::main(flavor = "current_thread")]

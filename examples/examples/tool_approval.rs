@@ -2,12 +2,13 @@
 //! The harmless call runs at once; nothing runs twice, and the model is told of every decision.
 //! Run it with `cargo run --example tool_approval -- approve "edit draft.txt" reject`.
 
-use langgraph::agent::{
-    ApprovalRequest, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
-};
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    ApprovalRequest, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+};
 use langgraph_examples::show;
 use serde_json::json;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Which model the examples run on.
 
 use crate::offline_model::OfflineModel;
-use langgraph::agent::{ChatModel, ModelError};
+use langgraph_agent::{ChatModel, ModelError};
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The question reader as a chat model: it needs no key and no network.
 
 use crate::reader::{ToolResult, next};
-use langgraph::agent::{ChatModel, ChatRequest, ChatResponse, ModelFuture};
 use langgraph::message::{Message, ToolCall};
+use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelFuture};
 
 /// The question reader as a [`ChatModel`].
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,8 +3,7 @@
 use crate::calculator;
 use crate::clock::{self, Zone};
 use crate::file_search::{self, Filter};
-use langgraph::agent::{ToolError, Tools};
-use langgraph::tool;
+use langgraph_agent::{ToolError, Tools, tool};
 use serde_json::json;
 use std::path::Path;
 

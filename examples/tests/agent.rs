@@ -11,11 +11,11 @@ mod programs;
 mod questions;
 
 use folders::Folder;
-use langgraph::agent::{
+use langgraph::prelude::*;
+use langgraph_agent::{
     FnTool, MessagesStateUpdate, SimpleAgent, SimpleAgentState, ToolAgent, ToolAgentState,
     react_agent,
 };
-use langgraph::prelude::*;
 use langgraph_examples::offline_model::OfflineModel;
 use langgraph_examples::reader::{CALCULATE, FIND_FILES, GET_CURRENT_TIME};
 use programs::{command, printed};

@@ -1,31 +1,43 @@
-//! Where the runtime crate is.
+//! Where the crates are that expansions call.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
-/// The runtime crate in an expansion: `::langgraph`, or what `crate = path` says.
+/// The crate that an expansion calls.
 ///
-/// The runtime crate names itself `langgraph` too, so the default is right in its own tests.
+/// Each of these crates names itself as others do, so the defaults are right in its own code too.
 #[derive(Clone, Default)]
-pub(crate) struct Root(Option<syn::Path>);
+pub(crate) enum Root {
+    /// `::langgraph`.
+    #[default]
+    Runtime,
+    /// `::langgraph_agent`.
+    Agent,
+    /// What `crate = path` says.
+    Given(syn::Path),
+}
 
 impl Root {
     /// The path a user gave with `crate = …`.
     pub(crate) fn given(path: syn::Path) -> Self {
-        Self(Some(path))
+        Self::Given(path)
     }
-}
 
-impl Root {
     /// This path, or another where none was given.
     pub(crate) fn or(&self, other: &Self) -> Self {
-        Self(self.0.clone().or_else(|| other.0.clone()))
+        match self {
+            Self::Given(_) => self.clone(),
+            Self::Runtime | Self::Agent => other.clone(),
+        }
     }
 
     /// The crate, named at `span`: an error about what follows it then lands there.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
-        let ours = || quote_spanned!(span=> ::langgraph);
-        self.0.as_ref().map_or_else(ours, ToTokens::to_token_stream)
+        match self {
+            Self::Runtime => quote_spanned!(span=> ::langgraph),
+            Self::Agent => quote_spanned!(span=> ::langgraph_agent),
+            Self::Given(path) => path.to_token_stream(),
+        }
     }
 }
 
@@ -38,5 +50,5 @@ impl ToTokens for Root {
 
 /// `::langgraph`.
 pub(crate) fn root() -> Root {
-    Root::default()
+    Root::Runtime
 }

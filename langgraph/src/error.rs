@@ -125,6 +125,19 @@ impl Failure {
 }
 
 /// An error of a node as one of [`std::error::Error`], to be the source of another.
+///
+/// An [`Agent`](crate::Agent) fails with it as one of its nodes would.
+///
+/// ```
+/// use langgraph::{AgentError, NodeError};
+///
+/// fn failed(node: &str, error: NodeError) -> AgentError {
+///     AgentError::Node { node: node.into(), namespace: Vec::new(), source: error.into() }
+/// }
+///
+/// let error = failed("fetch", NodeError::msg("no connection"));
+/// assert_eq!(error.to_string(), "node `fetch` failed: no connection");
+/// ```
 impl From<NodeError> for Failure {
     fn from(error: NodeError) -> Self {
         Self(error)

@@ -140,14 +140,13 @@
 //! | see what happens | [`stream`], [`run::EventStream`] |
 //! | remember beyond threads | the crate `langgraph-store` |
 //! | keep threads, and wait for people | [`checkpoint`], [`Context::interrupt`] |
-//! | call models and tools | `agent`, `#[tool]` (feature `agent`) |
+//! | call models and tools | the crate `langgraph-agent` |
 //! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
 //! | ask agents elsewhere | the crate `langgraph-remote` |
 //! | draw graphs | [`graph::draw`] |
 //!
 //! # Features
 //!
-//! - `agent` (on by default): chat models, tools and the ready-made agents.
 //! - `conformance`: the suite that checkpointers of your own can be held to.
 //! - `tracing`: a middleware that puts every node into a `tracing` span.
 
@@ -156,8 +155,6 @@ extern crate self as langgraph;
 
 #[doc(hidden)]
 pub mod __private;
-#[cfg(feature = "agent")]
-pub mod agent;
 pub mod checkpoint;
 mod error;
 pub mod graph;
@@ -171,8 +168,6 @@ pub mod thread;
 
 pub use error::{AgentError, Failure, InvalidUpdate, Pause};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
-#[cfg(feature = "agent")]
-pub use langgraph_macros::tool;
 #[doc(inline)]
 pub use langgraph_macros::{graph, node};
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
@@ -185,8 +180,6 @@ pub use state::State;
 /// The macros, the builder, what nodes take and return, messages, and what comes out of a run. It
 /// does not hold [`node::Send`], whose name is also that of a marker trait.
 pub mod prelude {
-    #[cfg(feature = "agent")]
-    pub use crate::agent::{ChatModel, ChatModelExt};
     pub use crate::error::AgentError;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
@@ -198,7 +191,5 @@ pub mod prelude {
     pub use crate::State;
     pub use crate::stream::{Event, EventKind, Mode};
     pub use crate::thread::Thread;
-    #[cfg(feature = "agent")]
-    pub use langgraph_macros::tool;
     pub use langgraph_macros::{graph, node};
 }

@@ -17,8 +17,8 @@
 
 /// What is public is documented, and what is generated with it.
 pub mod public {
-    use langgraph::agent::{ToolContext, ToolError};
     use langgraph::prelude::*;
+    use langgraph_agent::prelude::*;
 
     /// A private type in a public state.
     #[derive(Clone, Debug, Default)]
@@ -304,7 +304,7 @@ mod no_prelude {
     type Text = ::std::string::String;
 
     /// Says something.
-    #[::langgraph::tool]
+    #[::langgraph_agent::tool]
     pub(super) async fn say(
         /// What.
         text: Text,
@@ -316,8 +316,9 @@ mod no_prelude {
 
 #[tokio::test]
 async fn d8_the_macros_need_no_names_around_them() {
-    use langgraph::agent::IntoTool;
     use langgraph::prelude::*;
+    use langgraph_agent::IntoTool;
+    use langgraph_agent::prelude::*;
 
     let mut graph = StateGraph::<shadowed::Shadowed>::new();
     graph

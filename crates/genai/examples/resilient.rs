@@ -5,9 +5,9 @@
 use std::error::Error;
 use std::time::Duration;
 
-use langgraph::agent::{FnTool, MessagesStateUpdate, ModelError, react_agent};
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
+use langgraph_agent::{FnTool, MessagesStateUpdate, ModelError, react_agent};
 use tokio::runtime::Builder;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,7 +39,7 @@ async fn run(questions: impl Iterator<Item = String>) -> Result<(), Box<dyn Erro
             }
         }
         let state = events.finish().await?.into_state();
-        langgraph::agent::check_answered(&state.messages)?;
+        langgraph_agent::check_answered(&state.messages)?;
         let tools = state.messages.iter().filter(|message| message.is_tool());
         let tools = tools.count();
         let reply = state.messages.last().map(Message::text).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Addresses as users write them.
 
-use langgraph::agent::{ModelError, ModelErrorKind};
+use langgraph_agent::{ModelError, ModelErrorKind};
 
 /// The address with a scheme and a slash at the end: what paths are joined to.
 pub(crate) fn normal(address: &str) -> Result<String, ModelError> {

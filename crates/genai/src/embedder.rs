@@ -3,7 +3,7 @@
 use std::fmt;
 
 use genai::embed::EmbedRequest;
-use langgraph::agent::ModelError;
+use langgraph_agent::ModelError;
 use langgraph_store::{EmbedError, EmbedFuture, Embedder};
 
 use crate::{GenaiModel, Model, error};

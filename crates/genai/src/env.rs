@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::agent::{ChatModel, ModelError};
+use langgraph_agent::{ChatModel, ModelError};
 
 use crate::Model;
 
@@ -43,7 +43,7 @@ pub fn from_env() -> Result<Option<Arc<dyn ChatModel>>, ModelError> {
 ///     _ => None,
 /// })?;
 /// assert!(local.is_some());
-/// # Ok::<(), langgraph::agent::ModelError>(())
+/// # Ok::<(), langgraph_agent::ModelError>(())
 /// ```
 pub fn from_vars(
     variable: impl Fn(&str) -> Option<String>,

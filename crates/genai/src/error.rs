@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use genai::webc::{Error as Web, StreamTimeout};
 use genai::{BoxError, Error};
-use langgraph::agent::{ModelError, ModelErrorKind};
+use langgraph_agent::{ModelError, ModelErrorKind};
 
 /// The error in our terms. genai's own text holds the whole request, so it goes no further than
 /// here: chats do not belong into logs.

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use langgraph::agent::{ChatModel, MessagesStateUpdate, react_agent};
+//! use langgraph_agent::{ChatModel, MessagesStateUpdate, react_agent};
 //! use langgraph_genai::Model;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {

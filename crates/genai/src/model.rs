@@ -7,7 +7,7 @@ use genai::adapter::AdapterKind;
 use genai::chat::ChatOptions;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget, WebConfig};
-use langgraph::agent::{
+use langgraph_agent::{
     ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelFuture, ModelStream,
 };
 
@@ -24,7 +24,7 @@ use crate::{address, error, request, response};
 /// use langgraph_genai::Model;
 ///
 /// let model = Model::openai("qwen3").base_url("http://127.0.0.1:8000/v1").build()?;
-/// # Ok::<(), langgraph::agent::ModelError>(())
+/// # Ok::<(), langgraph_agent::ModelError>(())
 /// ```
 #[derive(Clone)]
 #[must_use = "a model is built before it is asked"]
@@ -225,7 +225,7 @@ impl GenaiModel {
     async fn answer(
         &self,
         request: ChatRequest,
-    ) -> Result<langgraph::agent::ChatResponse, ModelError> {
+    ) -> Result<langgraph_agent::ChatResponse, ModelError> {
         let target = self.target().await?;
         // The raw body is for what genai cannot read.
         let options = request::options(&request).with_capture_raw_body(true);

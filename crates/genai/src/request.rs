@@ -4,8 +4,8 @@ use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest as Request, ChatResponseFormat, ContentPart as Part,
     JsonSpec, MessageContent, Tool, ToolCall as Call, ToolChoice as Choice, ToolResponse,
 };
-use langgraph::agent::{ChatRequest, ModelError, ModelErrorKind, ToolChoice};
 use langgraph::message::{Content, ContentPart, Media, Message, MessageKind, ToolCall, ToolResult};
+use langgraph_agent::{ChatRequest, ModelError, ModelErrorKind, ToolChoice};
 use serde_json::{Value, json};
 
 /// The options that go with `request`.

@@ -4,8 +4,8 @@ use genai::Error;
 use genai::chat::{
     ChatResponse as Response, ContentPart as Part, StopReason, ToolCall as Call, Usage as Used,
 };
-use langgraph::agent::ChatResponse;
 use langgraph::message::{Content, ContentPart, FinishReason, Message, ToolCall, Usage};
+use langgraph_agent::ChatResponse;
 use serde_json::Value;
 
 /// An answer in one piece.

@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use genai::chat::{ChatStream, ChatStreamEvent, StreamEnd, ToolCall as Call};
-use langgraph::agent::{ModelError, ModelErrorKind};
 use langgraph::message::{MessageChunk, ToolCallChunk};
+use langgraph_agent::{ModelError, ModelErrorKind};
 
 use crate::error;
 use crate::response::{arguments_text, finish_reason, usage};

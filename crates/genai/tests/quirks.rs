@@ -7,12 +7,12 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_core::Stream;
-use langgraph::agent::{
-    ChatModel, ChatRequest, MessagesStateUpdate, ModelError, ModelErrorKind, ResponseFormat,
-    ToolChoice, ToolDefinition, check_answered, react_agent,
-};
 use langgraph::message::{
     ContentPart, FinishReason, Message, MessageAccumulator, MessageChunk, ToolCall, Usage,
+};
+use langgraph_agent::{
+    ChatModel, ChatRequest, MessagesStateUpdate, ModelError, ModelErrorKind, ResponseFormat,
+    ToolChoice, ToolDefinition, check_answered, react_agent,
 };
 use langgraph_genai::{GenaiModel, Model};
 use langgraph_store::{Embedder, MemoryStore, StoreExt, StoreOptions};
@@ -234,7 +234,7 @@ async fn broken_arguments_go_back_to_the_model() {
     }}]});
     let server =
         Server::start([Answer::json("200 OK", &asks), Answer::json("200 OK", &says)]).await;
-    let now = langgraph::agent::FnTool::new("now", "The time.", || async { "12:00" });
+    let now = langgraph_agent::FnTool::new("now", "The time.", || async { "12:00" });
     let agent = react_agent(server.openai().build().unwrap(), (now,));
     let agent = agent.compile().unwrap();
     let state = agent.invoke(MessagesStateUpdate::user("hi")).await.unwrap();

@@ -1,7 +1,7 @@
 //! What servers answer, as the parts of a message.
 
-use langgraph::agent::ToolOutput;
 use langgraph::message::{Content, ContentPart, Media};
+use langgraph_agent::ToolOutput;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Serialize;
 

@@ -1,13 +1,13 @@
 //! What a server asks while it works on a call.
 
-use langgraph::agent::{ToolContext, ToolError};
+use langgraph_agent::{ToolContext, ToolError};
 use rmcp::model::{
     ElicitRequestParams, ElicitationCapability, InputRequest, InputRequiredResult, InputResponses,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a server asks for: the question of the [interrupt](langgraph::agent::ToolContext::interrupt),
+/// What a server asks for: the question of the [interrupt](langgraph_agent::ToolContext::interrupt),
 /// whose key is the tool's name and the server's own key, as in `book_table/guests`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -3,7 +3,7 @@
 //! A server is a process that is started here, or an address. Its tools are tools like any other.
 //!
 //! ```no_run
-//! use langgraph::agent::{ScriptedModel, react_agent};
+//! use langgraph_agent::{ScriptedModel, react_agent};
 //! use langgraph_mcp::McpClient;
 //! use tokio::process::Command;
 //!
@@ -28,7 +28,7 @@
 //! - A call that nobody waits for any more (the run was cancelled, the node took too long) is
 //!   cancelled at the server.
 //! - When a server asks for something by the rules of protocol version 2026-07-28, the run pauses with
-//!   the question, as with [`interrupt`](langgraph::agent::ToolContext::interrupt), and the answer
+//!   the question, as with [`interrupt`](langgraph_agent::ToolContext::interrupt), and the answer
 //!   reaches the server: see [`Elicited`]. Requests of a server for a model's answer or for folders
 //!   are refused.
 //!

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolRun};
+use langgraph_agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolRun};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::ServiceError;
 use serde_json::Value;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use langgraph::agent::{
-    MessagesState, MessagesStateUpdate, ScriptedModel, ToolNode, Turn, react_agent,
-};
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::{ContentPart, ToolCall};
 use langgraph::prelude::*;
+use langgraph_agent::{
+    MessagesState, MessagesStateUpdate, ScriptedModel, ToolNode, Turn, react_agent,
+};
 use langgraph_mcp::{Elicited, Http, McpClient, McpError, Options, Question};
 use serde_json::{Value, json};
 use tokio::process::Command;

@@ -10,8 +10,8 @@ const KEYS: [&str; 4] = ["name", "description", "return_directly", "crate"];
 const ARGUMENT_KEYS: [&str; 3] = ["default", "rename", "description"];
 
 /// What `#[tool(…)]` says of the function.
-#[derive(Default)]
 pub(super) struct Options {
+    /// Where `langgraph-agent` is.
     pub(super) root: Root,
     /// The name that the model uses, when it is not the function's.
     pub(super) name: Option<LitStr>,
@@ -24,7 +24,12 @@ pub(super) struct Options {
 impl Options {
     /// Reads the options; each mistake is reported, and what could be read is kept.
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
-        let mut options = Self::default();
+        let mut options = Self {
+            root: Root::Agent,
+            name: None,
+            description: None,
+            return_directly: false,
+        };
         let parser = syn::meta::parser(|meta| {
             if meta.path.is_ident("crate") {
                 options.root = Root::given(meta.value()?.parse()?);

@@ -40,7 +40,7 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
         Some(_) => (
             quote!(<'__call>),
             quote!('__call),
-            Some(quote!(#cx: &'__call #root::agent::ToolContext<'__call>)),
+            Some(quote!(#cx: &'__call #root::ToolContext<'__call>)),
         ),
         None => (TokenStream::new(), quote!('static), None),
     };
@@ -53,7 +53,7 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
     } else {
         quote!(async move { #call })
     };
-    let made = quote_spanned!(name.span()=> #root::agent::ToolFuture::new(#body));
+    let made = quote_spanned!(name.span()=> #root::ToolFuture::new(#body));
     let inputs = names
         .iter()
         .zip(types)
@@ -65,7 +65,7 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
 
         #(#outer_attrs)*
         #[allow(clippy::type_complexity)]
-        #vis fn #name #params(#(#inputs),*) -> #root::agent::ToolFuture<#lifetime, #output, #marker> {
+        #vis fn #name #params(#(#inputs),*) -> #root::ToolFuture<#lifetime, #output, #marker> {
             #[allow(clippy::unused_async)]
             #inner
             #made
@@ -139,7 +139,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     let mut called = function.clone();
     called.set_span(tool.output_span());
     let run = quote_spanned! {tool.output_span()=>
-        #at_output::agent::ToolFuture::into_run(#called(#(#names,)* #cx))
+        #at_output::ToolFuture::into_run(#called(#(#names,)* #cx))
     };
     quote! {
         #[doc(hidden)]
@@ -174,7 +174,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
             }
 
             #[automatically_derived]
-            impl #root::agent::ToolMeta for #marker
+            impl #root::ToolMeta for #marker
             where
                 #(#fitting,)*
             {
@@ -186,8 +186,8 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
                 #[allow(unused_variables)]
                 fn call<'a>(
                     arguments: #arguments,
-                    cx: &'a #root::agent::ToolContext<'a>,
-                ) -> #root::agent::ToolRun<'a> {
+                    cx: &'a #root::ToolContext<'a>,
+                ) -> #root::ToolRun<'a> {
                     let #arguments { #(#names,)* } = arguments;
                     #run
                 }

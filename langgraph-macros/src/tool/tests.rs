@@ -159,11 +159,11 @@ fn a_tool_with_a_context() {
                 use ::core::{convert::Into as _, iter::Iterator as _, option::Option::Some};
                 #[doc(hidden)]
                 #[derive(
-                    ::langgraph::__private::serde::Deserialize,
-                    ::langgraph::__private::schemars::JsonSchema,
+                    ::langgraph_agent::__private::serde::Deserialize,
+                    ::langgraph_agent::__private::schemars::JsonSchema,
                 )]
-                #[serde(crate = "::langgraph::__private::serde")]
-                #[schemars(crate = "::langgraph::__private::schemars")]
+                #[serde(crate = "::langgraph_agent::__private::serde")]
+                #[schemars(crate = "::langgraph_agent::__private::schemars")]
                 #[allow(
                     missing_debug_implementations,
                     missing_docs,
@@ -173,8 +173,8 @@ fn a_tool_with_a_context() {
                 )]
                 pub struct __Arguments
                 where
-                    for<'__a> String: ::langgraph::__private::ToolArgument,
-                    for<'__a> u8: ::langgraph::__private::ToolArgument,
+                    for<'__a> String: ::langgraph_agent::__private::ToolArgument,
+                    for<'__a> u8: ::langgraph_agent::__private::ToolArgument,
                 {
                     /// For what.
                     pub query: String,
@@ -187,14 +187,14 @@ fn a_tool_with_a_context() {
                 }
                 #[allow(dead_code, clippy::all, clippy::pedantic)]
                 fn check() {
-                    let () = ::langgraph::__private::argument::<String>();
-                    let () = ::langgraph::__private::argument::<u8>();
+                    let () = ::langgraph_agent::__private::argument::<String>();
+                    let () = ::langgraph_agent::__private::argument::<u8>();
                 }
                 #[automatically_derived]
-                impl ::langgraph::agent::ToolMeta for __search_tool
+                impl ::langgraph_agent::ToolMeta for __search_tool
                 where
-                    for<'__a> String: ::langgraph::__private::ToolArgument,
-                    for<'__a> u8: ::langgraph::__private::ToolArgument,
+                    for<'__a> String: ::langgraph_agent::__private::ToolArgument,
+                    for<'__a> u8: ::langgraph_agent::__private::ToolArgument,
                 {
                     const NAME: &'static ::core::primitive::str = "search";
                     const DESCRIPTION: &'static ::core::primitive::str = "Searches.";
@@ -202,10 +202,10 @@ fn a_tool_with_a_context() {
                     #[allow(unused_variables)]
                     fn call<'a>(
                         arguments: __Arguments,
-                        cx: &'a ::langgraph::agent::ToolContext<'a>,
-                    ) -> ::langgraph::agent::ToolRun<'a> {
+                        cx: &'a ::langgraph_agent::ToolContext<'a>,
+                    ) -> ::langgraph_agent::ToolRun<'a> {
                         let __Arguments { query, limit } = arguments;
-                        ::langgraph::agent::ToolFuture::into_run(search(query, limit, cx))
+                        ::langgraph_agent::ToolFuture::into_run(search(query, limit, cx))
                     }
                 }
             };
@@ -214,8 +214,8 @@ fn a_tool_with_a_context() {
             pub fn search<'__call>(
                 query: String,
                 limit: u8,
-                cx: &'__call ::langgraph::agent::ToolContext<'__call>,
-            ) -> ::langgraph::agent::ToolFuture<'__call, Result<String, ToolError>, __search_tool> {
+                cx: &'__call ::langgraph_agent::ToolContext<'__call>,
+            ) -> ::langgraph_agent::ToolFuture<'__call, Result<String, ToolError>, __search_tool> {
                 #[allow(clippy::unused_async)]
                 async fn search(
                     query: String,
@@ -224,7 +224,7 @@ fn a_tool_with_a_context() {
                 ) -> Result<String, ToolError> {
                     body
                 }
-                ::langgraph::agent::ToolFuture::new(search(query, limit, cx))
+                ::langgraph_agent::ToolFuture::new(search(query, limit, cx))
             }
         "##]],
     );
@@ -244,11 +244,11 @@ fn a_synchronous_tool_without_arguments() {
                 use ::core::{convert::Into as _, iter::Iterator as _, option::Option::Some};
                 #[doc(hidden)]
                 #[derive(
-                    ::langgraph::__private::serde::Deserialize,
-                    ::langgraph::__private::schemars::JsonSchema,
+                    ::langgraph_agent::__private::serde::Deserialize,
+                    ::langgraph_agent::__private::schemars::JsonSchema,
                 )]
-                #[serde(crate = "::langgraph::__private::serde")]
-                #[schemars(crate = "::langgraph::__private::schemars")]
+                #[serde(crate = "::langgraph_agent::__private::serde")]
+                #[schemars(crate = "::langgraph_agent::__private::schemars")]
                 #[allow(
                     missing_debug_implementations,
                     missing_docs,
@@ -260,7 +260,7 @@ fn a_synchronous_tool_without_arguments() {
                 #[allow(dead_code, clippy::all, clippy::pedantic)]
                 fn check() {}
                 #[automatically_derived]
-                impl ::langgraph::agent::ToolMeta for __now_tool {
+                impl ::langgraph_agent::ToolMeta for __now_tool {
                     const NAME: &'static ::core::primitive::str = "time";
                     const DESCRIPTION: &'static ::core::primitive::str = "The time.";
                     const RETURNS_DIRECTLY: ::core::primitive::bool = true;
@@ -268,21 +268,21 @@ fn a_synchronous_tool_without_arguments() {
                     #[allow(unused_variables)]
                     fn call<'a>(
                         arguments: __Arguments,
-                        cx: &'a ::langgraph::agent::ToolContext<'a>,
-                    ) -> ::langgraph::agent::ToolRun<'a> {
+                        cx: &'a ::langgraph_agent::ToolContext<'a>,
+                    ) -> ::langgraph_agent::ToolRun<'a> {
                         let __Arguments {} = arguments;
-                        ::langgraph::agent::ToolFuture::into_run(now())
+                        ::langgraph_agent::ToolFuture::into_run(now())
                     }
                 }
             };
             /// The time.
             #[allow(clippy::type_complexity)]
-            fn now() -> ::langgraph::agent::ToolFuture<'static, String, __now_tool> {
+            fn now() -> ::langgraph_agent::ToolFuture<'static, String, __now_tool> {
                 #[allow(clippy::unused_async)]
                 fn now() -> String {
                     body
                 }
-                ::langgraph::agent::ToolFuture::new(async move { now() })
+                ::langgraph_agent::ToolFuture::new(async move { now() })
             }
         "##]],
     );

@@ -3,8 +3,6 @@
 mod answer;
 mod choice;
 mod codec;
-#[cfg(feature = "agent")]
-mod tool;
 mod update;
 mod writes;
 
@@ -17,8 +15,6 @@ use crate::state::State;
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
 pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
-#[cfg(feature = "agent")]
-pub use self::tool::{ToolArgument, argument};
 pub use self::update::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
     reducer, reducers, see_messages, the_messages, written_messages,
@@ -31,9 +27,6 @@ pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use serde;
 pub use std::vec::Vec;
-/// What the arguments of a `#[tool]` function derive.
-#[cfg(feature = "agent")]
-pub use {schemars, serde_json};
 
 /// An empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use langgraph::agent::{ScriptedModel, ToolNode, Turn};
 use langgraph::graph::CompilationErrors;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{ScriptedModel, Turn};
 use serde_json::json;
 
 // The state is a plain struct; each field says how updates are merged into it.

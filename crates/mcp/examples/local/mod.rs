@@ -8,10 +8,11 @@ use std::sync::Arc;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use langgraph::agent::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelFuture, ModelNode};
-use langgraph::agent::{ReactState, Tools, WhatNext, act, observe, think, what_next};
 use langgraph::message::{Message, ToolCall};
 use langgraph::prelude::*;
+use langgraph_agent::ModelFuture;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{ReactState, Tools, WhatNext, act, observe, think, what_next};
 use langgraph_examples::{model, show};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use langgraph::agent::{MessagesState, MessagesStateUpdate};
 use langgraph::checkpoint::Checkpointer;
 use langgraph::graph::CompilationErrors;
 use langgraph::message::Message;
 use langgraph::prelude::*;
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 
 /// A graph that talks until there are so many messages, and shows `watch` how many there are before
 /// each.

@@ -123,8 +123,30 @@ impl Context {
         self.interrupt_checked(key, question, Ok)
     }
 
-    /// As [`interrupt`](Self::interrupt), for answers of which only some will do.
-    pub(crate) fn interrupt_checked<A: DeserializeOwned>(
+    /// As [`interrupt`](Self::interrupt), for answers of which only some will do: `check` returns
+    /// the answer, or says why it cannot be taken.
+    ///
+    /// # Errors
+    ///
+    /// As [`interrupt`](Self::interrupt). When `check` refuses the answer, the run fails with its
+    /// reason, and the question waits for another answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[node]
+    /// async fn book(_: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     let seats: u8 = cx.interrupt_checked("seats", "How many seats?", |seats| match seats {
+    ///         1..=9 => Ok(seats),
+    ///         _ => Err(format!("{seats} seats; there are 9")),
+    ///     })?;
+    ///     Ok(format!("{seats} seats"))
+    /// }
+    /// # let _ = book;
+    /// ```
+    pub fn interrupt_checked<A: DeserializeOwned>(
         &self,
         key: &str,
         question: &(impl Serialize + ?Sized),
@@ -179,8 +201,28 @@ impl Context {
         self.interrupt(&key, question)
     }
 
+    /// True when this task has asked a question that has no answer yet.
+    ///
+    /// Whatever the node returns then, its task pauses. A node that calls the code of others looks
+    /// here to find out that one of them asked, even if the error was swallowed on the way.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[node]
+    /// async fn ask(_: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     let name = cx.interrupt("name", "Who are you?").unwrap_or_default();
+    ///     if cx.has_open_question() {
+    ///         return Err(NodeError::msg("a question waits for its answer"));
+    ///     }
+    ///     Ok(name)
+    /// }
+    /// # let _ = ask;
+    /// ```
     #[inline]
-    pub(crate) fn has_open_question(&self) -> bool {
+    pub fn has_open_question(&self) -> bool {
         self.memory
             .get()
             .is_some_and(|memory| memory.asking().is_open())

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use langgraph::agent::{MessagesState, MessagesStateUpdate, ScriptedModel, Turn};
 use langgraph::message::MessageChunk;
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel, Turn};
 use tokio::sync::Notify;
 
 async fn chat(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {

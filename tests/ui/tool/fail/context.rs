@@ -1,7 +1,7 @@
 #![allow(unused)]
 
-use langgraph::agent::ToolContext;
 use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
 
 /// A node's context.
 #[tool]

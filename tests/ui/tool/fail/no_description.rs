@@ -1,7 +1,7 @@
 #![allow(unused)]
 
-use langgraph::agent::IntoTool;
-use langgraph::prelude::*;
+use langgraph_agent::IntoTool;
+use langgraph_agent::prelude::*;
 
 #[tool]
 async fn add(a: i64, b: i64) -> i64 {

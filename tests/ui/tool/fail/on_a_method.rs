@@ -1,6 +1,6 @@
 #![allow(unused)]
 
-use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
 
 struct Search;
 

@@ -1,15 +1,14 @@
-//! The runtime crate under another name.
+//! The crate under another name.
 #![deny(warnings)]
 
 mod vendor {
-    pub(crate) use langgraph as graphs;
+    pub(crate) use langgraph_agent as agents;
 }
 
-use vendor::graphs::agent::{IntoTool, ToolContext};
-use vendor::graphs::tool;
+use vendor::agents::{IntoTool, ToolContext, tool};
 
 /// Repeats a word.
-#[tool(crate = crate::vendor::graphs)]
+#[tool(crate = crate::vendor::agents)]
 async fn repeat(
     /// What to repeat.
     word: String,
@@ -21,5 +20,5 @@ async fn repeat(
 
 fn main() {
     let tool = repeat.into_tool();
-    assert_eq!(tool.definition().parameters["required"], langgraph::__private::serde_json::json!(["word"]));
+    assert_eq!(tool.definition().parameters["required"], serde_json::json!(["word"]));
 }

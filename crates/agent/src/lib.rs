@@ -1,0 +1,105 @@
+//! Chat models, tools, and the agents that are made of them.
+//!
+//! A [`ChatModel`] answers a chat, a [`Tool`] is what it can ask to be called, and a [`ToolNode`]
+//! calls what it asked for. They are parts for the graphs of [`langgraph`]; [`react_agent`] is such
+//! a graph, ready-made.
+//!
+//! ```
+//! use langgraph::message::ToolCall;
+//! use langgraph_agent::prelude::*;
+//! use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, react_agent};
+//! use serde_json::json;
+//!
+//! /// Multiplies two whole numbers.
+//! #[tool]
+//! async fn multiply(a: i64, b: i64) -> i64 {
+//!     a * b
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A model that says what it was told to say. Any other `ChatModel` takes its place.
+//! let model = ScriptedModel::new([
+//!     Turn::tool_calls([ToolCall::new("c1", "multiply", json!({"a": 37, "b": 21}))]),
+//!     Turn::text("37 * 21 is 777."),
+//! ]);
+//! let agent = react_agent(model, (multiply,)).compile()?;
+//!
+//! let state = agent.invoke(MessagesStateUpdate::user("What is 37 * 21?")).await?;
+//! assert_eq!(state.messages[2].text(), "777");
+//! assert_eq!(state.messages[3].text(), "37 * 21 is 777.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to go next
+//!
+//! | to | see |
+//! |---|---|
+//! | write tools | [`#[tool]`](macro@tool), [`FnTool`], [`Tool`] |
+//! | call a model from a node | [`ChatModelExt`], [`ModelNode`] |
+//! | write a model | [`ChatModel`] |
+//! | test without a model | [`ScriptedModel`] |
+//! | use a ready-made agent | [`react_agent`], [`SimpleAgent`], [`ToolAgent`], [`think`] |
+//! | ask a person before a tool runs | [`ToolNode::approve`], [`Approval`] |
+
+#[allow(unused_extern_crates)] // expansions say `::langgraph_agent`, in this crate too
+extern crate self as langgraph_agent;
+
+#[doc(hidden)]
+pub mod __private;
+mod alone;
+mod approval;
+mod messages_state;
+mod model;
+mod model_node;
+mod next_action;
+mod pending;
+mod react;
+mod scripted;
+mod side_by_side;
+mod simple;
+mod think_act_observe;
+mod tool;
+mod tool_agent;
+mod tool_node;
+
+pub use approval::{Approval, ApprovalRequest, DecisionKind, ToolDecision};
+#[doc(inline)]
+pub use langgraph_macros::tool;
+pub use messages_state::{MessagesState, MessagesStateUpdate};
+pub use model::{
+    BoundModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError, ModelErrorKind,
+    ModelFuture, ModelStream, ResponseFormat, ToolChoice,
+};
+pub use model_node::{ModelNode, UnansweredCalls, check_answered};
+pub use next_action::NextAction;
+pub use pending::{NoToolCalls, ToolRoute, pending_tool_calls, tools_condition};
+pub use react::{ReactAgent, react_agent};
+pub use scripted::{ScriptedModel, Turn};
+pub use simple::{SimpleAgent, SimpleAgentState, SimpleAgentStateUpdate};
+pub use think_act_observe::{
+    ReactState, ReactStateUpdate, Think, WhatNext, act, observe, think, what_next,
+};
+pub use tool::{
+    FnTool, IntoTool, IntoToolOutput, IntoTools, Json, MissingState, Tool, ToolContext,
+    ToolDefinition, ToolError, ToolFunction, ToolFuture, ToolMeta, ToolOutput, ToolRun, Tools,
+    schema_of,
+};
+pub use tool_agent::{ToolAgent, ToolAgentState, ToolAgentStateUpdate};
+pub use tool_node::{ToolNode, ToolNodeOn};
+
+/// What most programs with agents need beside `langgraph::prelude::*`.
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_agent::prelude::*;
+/// # let _ = (Message::user("hi"), ToolNode::new(()));
+/// ```
+pub mod prelude {
+    pub use crate::model::{ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError};
+    pub use crate::model_node::ModelNode;
+    pub use crate::tool::{Tool, ToolContext, ToolError, Tools};
+    pub use crate::tool_node::ToolNode;
+    pub use langgraph_macros::tool;
+}

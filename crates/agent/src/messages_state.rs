@@ -1,0 +1,41 @@
+//! A chat history as a state.
+
+use serde::{Deserialize, Serialize};
+
+use langgraph::State;
+use langgraph::message::Message;
+
+/// A state that is a chat history and nothing else.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{MessagesState, MessagesStateUpdate};
+///
+/// let state = MessagesState::default();
+/// let state = state.merge(MessagesStateUpdate::default().messages(vec![Message::user("hi")]));
+/// assert_eq!(state.messages.len(), 1);
+/// ```
+#[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessagesState {
+    /// The chat so far; updates are merged by [`add_messages`](langgraph::message::add_messages).
+    #[reducer(add_messages)]
+    pub messages: Vec<Message>,
+}
+
+impl MessagesStateUpdate {
+    /// The update that adds what a user says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::MessagesStateUpdate;
+    ///
+    /// let input = MessagesStateUpdate::user("What is 2 + 3?");
+    /// # let _ = input;
+    /// ```
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::default().messages(vec![Message::user(text.into())])
+    }
+}

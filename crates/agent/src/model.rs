@@ -1,0 +1,224 @@
+//! Chat models: messages in, a message or its chunks out.
+
+mod bound;
+mod call;
+mod error;
+mod request;
+mod stream;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_core::Stream;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::IntoTools;
+use langgraph::message::{Message, MessageChunk};
+use langgraph::node::Context;
+
+pub(super) use call::respond;
+
+pub use bound::BoundModel;
+pub use error::{ModelError, ModelErrorKind};
+pub use request::{ChatRequest, ChatResponse, ResponseFormat, ToolChoice};
+
+/// One answer of a model, as it is awaited.
+pub type ModelFuture<'a, T = ChatResponse> =
+    Pin<Box<dyn Future<Output = Result<T, ModelError>> + Send + 'a>>;
+
+/// One answer of a model, piece by piece.
+pub type ModelStream<'a> =
+    Pin<Box<dyn Stream<Item = Result<MessageChunk, ModelError>> + Send + 'a>>;
+
+/// A model that answers a chat.
+///
+/// A node gets one from the run, so that a test runs the same graph on a
+/// [`ScriptedModel`](super::ScriptedModel):
+///
+/// ```
+/// use std::sync::Arc;
+/// use langgraph::prelude::*;
+/// use langgraph_agent::prelude::*;
+/// use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel};
+///
+/// async fn chat(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
+///     let reply = cx.resource::<dyn ChatModel>()?.invoke(&state.messages, cx).await?;
+///     Ok(MessagesStateUpdate::default().messages(vec![reply]))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::new();
+/// graph.add_node("chat", chat).add_sequence(&["chat"]);
+/// let graph = graph.compile()?;
+///
+/// let model: Arc<dyn ChatModel> = Arc::new(ScriptedModel::new(["Hello!"]));
+/// let hi = MessagesStateUpdate::default().messages(vec![Message::user("hi")]);
+/// let state = graph.run(hi).resource(model).await?.into_state();
+/// assert_eq!(state.messages[1].text(), "Hello!");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What callers use are the methods of [`ChatModelExt`], which is in the prelude. They stream the
+/// answer into the run's events when somebody reads those.
+///
+/// # Implementing a model
+///
+/// [`generate`](Self::generate) is enough; [`stream`](Self::stream) for a model that can.
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_agent::prelude::*;
+/// use langgraph_agent::ModelFuture;
+///
+/// /// Says what it hears.
+/// struct Echo;
+///
+/// impl ChatModel for Echo {
+///     fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
+///         let heard = request.messages.last().map(|message| message.text().into_owned());
+///         let reply = Message::assistant(heard.unwrap_or_default());
+///         Box::pin(async move { Ok(ChatResponse::new(reply)) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let response = Echo.generate(ChatRequest::new(vec![Message::user("hi")])).await?;
+/// assert_eq!(response.message.text(), "hi");
+/// # Ok(())
+/// # }
+/// ```
+pub trait ChatModel: Send + Sync {
+    /// Answers `request` in one piece.
+    fn generate(&self, request: ChatRequest) -> ModelFuture<'_>;
+
+    /// Answers `request` piece by piece. The last piece says why the message ends
+    /// ([`MessageChunk::finish_reason`]); a stream that ends without has been cut off.
+    ///
+    /// Unless a model does better, this is the whole answer in one piece.
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        Box::pin(stream::Whole::new(self.generate(request)))
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ty)*) => {$(
+        impl<M: ChatModel + ?Sized> ChatModel for $pointer {
+            fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
+                (**self).generate(request)
+            }
+
+            fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+                (**self).stream(request)
+            }
+        }
+    )*};
+}
+
+pointers!(&M Arc<M> Box<M>);
+
+/// How nodes call a [`ChatModel`]; every model has these methods, `dyn ChatModel` too.
+pub trait ChatModelExt: ChatModel {
+    /// The model's answer to `messages`.
+    ///
+    /// When somebody reads the run's messages ([`Mode::Messages`](langgraph::stream::Mode::Messages)),
+    /// the answer is streamed there as it comes, under the id that the returned message has.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`]; an answer that was cut off is [`ModelErrorKind::Incomplete`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the request.
+    fn invoke<'a>(
+        &'a self,
+        messages: &'a [Message],
+        cx: &'a Context,
+    ) -> impl Future<Output = Result<Message, ModelError>> + Send + 'a {
+        async move {
+            let request = ChatRequest::new(messages.to_vec());
+            Ok(call::respond(self, request, Some(cx)).await?.message)
+        }
+    }
+
+    /// The model's answer to `request`, with what it cost and why it ended; as
+    /// [`invoke`](Self::invoke).
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke).
+    fn respond<'a>(
+        &'a self,
+        request: ChatRequest,
+        cx: &'a Context,
+    ) -> impl Future<Output = Result<ChatResponse, ModelError>> + Send + 'a {
+        call::respond(self, request, Some(cx))
+    }
+
+    /// The model's answer as a `T`: the model is shown the JSON schema of `T`, and what it answers
+    /// is read as one.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke); [`ModelErrorKind::InvalidOutput`] when the answer is no `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::prelude::*;
+    /// use langgraph_agent::ScriptedModel;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct City {
+    ///     name: String,
+    ///     people: u64,
+    /// }
+    ///
+    /// async fn ask(text: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     let model = ScriptedModel::new([r#"{"name": "Paris", "people": 2100000}"#]);
+    ///     let city: City = model.invoke_structured(&[Message::user(text.as_str())], cx).await?;
+    ///     Ok(format!("{}: {}", city.name, city.people))
+    /// }
+    /// # let _ = ask;
+    /// ```
+    fn invoke_structured<'a, T: JsonSchema + DeserializeOwned + 'a>(
+        &'a self,
+        messages: &'a [Message],
+        cx: &'a Context,
+    ) -> impl Future<Output = Result<T, ModelError>> + Send + 'a {
+        async move {
+            let format = ResponseFormat::of::<T>();
+            let request = ChatRequest::new(messages.to_vec()).response_format(format);
+            let message = call::respond(self, request, Some(cx)).await?.message;
+            call::structured(&message.text())
+        }
+    }
+
+    /// The same model, which is offered these tools in every request that names none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::{ChatModelExt, FnTool, ScriptedModel};
+    ///
+    /// let now = FnTool::new("now", "The time.", || async { "12:00" });
+    /// let model = ScriptedModel::new(["noon"]).bind_tools((now,));
+    /// # let _ = model;
+    /// ```
+    fn bind_tools<K>(self, tools: impl IntoTools<K>) -> BoundModel<Self>
+    where
+        Self: Sized,
+    {
+        BoundModel::new(self, tools.into_tools().definitions())
+    }
+}
+
+impl<M: ChatModel + ?Sized> ChatModelExt for M {}

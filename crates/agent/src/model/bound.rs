@@ -1,0 +1,60 @@
+//! A model with tools.
+
+use std::fmt;
+
+use super::{ChatModel, ChatRequest, ModelFuture, ModelStream, ToolChoice};
+use crate::ToolDefinition;
+
+/// A model that is offered tools in every request; see
+/// [`ChatModelExt::bind_tools`](super::ChatModelExt::bind_tools).
+#[derive(Clone)]
+pub struct BoundModel<M> {
+    model: M,
+    tools: Vec<ToolDefinition>,
+    choice: ToolChoice,
+}
+
+impl<M> BoundModel<M> {
+    pub(super) fn new(model: M, tools: Vec<ToolDefinition>) -> Self {
+        Self {
+            model,
+            tools,
+            choice: ToolChoice::Auto,
+        }
+    }
+
+    /// Says whether the model may, must or must not call them.
+    #[must_use]
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    fn bind(&self, mut request: ChatRequest) -> ChatRequest {
+        if request.tools.is_empty() && !self.tools.is_empty() {
+            request.tools.clone_from(&self.tools);
+            request.tool_choice.clone_from(&self.choice);
+        }
+        request
+    }
+}
+
+impl<M: ChatModel> ChatModel for BoundModel<M> {
+    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
+        self.model.generate(self.bind(request))
+    }
+
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        self.model.stream(self.bind(request))
+    }
+}
+
+impl<M> fmt::Debug for BoundModel<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.tools.iter().map(|tool| &tool.name);
+        f.debug_struct("BoundModel")
+            .field("tools", &names.collect::<Vec<_>>())
+            .field("choice", &self.choice)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,96 @@
+//! One call of a model from a node.
+
+use serde::de::DeserializeOwned;
+
+use super::stream::next;
+use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
+use langgraph::message::MessageAccumulator;
+use langgraph::node::Context;
+use langgraph::stream::Mode;
+
+/// The answer to `request`, streamed into the run's events when somebody reads those.
+pub(crate) async fn respond<M: ChatModel + ?Sized>(
+    model: &M,
+    request: ChatRequest,
+    cx: Option<&Context>,
+) -> Result<ChatResponse, ModelError> {
+    match cx.filter(|cx| cx.wants(Mode::Messages)) {
+        None => model.generate(request).await,
+        Some(cx) => streamed(model, request, cx).await,
+    }
+}
+
+async fn streamed<M: ChatModel + ?Sized>(
+    model: &M,
+    request: ChatRequest,
+    cx: &Context,
+) -> Result<ChatResponse, ModelError> {
+    let mut chunks = model.stream(request);
+    let mut reply = MessageAccumulator::new();
+    while let Some(chunk) = next(&mut chunks).await {
+        let mut chunk = chunk?;
+        reply.push(chunk.clone());
+        // Every piece carries the id that the whole message will have.
+        chunk.id = reply.id().map(str::to_owned);
+        cx.emit_chunk(chunk).await;
+    }
+    let usage = reply.usage();
+    let Some(finish_reason) = reply.finish_reason().cloned() else {
+        return Err(ModelError::new(
+            ModelErrorKind::Incomplete,
+            "the model's answer was cut off: its stream ended without saying why the message ends",
+        ));
+    };
+    let mut response = ChatResponse::new(reply.finish()).with_finish_reason(finish_reason);
+    response.usage = usage;
+    Ok(response)
+}
+
+/// Reads an answer as a value. Models like to wrap JSON into a code block.
+pub(super) fn structured<T: DeserializeOwned>(text: &str) -> Result<T, ModelError> {
+    let json = unfenced(text);
+    let mut reader = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        ModelError::new(
+            ModelErrorKind::InvalidOutput,
+            format!("the model's answer does not fit the schema: {error}; it was `{text}`"),
+        )
+    })
+}
+
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"));
+    match inner {
+        None => text,
+        Some(inner) => inner
+            .trim_start_matches(|c: char| c.is_alphanumeric())
+            .trim(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_block_around_json_is_taken_off() {
+        for text in [
+            "[1, 2]",
+            " [1, 2]\n",
+            "```json\n[1, 2]\n```",
+            "```\n[1, 2]```",
+        ] {
+            assert_eq!(structured::<Vec<u8>>(text).unwrap(), [1, 2], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_says_where() {
+        let error = structured::<Vec<u8>>("[1, 300]").unwrap_err();
+        assert!(matches!(error.kind(), ModelErrorKind::InvalidOutput));
+        assert!(error.to_string().contains("[1]: invalid value"), "{error}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Why a model did not answer.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use langgraph::node::{NodeError, RetryPolicy};
+
+/// Why a model did not answer.
+///
+/// # Examples
+///
+/// No model tries again by itself; the node that asks it does:
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{MessagesState, ModelError, ModelNode, ScriptedModel};
+///
+/// let chat = ModelNode::new(ScriptedModel::new(["hi"])).retry(ModelError::retries(4));
+/// let mut graph = StateGraph::<MessagesState>::new();
+/// graph.add_node("chat", chat);
+/// ```
+#[derive(Debug)]
+pub struct ModelError {
+    kind: ModelErrorKind,
+    message: String,
+    retry_after: Option<Duration>,
+    source: Option<Box<dyn Error + Send + Sync + 'static>>,
+}
+
+/// What kind of failure a [`ModelError`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelErrorKind {
+    /// The provider wants fewer requests.
+    RateLimited {
+        /// How long it asks to wait, if it says so.
+        retry_after: Option<Duration>,
+    },
+    /// There was no answer in time.
+    Timeout,
+    /// The provider could not be reached, or the connection broke.
+    Transport,
+    /// The answer was cut off.
+    Incomplete,
+    /// The provider refuses the request.
+    InvalidRequest,
+    /// The provider refuses the key.
+    Auth,
+    /// The request is longer than the model can read.
+    ContextLength,
+    /// The answer does not have the form that was asked for.
+    InvalidOutput,
+    /// The provider failed.
+    Provider {
+        /// The HTTP status, if it got that far.
+        status: Option<u16>,
+    },
+}
+
+impl ModelError {
+    /// A failure of that kind.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            retry_after: None,
+            source: None,
+        }
+    }
+
+    /// Keeps the error underneath.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Says how long the provider asks to wait; for a rate limit, its kind says so.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// What kind of failure it is.
+    pub fn kind(&self) -> &ModelErrorKind {
+        &self.kind
+    }
+
+    /// True when the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match &self.kind {
+            ModelErrorKind::RateLimited { .. }
+            | ModelErrorKind::Timeout
+            | ModelErrorKind::Transport
+            | ModelErrorKind::Incomplete
+            | ModelErrorKind::InvalidOutput => true,
+            ModelErrorKind::Provider { status } => status.is_none_or(|status| status >= 500),
+            ModelErrorKind::InvalidRequest
+            | ModelErrorKind::Auth
+            | ModelErrorKind::ContextLength => false,
+        }
+    }
+
+    /// How long the provider asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.kind {
+            ModelErrorKind::RateLimited {
+                retry_after: Some(wait),
+            } => Some(wait),
+            _ => self.retry_after,
+        }
+    }
+
+    /// There is no run to take a model from.
+    pub(crate) fn no_model() -> Self {
+        Self::new(
+            ModelErrorKind::InvalidRequest,
+            "no model: outside of a run there is no resource to take one from",
+        )
+    }
+
+    /// The policy for a node that asks a model: at most that many attempts, again only after what
+    /// [`is_retryable`](Self::is_retryable), and not before the provider wants to be asked again.
+    pub fn retries(attempts: u32) -> RetryPolicy {
+        RetryPolicy::attempts(attempts)
+            .retry_on(Self::is_worth_retrying)
+            .retry_after(Self::retry_after)
+    }
+
+    /// True when a node failed because of a model, and may succeed when it is tried again; the
+    /// predicate of [`retries`](Self::retries).
+    pub fn is_worth_retrying(error: &NodeError) -> bool {
+        error.downcast_ref::<Self>().is_some_and(Self::is_retryable)
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for ModelError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

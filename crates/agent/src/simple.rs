@@ -1,0 +1,139 @@
+//! An agent that answers with one call of its model.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::alone::{compiled, failed};
+use super::{ChatModel, ModelNode, NextAction};
+use langgraph::message::Message;
+use langgraph::node::NodeRun;
+use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph};
+
+/// The state of a [`SimpleAgent`].
+#[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimpleAgentState {
+    /// The chat so far.
+    #[reducer(add_messages)]
+    pub messages: Vec<Message>,
+    /// What the agent is about to do.
+    pub next_action: NextAction,
+}
+
+impl SimpleAgentState {
+    /// A chat that starts with what a user says.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self {
+            messages: vec![Message::user(text.into())],
+            ..Self::default()
+        }
+    }
+
+    /// The agent's last word.
+    pub fn reply(&self) -> Option<&Message> {
+        self.messages.iter().rfind(|message| message.is_assistant())
+    }
+}
+
+/// An agent that answers with one call of its model: a graph of one node, `chat`.
+///
+/// # Examples
+///
+/// It works alone, as a graph, and as a node of another one:
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{ScriptedModel, SimpleAgent, SimpleAgentState};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new(["你好！我是……", "Still here."]);
+/// let agent = SimpleAgent::new(model).prompt("Be kind.");
+///
+/// let state = agent.run(SimpleAgentState::user("你好")).await?;
+/// assert_eq!(state.reply().unwrap().text(), "你好！我是……");
+///
+/// let state = agent.graph().compile()?.invoke(state).await?;
+/// assert_eq!(state.messages.len(), 3);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct SimpleAgent {
+    model: ModelNode,
+}
+
+impl SimpleAgent {
+    /// An agent that asks `model`.
+    pub fn new(model: impl ChatModel + 'static) -> Self {
+        Self {
+            model: ModelNode::new(model),
+        }
+    }
+
+    /// Puts instructions before the chat, in the request only: the state never holds them.
+    #[must_use]
+    pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.model = self.model.prompt(prompt);
+        self
+    }
+
+    /// The agent as a graph.
+    pub fn graph(&self) -> StateGraph<SimpleAgentState> {
+        let chat = Chat(Arc::new(self.model.clone()));
+        let mut graph = graph! {
+            type State = SimpleAgentState;
+            let chat = chat;
+            START => chat => END;
+        };
+        graph.set_name("simple_agent");
+        graph
+    }
+
+    /// What the agent would add to `state`, for a caller who merges it: `state.merge(partial)`.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Node`] with the model's error.
+    pub async fn run_partial(
+        &self,
+        state: &SimpleAgentState,
+    ) -> Result<SimpleAgentStateUpdate, AgentError> {
+        let reply = self.model.ask_alone(&state.messages).await;
+        Ok(answer(reply.map_err(|error| failed("chat", error))?))
+    }
+}
+
+impl Agent for SimpleAgent {
+    type State = SimpleAgentState;
+
+    fn name(&self) -> &'static str {
+        "simple_agent"
+    }
+
+    async fn run(&self, state: SimpleAgentState) -> Result<SimpleAgentState, AgentError> {
+        compiled(&self.graph())?.invoke(state).await
+    }
+}
+
+fn answer(reply: Message) -> SimpleAgentStateUpdate {
+    SimpleAgentStateUpdate::default()
+        .messages(vec![reply])
+        .next_action(NextAction::End)
+}
+
+/// The only node.
+struct Chat(Arc<ModelNode>);
+
+impl Node<SimpleAgentState> for Chat {
+    fn run<'a>(
+        &'a self,
+        state: &'a SimpleAgentState,
+        cx: &'a Context,
+    ) -> NodeRun<'a, SimpleAgentState> {
+        NodeRun::future(async move {
+            let reply = self.0.ask(&state.messages, cx).await?;
+            Ok::<_, NodeError>(answer(reply))
+        })
+    }
+}

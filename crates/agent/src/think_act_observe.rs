@@ -1,0 +1,133 @@
+//! The steps of an agent that thinks and acts as nodes, to wire as one likes.
+
+use serde::{Deserialize, Serialize};
+
+use super::{IntoTools, ModelNode, ToolNode, ToolNodeOn};
+use langgraph::message::{Message, ToolCall};
+use langgraph::node::NodeRun;
+use langgraph::{Context, Node, NodeError, State, node};
+
+/// The state of an agent that thinks, acts and observes.
+#[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReactState {
+    /// The chat so far.
+    #[reducer(add_messages)]
+    pub messages: Vec<Message>,
+    /// What the model wants done.
+    pub tool_calls: Vec<ToolCall>,
+    /// What came of it, until it is observed.
+    pub tool_results: Vec<Message>,
+    /// How often the agent has observed.
+    pub turns: usize,
+}
+
+impl ReactState {
+    /// A chat that starts with what a user says.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self {
+            messages: vec![Message::user(text.into())],
+            ..Self::default()
+        }
+    }
+}
+
+/// The node that asks `model` what to do; see [`ReactState`].
+///
+/// # Examples
+///
+/// One round, and as many as it takes:
+///
+/// ```
+/// use langgraph::message::ToolCall;
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{
+///     FnTool, ModelNode, ReactState, ScriptedModel, Tools, Turn, WhatNext, act, observe, think,
+///     what_next,
+/// };
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let tools = Tools::new().with(FnTool::new("now", "The time.", || async { "12:00" }));
+/// let model = ScriptedModel::new([
+///     Turn::tool_calls([ToolCall::new("c1", "now", json!({}))]),
+///     Turn::text("It is noon."),
+/// ]);
+/// let model = ModelNode::new(model).tools(&tools);
+///
+/// let linear = graph! {
+///     type State = ReactState;
+///     let think = think(model.clone());
+///     let act = act(&tools);
+///     START => think => act => observe => END;
+/// };
+/// let looping = graph! {
+///     type State = ReactState;
+///     let think = think(model);
+///     let act = act(&tools);
+///     START => think => act => observe => match what_next {
+///         WhatNext::Think => think,
+///         WhatNext::Stop => END,
+///     };
+/// };
+/// # let _ = linear;
+/// let state = looping.compile()?.invoke(ReactState::user("What time is it?")).await?;
+/// assert_eq!(state.messages[3].text(), "It is noon.");
+/// # Ok(())
+/// # }
+/// ```
+pub fn think(model: ModelNode) -> Think {
+    Think(model)
+}
+
+/// The node of [`think`].
+#[derive(Clone, Debug)]
+pub struct Think(ModelNode);
+
+impl Node<ReactState> for Think {
+    fn run<'a>(&'a self, state: &'a ReactState, cx: &'a Context) -> NodeRun<'a, ReactState> {
+        NodeRun::future(async move {
+            let reply = self.0.ask(&state.messages, cx).await?;
+            Ok::<_, NodeError>(
+                ReactStateUpdate::default()
+                    .tool_calls(reply.tool_calls().to_vec())
+                    .messages(vec![reply]),
+            )
+        })
+    }
+}
+
+/// The node that runs the tools the model asked for, side by side. Without calls it does nothing.
+pub fn act<K>(tools: impl IntoTools<K>) -> ToolNodeOn<ReactState> {
+    ToolNode::new(tools).on(
+        |state: &ReactState| &state.messages,
+        |results| ReactStateUpdate::default().tool_results(results),
+    )
+}
+
+/// The node that puts what the tools answered into the chat.
+#[node]
+pub async fn observe(state: &ReactState) -> ReactStateUpdate {
+    ReactStateUpdate::default()
+        .messages(state.tool_results.clone())
+        .tool_calls(Vec::new())
+        .tool_results(Vec::new())
+        .turns(state.turns + 1)
+}
+
+/// Where an agent that has observed goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhatNext {
+    /// There is something new to think about.
+    Think,
+    /// The model has answered.
+    Stop,
+}
+
+/// The router after [`observe`].
+pub fn what_next(state: &ReactState) -> WhatNext {
+    match state.messages.last() {
+        Some(last) if last.is_tool() => WhatNext::Think,
+        _ => WhatNext::Stop,
+    }
+}

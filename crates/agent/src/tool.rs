@@ -1,0 +1,135 @@
+//! Tools: what a model can ask to be called.
+
+mod context;
+mod error;
+mod function;
+mod meta;
+mod output;
+mod registry;
+mod schema;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use context::{MissingState, ToolContext};
+pub use error::ToolError;
+pub use function::{FnTool, ToolFunction};
+pub use meta::{IntoTool, ToolFuture, ToolMeta};
+pub use output::{IntoToolOutput, Json, ToolOutput};
+pub use registry::{IntoTools, Tools};
+pub use schema::schema_of;
+
+pub(super) use output::CommandFor;
+use schema::arguments;
+
+/// One call of a tool, as the runtime awaits it.
+pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
+
+/// Something that a model can ask to be called.
+///
+/// Most tools are functions: see `#[tool]`, and [`FnTool`] for closures. Implement the trait for a
+/// tool whose name and schema are only known at run time, or that holds connections.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolRun};
+/// use serde_json::{Value, json};
+///
+/// struct Lookup {
+///     definition: ToolDefinition,
+///     table: Vec<(String, String)>,
+/// }
+///
+/// impl Tool for Lookup {
+///     fn definition(&self) -> &ToolDefinition {
+///         &self.definition
+///     }
+///
+///     fn call<'a>(&'a self, arguments: Value, _: &'a ToolContext<'a>) -> ToolRun<'a> {
+///         Box::pin(async move {
+///             let key = arguments["key"].as_str().unwrap_or_default();
+///             let found = self.table.iter().find(|(name, _)| name == key);
+///             match found {
+///                 Some((_, value)) => Ok(ToolOutput::text(value)),
+///                 None => Err(ToolError::model(format!("there is no entry `{key}`"))),
+///             }
+///         })
+///     }
+/// }
+///
+/// let lookup = Lookup {
+///     definition: ToolDefinition::new("lookup", "Looks up an entry of the glossary.", json!({
+///         "type": "object",
+///         "properties": {"key": {"type": "string"}},
+///         "required": ["key"],
+///     })),
+///     table: vec![("node".into(), "a step of a graph".into())],
+/// };
+/// assert_eq!(lookup.name(), "lookup");
+/// ```
+pub trait Tool: Send + Sync + 'static {
+    /// What the model is told about the tool.
+    fn definition(&self) -> &ToolDefinition;
+
+    /// Calls the tool. `arguments` is what the model sent: a JSON object, which may or may not
+    /// follow the schema.
+    fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a>;
+
+    /// The name by which the model asks for it.
+    fn name(&self) -> &str {
+        &self.definition().name
+    }
+
+    /// True when the tool's answer is the agent's answer: the model is not asked again.
+    fn returns_directly(&self) -> bool {
+        false
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ident)*) => {$(
+        impl<T: Tool + ?Sized> Tool for $pointer<T> {
+            fn definition(&self) -> &ToolDefinition {
+                (**self).definition()
+            }
+
+            fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
+                (**self).call(arguments, cx)
+            }
+
+            fn returns_directly(&self) -> bool {
+                (**self).returns_directly()
+            }
+        }
+    )*};
+}
+
+pointers!(Arc Box);
+
+/// What a model is told about a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolDefinition {
+    /// The name by which the model asks for it.
+    pub name: String,
+    /// What it does, and when to use it.
+    pub description: String,
+    /// The JSON schema of its arguments; an object.
+    pub parameters: Value,
+}
+
+impl ToolDefinition {
+    /// A tool of that name, for that purpose, with that schema; see [`schema_of`].
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            parameters,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Why a tool did not answer.
+
+use std::error::Error;
+use std::fmt;
+
+use langgraph::AgentError;
+use langgraph::node::{Interrupted, MissingResource, NodeError};
+
+/// Why a tool did not answer, and who is told.
+///
+/// **Any error that a tool passes on with `?` goes back to the model**, as an error message that
+/// answers the call, and the run goes on: the model can try again or do without. What the model can
+/// do nothing about fails the node instead: a question that waits for a person ([`Interrupted`]), a
+/// resource that nobody gave ([`MissingResource`]), and what a tool says with
+/// [`ToolError::fatal`].
+///
+/// Like [`NodeError`] it takes every error by `?`, which is why it is not an
+/// [`Error`](std::error::Error) itself.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_agent::ToolError;
+///
+/// fn read(path: &str) -> Result<String, ToolError> {
+///     if path.contains("..") {
+///         return Err(ToolError::model("paths must stay in the folder"));
+///     }
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+///
+/// assert!(matches!(read("../x"), Err(ToolError::Model(text)) if text.starts_with("paths")));
+/// assert!(matches!(read("no such file"), Err(ToolError::Model(_))));
+/// ```
+#[non_exhaustive]
+pub enum ToolError {
+    /// The arguments do not fit; the model is told what is wrong with them.
+    Arguments(String),
+    /// The tool failed; the model is told this.
+    Model(String),
+    /// The node fails.
+    Fatal(NodeError),
+}
+
+impl ToolError {
+    /// Tells the model that the arguments do not fit.
+    pub fn arguments(message: impl Into<String>) -> Self {
+        Self::Arguments(message.into())
+    }
+
+    /// Tells the model what went wrong.
+    pub fn model(message: impl Into<String>) -> Self {
+        Self::Model(message.into())
+    }
+
+    /// Fails the node.
+    pub fn fatal(error: impl Into<NodeError>) -> Self {
+        Self::Fatal(error.into())
+    }
+
+    /// The error for a node that calls a tool's function itself.
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::prelude::*;
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// async fn double(n: u8) -> Result<u8, ToolError> {
+    ///     n.checked_mul(2).ok_or_else(|| ToolError::model("too large"))
+    /// }
+    ///
+    /// #[node]
+    /// async fn twice(n: &u8) -> Result<u8, NodeError> {
+    ///     double(*n).await.map_err(ToolError::into_node_error)
+    /// }
+    /// # let _ = twice;
+    /// ```
+    pub fn into_node_error(self) -> NodeError {
+        match self {
+            Self::Arguments(text) | Self::Model(text) => NodeError::msg(text),
+            Self::Fatal(error) => error,
+        }
+    }
+}
+
+// What turns into a `NodeError` is every `Error`, and a `NodeError` itself. Two impls would be
+// clearer, but for the compiler `NodeError` may become an `Error` one day.
+impl<E: Into<NodeError>> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        if error.is::<Interrupted>() || error.is::<MissingResource>() || error.is::<AgentError>() {
+            return Self::Fatal(error);
+        }
+        Self::Model(in_full(error.source()))
+    }
+}
+
+/// The error and what caused it, in one line.
+fn in_full(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        // Many errors repeat their cause.
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arguments(text) | Self::Model(text) => f.write_str(text),
+            Self::Fatal(error) => fmt::Display::fmt(error, f),
+        }
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arguments(text) => f.debug_tuple("Arguments").field(text).finish(),
+            Self::Model(text) => f.debug_tuple("Model").field(text).finish(),
+            Self::Fatal(error) => f.debug_tuple("Fatal").field(error).finish(),
+        }
+    }
+}

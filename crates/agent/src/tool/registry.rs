@@ -1,0 +1,151 @@
+//! Several tools together.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{IntoTool, Tool, ToolDefinition};
+
+/// Tools by name, in the order in which they were added.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_agent::{FnTool, Tools};
+///
+/// let now = FnTool::new("now", "The time.", || async { "12:00" });
+/// let today = FnTool::new("today", "The date.", || async { "2024-01-01" });
+///
+/// let tools = Tools::new().with(now).with(today);
+/// let names: Vec<_> = tools.definitions().into_iter().map(|tool| tool.name).collect();
+/// assert_eq!(names, ["now", "today"]);
+/// ```
+#[derive(Clone, Default)]
+pub struct Tools(Vec<Arc<dyn Tool>>);
+
+impl Tools {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool, in place of one of the same name.
+    #[must_use]
+    pub fn with<K>(mut self, tool: impl IntoTool<K>) -> Self {
+        self.insert(tool);
+        self
+    }
+
+    /// Adds a tool, in place of one of the same name.
+    pub fn insert<K>(&mut self, tool: impl IntoTool<K>) {
+        let tool = tool.into_tool();
+        match self.0.iter_mut().find(|old| old.name() == tool.name()) {
+            Some(old) => *old = tool,
+            None => self.0.push(tool),
+        }
+    }
+
+    /// The tool of that name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.0.iter().find(|tool| tool.name() == name)
+    }
+
+    /// The tools, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Tool>> {
+        self.0.iter()
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What a model is told about them.
+    pub fn definitions(&self) -> Vec<ToolDefinition> {
+        self.iter().map(|tool| tool.definition().clone()).collect()
+    }
+}
+
+impl<'a> IntoIterator for &'a Tools {
+    type Item = &'a Arc<dyn Tool>;
+    type IntoIter = std::slice::Iter<'a, Arc<dyn Tool>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Tools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(Tool::name)).finish()
+    }
+}
+
+/// What takes the place of a list of tools: [`Tools`], a tuple of different tools
+/// (`(get_time, add)`), or an array or a `Vec` of tools of one type. `K` only keeps these forms
+/// apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "these are not tools",
+    label = "expected tools",
+    note = "write a tuple of tools, as in `(get_time, add)`, an array or `Vec` of tools of one type, or `Tools::new().with(get_time)`"
+)]
+pub trait IntoTools<K> {
+    /// The tools.
+    fn into_tools(self) -> Tools;
+}
+
+impl IntoTools<Tools> for Tools {
+    fn into_tools(self) -> Tools {
+        self
+    }
+}
+
+impl IntoTools<Tools> for &Tools {
+    fn into_tools(self) -> Tools {
+        self.clone()
+    }
+}
+
+impl<K, T: IntoTool<K>> IntoTools<(K,)> for Vec<T> {
+    fn into_tools(self) -> Tools {
+        self.into_iter().fold(Tools::new(), Tools::with)
+    }
+}
+
+impl<K, T: IntoTool<K>, const N: usize> IntoTools<(K,)> for [T; N] {
+    fn into_tools(self) -> Tools {
+        self.into_iter().fold(Tools::new(), Tools::with)
+    }
+}
+
+impl IntoTools<()> for () {
+    fn into_tools(self) -> Tools {
+        Tools::new()
+    }
+}
+
+macro_rules! tuples {
+    ($($(($tool:ident $kind:ident $value:ident))+;)*) => {$(
+        impl<$($tool: IntoTool<$kind>, $kind),+> IntoTools<($($kind,)+)> for ($($tool,)+) {
+            fn into_tools(self) -> Tools {
+                let ($($value,)+) = self;
+                Tools::new()$(.with($value))+
+            }
+        }
+    )*};
+}
+
+tuples!(
+    (A KA a);
+    (A KA a)(B KB b);
+    (A KA a)(B KB b)(C KC c);
+    (A KA a)(B KB b)(C KC c)(D KD d);
+    (A KA a)(B KB b)(C KC c)(D KD d)(E KE e);
+    (A KA a)(B KB b)(C KC c)(D KD d)(E KE e)(F KF f);
+    (A KA a)(B KB b)(C KC c)(D KD d)(E KE e)(F KF f)(G KG g);
+    (A KA a)(B KB b)(C KC c)(D KD d)(E KE e)(F KF f)(G KG g)(H KH h);
+);

@@ -1,0 +1,209 @@
+//! An agent that asks its model and runs its tools, at most so many times.
+
+use serde::{Deserialize, Serialize};
+
+use super::alone::compiled;
+use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
+use langgraph::message::{Message, ToolResult};
+use langgraph::node::NodeRun;
+use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph, node};
+
+/// The state of a [`ToolAgent`].
+#[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolAgentState {
+    /// The chat so far.
+    #[reducer(add_messages)]
+    pub messages: Vec<Message>,
+    /// What the agent is about to do.
+    pub next_action: NextAction,
+    /// How often the model has been asked about the last question.
+    pub iterations: usize,
+}
+
+impl ToolAgentState {
+    /// A chat that starts with what a user says.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self {
+            messages: vec![Message::user(text.into())],
+            ..Self::default()
+        }
+    }
+
+    /// The agent's last word.
+    pub fn reply(&self) -> Option<&Message> {
+        self.messages.iter().rfind(|message| message.is_assistant())
+    }
+
+    /// True when the agent has stopped because it may not ask its model more often. Its reply says
+    /// so, and every tool call is answered.
+    pub fn reached_limit(&self) -> bool {
+        self.next_action == NextAction::MaxIterations
+    }
+}
+
+/// An agent that asks its model, runs the tools it asks for, and asks again, until the model
+/// answers or has been asked [`max_iterations`](Self::max_iterations) times.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::ToolCall;
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{FnTool, ScriptedModel, ToolAgent, ToolAgentState, Turn};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let now = FnTool::new("get_current_time", "The time.", || async { "2024-01-01 12:00:00" });
+/// let model = ScriptedModel::new([
+///     Turn::tool_calls([ToolCall::new("c1", "get_current_time", json!({}))]),
+///     Turn::text("现在是 2024-01-01 12:00:00"),
+/// ]);
+///
+/// let agent = ToolAgent::new(model, (now,)).max_iterations(5);
+/// let state = agent.run(ToolAgentState::user("现在几点了？")).await?;
+/// assert_eq!(state.reply().unwrap().text(), "现在是 2024-01-01 12:00:00");
+/// assert_eq!((state.messages.len(), state.iterations), (4, 2));
+/// assert!(!state.reached_limit());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolAgent {
+    model: ModelNode,
+    tools: ToolNode,
+    max_iterations: usize,
+}
+
+impl ToolAgent {
+    /// An agent that asks `model` and has these tools, and asks at most ten times.
+    pub fn new<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>) -> Self {
+        let tools = tools.into_tools();
+        Self {
+            model: ModelNode::new(model).tools(&tools),
+            tools: ToolNode::new(tools),
+            max_iterations: 10,
+        }
+    }
+
+    /// Puts instructions before the chat, in the request only: the state never holds them.
+    #[must_use]
+    pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.model = self.model.prompt(prompt);
+        self
+    }
+
+    /// Asks a person before these tools run; see [`ToolNode::approve`]. That needs a checkpointer and
+    /// a thread: run the agent as a [`graph`](Self::graph).
+    #[must_use]
+    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
+        self.tools = self.tools.approve(calls);
+        self
+    }
+
+    /// How often the model is asked about one question. When it then still asks for tools, they do
+    /// not run, and the agent says that it has stopped.
+    #[must_use]
+    pub fn max_iterations(mut self, iterations: usize) -> Self {
+        self.max_iterations = iterations;
+        self
+    }
+
+    /// The agent as a graph.
+    pub fn graph(&self) -> StateGraph<ToolAgentState> {
+        let Self {
+            model,
+            tools,
+            max_iterations,
+        } = self.clone();
+        let should_continue = move |state: &ToolAgentState| {
+            if state.next_action != NextAction::Tool {
+                Decision::End
+            } else if state.iterations >= max_iterations {
+                Decision::Stop
+            } else {
+                Decision::Continue
+            }
+        };
+        let mut graph = graph! {
+            type State = ToolAgentState;
+            let agent = AskModel(model);
+            let tools = tools.on(
+                |state: &ToolAgentState| &state.messages,
+                |messages| ToolAgentStateUpdate::default()
+                    .messages(messages)
+                    .next_action(NextAction::Agent),
+            );
+            START => agent => match should_continue {
+                Decision::Continue => tools => agent,
+                Decision::Stop => stop => END,
+                Decision::End => END,
+            };
+        };
+        graph.set_name("tool_agent");
+        graph
+    }
+}
+
+impl Agent for ToolAgent {
+    type State = ToolAgentState;
+
+    fn name(&self) -> &'static str {
+        "tool_agent"
+    }
+
+    async fn run(&self, state: ToolAgentState) -> Result<ToolAgentState, AgentError> {
+        compiled(&self.graph())?.invoke(state).await
+    }
+}
+
+/// Where to go after the model has spoken.
+enum Decision {
+    Continue,
+    Stop,
+    End,
+}
+
+/// The node `agent`.
+struct AskModel(ModelNode);
+
+impl Node<ToolAgentState> for AskModel {
+    fn run<'a>(
+        &'a self,
+        state: &'a ToolAgentState,
+        cx: &'a Context,
+    ) -> NodeRun<'a, ToolAgentState> {
+        NodeRun::future(async move {
+            // A new question in the same chat is counted anew.
+            let answered = state.messages.last().is_some_and(Message::is_tool);
+            let taken = if answered { state.iterations } else { 0 };
+            let reply = self.0.ask(&state.messages, cx).await?;
+            let next = if reply.tool_calls().is_empty() {
+                NextAction::End
+            } else {
+                NextAction::Tool
+            };
+            Ok::<_, NodeError>(
+                ToolAgentStateUpdate::default()
+                    .messages(vec![reply])
+                    .next_action(next)
+                    .iterations(taken + 1),
+            )
+        })
+    }
+}
+
+/// Answers the calls that are not made any more, and says so.
+#[node]
+async fn stop(state: &ToolAgentState) -> ToolAgentStateUpdate {
+    let limit = state.iterations;
+    let calls = state.messages.last().map(Message::tool_calls);
+    let refusals = calls.unwrap_or_default().iter().map(|call| {
+        let text = format!("Error: not called, the limit of {limit} iterations is reached.");
+        Message::from(ToolResult::error(&call.id, text).with_name(&call.name))
+    });
+    let reply = Message::assistant("Sorry, need more steps to process this request.");
+    ToolAgentStateUpdate::default()
+        .messages(refusals.chain([reply]).collect())
+        .next_action(NextAction::MaxIterations)
+}

@@ -1,0 +1,63 @@
+//! The node over a state that keeps its messages elsewhere.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{ByToolNode, ToolNode, borrowing};
+use crate::Approval;
+use langgraph::message::{Message, ToolCall};
+use langgraph::node::{ConfiguredWorker, Context, IntoWorker, Node, NodeRun, worker};
+use langgraph::state::State;
+
+/// A [`ToolNode`] that has been told where a state keeps its messages.
+pub struct ToolNodeOn<S: State> {
+    pub(super) node: ToolNode,
+    #[allow(clippy::type_complexity)]
+    pub(super) read: Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>,
+    pub(super) write: Arc<dyn Fn(Vec<Message>) -> S::Update + Send + Sync>,
+}
+
+impl<S: State> ToolNodeOn<S> {
+    /// Asks a person before these tools run; as [`ToolNode::approve`].
+    #[must_use]
+    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
+        self.node = self.node.approve(calls);
+        self
+    }
+}
+
+impl<S: State> Node<S> for ToolNodeOn<S> {
+    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+        let messages = (self.read)(state);
+        NodeRun::future(self.node.answer_all(state, messages, &*self.write, cx))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
+    fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
+        let on = Arc::new(self);
+        worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
+            let on = Arc::clone(&on);
+            Box::pin(async move { on.node.answer_one(&call, state, &*on.write, cx).await })
+        }))
+    }
+}
+
+impl<S: State> Clone for ToolNodeOn<S> {
+    fn clone(&self) -> Self {
+        Self {
+            node: self.node.clone(),
+            read: Arc::clone(&self.read),
+            write: Arc::clone(&self.write),
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for ToolNodeOn<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolNodeOn")
+            .field("tools", &self.node.tools)
+            .finish_non_exhaustive()
+    }
+}

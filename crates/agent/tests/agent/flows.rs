@@ -1,0 +1,244 @@
+//! Flows of agents with a route of their own.
+
+use std::sync::Arc;
+
+use langgraph::message::{FinishReason, Role, Usage};
+use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    MessagesState, MessagesStateUpdate, ModelErrorKind, ReactState, ScriptedModel, Turn, WhatNext,
+    act, observe, think, what_next,
+};
+
+use super::support::{asks_the_time, clock, shown};
+
+#[derive(State, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Chat {
+    #[reducer(add_messages)]
+    pub(crate) messages: Vec<Message>,
+    /// Which nodes ran.
+    #[reducer(append)]
+    pub(crate) trail: Vec<String>,
+}
+
+enum Intent {
+    Translate,
+    Search,
+    Chat,
+}
+
+fn route_message(state: &Chat) -> Intent {
+    let last = state.messages.last().map(Message::text).unwrap_or_default();
+    if last.contains("翻译") {
+        Intent::Translate
+    } else if last.contains("搜索") {
+        Intent::Search
+    } else {
+        Intent::Chat
+    }
+}
+
+fn visited(name: &str) -> ChatUpdate {
+    ChatUpdate::default().trail(vec![name.to_owned()])
+}
+
+#[node]
+async fn router(_: &Chat) {}
+
+#[node]
+async fn translate_node(_: &Chat) -> ChatUpdate {
+    visited("translate")
+}
+
+#[node]
+async fn search_node(_: &Chat) -> ChatUpdate {
+    visited("search")
+}
+
+#[node]
+async fn chat_node(_: &Chat) -> ChatUpdate {
+    visited("chat")
+}
+
+#[tokio::test]
+async fn g12_a_router_sends_messages_where_they_belong() {
+    let agent = graph! {
+        type State = Chat;
+        START => router => match route_message {
+            Intent::Translate => translate_node => END,
+            Intent::Search => search_node => END,
+            Intent::Chat => chat_node => END,
+        };
+    }
+    .compile()
+    .unwrap();
+    for (text, node) in [
+        ("请翻译这句话", "translate"),
+        ("帮我搜索新闻", "search"),
+        ("你好", "chat"),
+    ] {
+        let input = ChatUpdate::default().messages(vec![Message::user(text)]);
+        assert_eq!(agent.invoke(input).await.unwrap().trail, [node]);
+    }
+}
+
+#[node]
+async fn preprocess(state: &Chat) -> ChatUpdate {
+    let last = state.messages.last().unwrap();
+    let tidy = Message::user(last.text().trim()).with_id(last.id.clone().unwrap());
+    visited("preprocess").messages(vec![tidy])
+}
+
+#[node]
+async fn chat(state: &Chat, cx: &Context) -> Result<ChatUpdate, NodeError> {
+    let model = cx.resource::<dyn ChatModel>()?;
+    let reply = model.invoke(&state.messages, cx).await?;
+    Ok(visited("chat").messages(vec![reply]))
+}
+
+#[node]
+async fn postprocess(state: &Chat) -> ChatUpdate {
+    let last = state.messages.last().unwrap();
+    let signed = format!("{} —— AI", last.text());
+    let signed = Message::assistant(signed).with_id(last.id.clone().unwrap());
+    visited("postprocess").messages(vec![signed])
+}
+
+#[tokio::test]
+async fn g13_preprocess_chat_postprocess() {
+    let model = ScriptedModel::new(["你好！"]);
+    let agent = graph! {
+        type State = Chat;
+        START => preprocess => chat => postprocess => END;
+    }
+    .compile()
+    .unwrap();
+    let shared: Arc<dyn ChatModel> = Arc::new(model.clone());
+    let input = ChatUpdate::default().messages(vec![Message::user("  你好  ")]);
+    let state = agent.run(input).resource(shared).await.unwrap();
+    let state = state.into_state();
+    assert_eq!(state.trail, ["preprocess", "chat", "postprocess"]);
+    assert_eq!(model.requests()[0].messages[0].text(), "你好");
+    assert_eq!(
+        shown(&state.messages),
+        [
+            (Role::User, "你好".to_owned()),
+            (Role::Assistant, "你好！ —— AI".to_owned()),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn g15_the_scripted_model_says_its_turns_and_keeps_the_requests() {
+    let model = ScriptedModel::new([
+        Turn::chunks(["He", "llo"]).with_usage(Usage::new(3, 2)),
+        Turn::error(ModelError::new(ModelErrorKind::Timeout, "too slow")),
+    ]);
+    let ask = || model.generate(langgraph_agent::ChatRequest::new(vec![Message::user("hi")]));
+    let response = ask().await.unwrap();
+    assert_eq!(response.message.text(), "Hello");
+    assert_eq!(response.usage, Some(Usage::new(3, 2)));
+    assert_eq!(response.finish_reason, Some(FinishReason::Stop));
+    assert!(ask().await.unwrap_err().is_retryable());
+    let error = ask().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the scripted model has no turn left: it had 2, and this is request 3"
+    );
+    assert_eq!(model.requests().len(), 3);
+    assert_eq!(model.remaining(), 0);
+}
+
+#[tokio::test]
+async fn g16_react_in_one_line_and_in_a_loop() {
+    let tools = Tools::new().with(clock());
+    let model = || {
+        let turns = [asks_the_time("c1"), asks_the_time("c2"), Turn::text("noon")];
+        ModelNode::new(ScriptedModel::new(turns)).tools(&tools)
+    };
+    let linear = graph! {
+        type State = ReactState;
+        let think = think(model());
+        let act = act(&tools);
+        START => think => act => observe => END;
+    };
+    let state = linear
+        .compile()
+        .unwrap()
+        .invoke(ReactState::user("time?"))
+        .await
+        .unwrap();
+    let roles: Vec<_> = state.messages.iter().map(Message::role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool]);
+    assert_eq!(state.turns, 1);
+
+    let looping = graph! {
+        type State = ReactState;
+        let think = think(model());
+        let act = act(&tools);
+        START => think => act => observe => match what_next {
+            WhatNext::Think => think,
+            WhatNext::Stop => END,
+        };
+    };
+    let looping = looping.compile().unwrap();
+    let mut events = looping.run(ReactState::user("time?")).stream(Mode::Updates);
+    let mut trail = Vec::new();
+    while let Some(event) = events.next().await {
+        trail.extend(event.unwrap().node().map(str::to_owned));
+    }
+    let round = ["think", "act", "observe"];
+    assert_eq!(trail, [round, round, round].concat());
+    let state = events.finish().await.unwrap().into_state();
+    assert_eq!(state.messages.len(), 6);
+    assert_eq!(state.messages[5].text(), "noon");
+    assert!(state.tool_calls.is_empty() && state.tool_results.is_empty());
+}
+
+#[tokio::test]
+async fn g17_chat_then_tool() {
+    let tools = Tools::new().with(clock());
+    let model = ScriptedModel::new([asks_the_time("c1")]);
+    let agent = graph! {
+        type State = MessagesState;
+        let chat = ModelNode::new(model).tools(&tools);
+        let tool = ToolNode::new(tools);
+        START => chat => tool => END;
+    };
+    let input = MessagesStateUpdate::user("time?");
+    let state = agent.compile().unwrap().invoke(input).await.unwrap();
+    assert_eq!(state.messages[2].text(), "2024-01-01 12:00:00");
+}
+
+#[tokio::test]
+async fn g18_an_echo_agent_repeats_what_it_hears() {
+    struct Echo;
+
+    impl Agent for Echo {
+        type State = MessagesState;
+
+        fn name(&self) -> &'static str {
+            "echo"
+        }
+
+        async fn run(&self, mut state: MessagesState) -> Result<MessagesState, AgentError> {
+            let heard = state.messages.last().map(Message::text).unwrap_or_default();
+            let reply = Message::assistant(heard.into_owned());
+            state.messages.push(reply);
+            Ok(state)
+        }
+    }
+
+    let agent = graph! {
+        type State = MessagesState;
+        let echo = Echo;
+        START => echo => END;
+    };
+    let input = MessagesStateUpdate::user("hello");
+    let state = agent.compile().unwrap().invoke(input).await.unwrap();
+    assert_eq!(state.messages[1].text(), "hello");
+    let alone = Echo
+        .run(MessagesState::default().merge(MessagesStateUpdate::user("hello")))
+        .await;
+    assert_eq!(shown(&alone.unwrap().messages), shown(&state.messages));
+}

@@ -1,0 +1,12 @@
+//! Models, tools, the ready-made agents, and the flows that agents are made of.
+#![allow(clippy::unwrap_used)] // clippy does not know that nodes and helpers of tests are tests
+
+mod flows;
+mod memory;
+mod react;
+mod simple;
+mod streams;
+mod support;
+mod tool_agent;
+mod tool_macro;
+mod tools;
