@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::graph::{NodeName, START};
+use crate::graph::NodeName;
 use crate::node::{Interrupt, Interrupted, NodeError};
 use crate::runtime::NoRuntime;
 use crate::state::ReducerError;
@@ -254,21 +254,43 @@ pub enum InvalidUpdate {
         others: Vec<NodeName>,
     },
     /// A reducer panicked.
-    #[error("update of node `{node}`: a reducer panicked: {message}")]
+    #[error("{writer}: a reducer panicked: {message}")]
     Panicked {
-        /// The node whose update it was.
-        node: NodeName,
+        /// Who wrote the update.
+        writer: WrittenBy,
         /// What it panicked with.
         message: String,
     },
     /// A reducer refused an update.
-    #[error("{}: {source}", update_of(node))]
+    #[error("{writer}: {source}")]
     Reducer {
-        /// The node whose update it was; [`START`](crate::START) for the input.
-        node: NodeName,
+        /// Who wrote the update.
+        writer: WrittenBy,
         /// Why it was refused.
         source: ReducerError,
     },
+}
+
+/// Who wrote an update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WrittenBy {
+    /// A node.
+    Node(NodeName),
+    /// The input of a run.
+    Input,
+    /// A change of the thread from outside, or the update of a command that resumes it.
+    External,
+}
+
+impl fmt::Display for WrittenBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(node) => write!(f, "update of node `{node}`"),
+            Self::Input => f.write_str("input"),
+            Self::External => f.write_str("update from outside"),
+        }
+    }
 }
 
 /// A run that waits for answers.
@@ -311,14 +333,6 @@ impl fmt::Display for Pause {
             .map(|i| format!("`{}` of node `{}`", i.key, i.node))
             .collect();
         write!(f, "an answer to {}", questions.join(", "))
-    }
-}
-
-fn update_of(node: &NodeName) -> String {
-    if &**node == START {
-        "input".to_owned()
-    } else {
-        format!("update of node `{node}`")
     }
 }
 

@@ -164,9 +164,10 @@ pub mod run;
 mod runtime;
 pub mod state;
 pub mod stream;
+mod superstep;
 pub mod thread;
 
-pub use error::{AgentError, Failure, InvalidUpdate, Pause};
+pub use error::{AgentError, Failure, InvalidUpdate, Pause, WrittenBy};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]
 pub use langgraph_macros::{graph, node};

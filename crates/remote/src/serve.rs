@@ -13,12 +13,12 @@ use crate::{
     StreamContent, StreamId,
 };
 use langgraph::AgentError;
-use langgraph::InvalidUpdate;
-use langgraph::graph::{CompiledStateGraph, START};
+use langgraph::graph::CompiledStateGraph;
 use langgraph::node::{IntoOutput, NodeError, Output};
 use langgraph::run::{Outcome, Run, StreamOptions};
 use langgraph::state::State;
 use langgraph::stream::{EventKind, Mode};
+use langgraph::{InvalidUpdate, WrittenBy};
 
 /// Serves `graph` as an agent: each request is a run of its own, whose input `input` makes of the
 /// request, and whose reply `reply` makes of the final state.
@@ -185,9 +185,10 @@ fn code(error: &AgentError) -> ErrorCode {
         AgentError::Cancelled => ErrorCode::Cancelled,
         AgentError::TimedOut(_) => ErrorCode::TimedOut,
         AgentError::InvalidInput(_) => ErrorCode::BadRequest,
-        AgentError::InvalidUpdate(InvalidUpdate::Reducer { node, .. }) if &**node == START => {
-            ErrorCode::BadRequest
-        }
+        AgentError::InvalidUpdate(InvalidUpdate::Reducer {
+            writer: WrittenBy::Input,
+            ..
+        }) => ErrorCode::BadRequest,
         _ => ErrorCode::Failed,
     }
 }

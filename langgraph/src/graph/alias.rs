@@ -2,6 +2,7 @@
 
 use super::builder::StateGraph;
 use super::{CompilationError, NodeName};
+use crate::node::NodeId;
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
@@ -41,11 +42,11 @@ impl<S: State> StateGraph<S> {
         own.chain(self.aliases.iter().map(|(old, node)| (old.clone(), node)))
     }
 
-    /// The aliases by the index of the node.
-    pub(super) fn aliases_by_index(&self) -> Box<[(NodeName, usize)]> {
-        let index = |name: &NodeName| self.topology.nodes.iter().position(|n| n.name == *name);
+    /// The aliases, each with its node.
+    pub(super) fn aliases_by_node(&self) -> Box<[(NodeName, NodeId)]> {
+        let place = |name: &NodeName| self.topology.nodes.iter().position(|n| n.name == *name);
         let found = self.all_aliases();
-        let found = found.filter_map(|(old, node)| Some((old, index(node)?)));
+        let found = found.filter_map(|(old, node)| Some((old, NodeId::declared(place(node)?))));
         found.collect()
     }
 

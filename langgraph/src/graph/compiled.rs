@@ -170,7 +170,7 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// [`AgentError::InvalidInput`] when there is no such node.
     pub async fn clear_node_cache(&self, node: &str) -> Result<(), AgentError> {
-        if self.plan.index_of(node).is_none() {
+        if self.plan.node_named(node).is_none() {
             return Err(AgentError::InvalidInput(format!(
                 "cannot clear the cache of `{node}`: there is no such node"
             )));

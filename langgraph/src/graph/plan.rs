@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
-use crate::node::{Around, Context, NodeCache, Resources, RouterRun, Step, Target};
+use crate::node::{
+    Around, Call, Context, NodeCache, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target,
+};
 use crate::state::{FieldSet, State};
 
 /// What a router's answer means.
@@ -57,16 +59,17 @@ pub(crate) struct Plan<S: State> {
     pub(crate) fingerprint: u64,
     /// A graph inside, and its state, that cannot be stored as bytes.
     pub(crate) unstorable: Option<(NodeName, &'static str)>,
+    /// The names of `nodes`.
     pub(crate) names: Arc<[NodeName]>,
-    /// Indices of `names`, sorted by name.
-    by_name: Box<[usize]>,
+    /// The nodes that were declared, sorted by name.
+    by_name: Box<[NodeId]>,
+    /// START, then the nodes in the order of their declaration.
     pub(crate) nodes: Box<[PlanNode<S>]>,
-    pub(crate) start: Outgoing<S>,
     pub(crate) joins: Box<[PlanJoin]>,
     /// The sources, in the order of their places, and the target of each join.
     pub(crate) topology_joins: Box<[(Vec<NodeName>, NodeName)]>,
     /// Names that nodes had before.
-    aliases: Box<[(NodeName, usize)]>,
+    aliases: Box<[(NodeName, NodeId)]>,
     pub(crate) resources: Resources,
     /// Where the answers of cached nodes are, if there are such nodes.
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
@@ -83,28 +86,28 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) out: Outgoing<S>,
     pub(crate) defer: bool,
     /// Where the node may jump, when that is checked.
-    pub(crate) destinations: Option<Box<[usize]>>,
+    pub(crate) destinations: Option<Box<[NodeId]>>,
 }
 
 /// What follows a node.
 #[derive(Clone)]
 pub(crate) struct Outgoing<S: State> {
     /// Nodes; edges to END lead nowhere and are left out.
-    pub(crate) edges: Box<[usize]>,
+    pub(crate) edges: Box<[NodeId]>,
     pub(crate) joins: Box<[Arrival]>,
     pub(crate) routers: Box<[PlanRouter<S>]>,
-    pub(crate) ahead: Ahead,
+    pub(crate) successors: Successors,
 }
 
-/// How much there is to follow.
+/// What kind of successors a node has.
 #[derive(Clone, Copy)]
-pub(crate) enum Ahead {
-    /// This node, which does not wait.
-    Node(usize),
-    /// What one router says.
-    Router,
+pub(crate) enum Successors {
+    /// One node, which does not wait.
+    One(NodeId),
+    /// Those that its only router picks.
+    Routed,
     /// Anything else.
-    Much,
+    Several,
 }
 
 /// The place of a node among the sources of a join.
@@ -118,12 +121,12 @@ pub(crate) struct Arrival {
 pub(crate) struct PlanRouter<S: State> {
     pub(crate) router: Arc<dyn ErasedRouter<S>>,
     /// The nodes of each arm.
-    pub(crate) arms: Box<[Box<[usize]>]>,
+    pub(crate) arms: Box<[Box<[NodeId]>]>,
 }
 
 #[derive(Clone)]
 pub(crate) struct PlanJoin {
-    pub(crate) target: usize,
+    pub(crate) target: NodeId,
     pub(crate) sources: usize,
 }
 
@@ -141,14 +144,14 @@ pub(crate) enum Stops {
     #[default]
     Never,
     Always,
-    At(Box<[usize]>),
+    At(Box<[NodeId]>),
 }
 
 impl Stops {
-    pub(crate) fn contains(&self, node: usize) -> bool {
+    pub(crate) fn contains(&self, node: NodeId) -> bool {
         match self {
             Self::Never => false,
-            Self::Always => true,
+            Self::Always => !node.is_start(),
             Self::At(nodes) => nodes.contains(&node),
         }
     }
@@ -170,25 +173,31 @@ impl<S: State> Plan<S> {
         for (info, node) in topology.nodes.iter_mut().zip(&graph.nodes) {
             info.max_attempts = around.max_attempts(node);
         }
-        let names: Arc<[NodeName]> = topology
-            .nodes
-            .iter()
-            .map(|node| Arc::clone(&node.name))
-            .collect();
-        let mut by_name: Box<[usize]> = (0..names.len()).collect();
-        by_name.sort_by(|a, b| names.get(*a).cmp(&names.get(*b)));
+        let declared = topology.nodes.iter().map(|node| Arc::clone(&node.name));
+        let names: Arc<[NodeName]> = std::iter::once(START.into()).chain(declared).collect();
+        let mut by_name: Box<[NodeId]> = (1..names.len()).map(NodeId::at).collect();
+        by_name.sort_by(|a, b| names.get(a.index()).cmp(&names.get(b.index())));
         let index = Index {
             names: &names,
             by_name: &by_name,
         };
 
         let Wiring {
-            mut outgoing,
+            outgoing,
             joins,
             join_names,
         } = Wiring::new(graph, &index);
-        let defers = |node: usize| graph.nodes.get(node).is_some_and(|node| node.info.defer);
-        let start = outgoing.pop().unwrap_or_default().build(defers);
+        let defers = |node: NodeId| {
+            let node = node.place().and_then(|place| graph.nodes.get(place));
+            node.is_some_and(|node| node.info.defer)
+        };
+        let mut outgoing = outgoing.into_iter();
+        let start = PlanNode {
+            step: Arc::new(Start),
+            out: outgoing.next().unwrap_or_default().build(defers),
+            defer: false,
+            destinations: None,
+        };
         let nodes = graph
             .nodes
             .iter()
@@ -208,7 +217,7 @@ impl<S: State> Plan<S> {
                         .collect()
                 }),
             });
-        let nodes = nodes.collect();
+        let nodes = std::iter::once(start).chain(nodes).collect();
         let cache = around.cache;
         let stops = |breakpoints: &Breakpoints| match breakpoints {
             Breakpoints::None => Stops::Never,
@@ -223,10 +232,9 @@ impl<S: State> Plan<S> {
             fields: FieldKinds::of(&graph.initial),
             initial: graph.initial.clone(),
             nodes,
-            start,
             joins: joins.into(),
             topology_joins: join_names.into(),
-            aliases: graph.aliases_by_index(),
+            aliases: graph.aliases_by_node(),
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
@@ -243,8 +251,8 @@ impl<S: State> Plan<S> {
         }
     }
 
-    /// The index of a node. A binary search: nothing is hashed.
-    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
+    /// The node of that name, which was declared. A binary search: nothing is hashed.
+    pub(crate) fn node_named(&self, name: &str) -> Option<NodeId> {
         Index {
             names: &self.names,
             by_name: &self.by_name,
@@ -252,22 +260,18 @@ impl<S: State> Plan<S> {
         .of(name)
     }
 
-    pub(crate) fn name(&self, node: usize) -> NodeName {
-        self.names.get(node).cloned().unwrap_or_else(|| END.into())
+    /// The name of a node.
+    pub(crate) fn name(&self, node: NodeId) -> NodeName {
+        let name = self.names.get(node.index());
+        name.cloned().unwrap_or_else(|| END.into())
     }
 
-    /// The name of a node, or START behind the last one.
-    pub(crate) fn node_name(&self, node: usize) -> NodeName {
-        if node < self.names.len() {
-            self.name(node)
-        } else {
-            START.into()
+    /// The node of a stored name: START, the node that has the name, or the one that had it before.
+    pub(crate) fn stored_node(&self, name: &str) -> Option<NodeId> {
+        if name == START {
+            return Some(NodeId::START);
         }
-    }
-
-    /// The node of a stored name: the one that has it, or had it before.
-    pub(crate) fn stored_index(&self, name: &str) -> Option<usize> {
-        self.index_of(name).or_else(|| {
+        self.node_named(name).or_else(|| {
             let alias = self.aliases.iter().find(|(old, _)| &**old == name);
             alias.map(|(_, node)| *node)
         })
@@ -275,18 +279,22 @@ impl<S: State> Plan<S> {
 
     /// The name that a node of a stored name has now. A name that nothing has stays as it is.
     pub(crate) fn renamed(&self, name: &NodeName) -> NodeName {
-        let node = self.stored_index(name);
+        let node = self.stored_node(name);
         node.map_or_else(|| Arc::clone(name), |node| self.name(node))
     }
 
-    /// What follows `node`; START is the index behind the last node.
-    pub(crate) fn outgoing(&self, node: usize) -> &Outgoing<S> {
-        self.nodes.get(node).map_or(&self.start, |node| &node.out)
+    pub(crate) fn node(&self, node: NodeId) -> Option<&PlanNode<S>> {
+        self.nodes.get(node.index())
+    }
+
+    /// The nodes that were declared, by name.
+    pub(crate) fn declared_names(&self) -> &[NodeName] {
+        self.names.get(1..).unwrap_or_default()
     }
 
     /// True when the node waits until nothing else is pending.
-    pub(crate) fn defers(&self, node: usize) -> bool {
-        self.nodes.get(node).is_some_and(|node| node.defer)
+    pub(crate) fn defers(&self, node: NodeId) -> bool {
+        self.node(node).is_some_and(|node| node.defer)
     }
 
     /// The breakpoints of one call, or the node that does not exist.
@@ -295,14 +303,23 @@ impl<S: State> Plan<S> {
             Breakpoints::None => Stops::Never,
             Breakpoints::All => Stops::Always,
             Breakpoints::Nodes(names) => {
-                let find = |name: &NodeName| self.index_of(name).ok_or_else(|| Arc::clone(name));
+                let find = |name: &NodeName| self.node_named(name).ok_or_else(|| Arc::clone(name));
                 Stops::At(names.iter().map(find).collect::<Result<_, _>>()?)
             }
         })
     }
 }
 
-/// What follows each node, by index; START comes behind the last one.
+/// The step of START. It writes nothing: the task of START comes with its result, the input.
+struct Start;
+
+impl<S: State> Step<S> for Start {
+    fn call<'a>(&'a self, _: Call<'a, S>) -> NodeRun<'a, S> {
+        NodeRun::ready(Ok::<Output<S>, crate::NodeError>(Output::none()))
+    }
+}
+
+/// What follows each node; START comes first.
 struct Wiring<S: State> {
     outgoing: Vec<Builder<S>>,
     joins: Vec<PlanJoin>,
@@ -312,9 +329,8 @@ struct Wiring<S: State> {
 
 impl<S: State> Wiring<S> {
     fn new(graph: &StateGraph<S>, index: &Index<'_>) -> Self {
-        let size = index.names.len() + 1;
         let mut wiring = Self {
-            outgoing: (0..size).map(|_| Builder::default()).collect(),
+            outgoing: (0..index.names.len()).map(|_| Builder::default()).collect(),
             joins: Vec::new(),
             join_names: Vec::new(),
         };
@@ -346,12 +362,12 @@ impl<S: State> Wiring<S> {
 
     /// What follows the node of that name, or START.
     fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut Builder<S>> {
-        let slot = if name == START {
-            index.names.len()
+        let node = if name == START {
+            NodeId::START
         } else {
             index.of(name)?
         };
-        self.outgoing.get_mut(slot)
+        self.outgoing.get_mut(node.index())
     }
 
     fn join(&mut self, join: &Join, index: &Index<'_>) {
@@ -360,19 +376,21 @@ impl<S: State> Wiring<S> {
             return;
         };
         let found = join.sources.iter().filter_map(|name| index.of(name));
-        let mut sources: Vec<usize> = found.collect();
+        let mut sources: Vec<NodeId> = found.collect();
         sources.sort_unstable();
         sources.dedup();
         let join_index = self.joins.len();
         for (source, from) in sources.iter().enumerate() {
-            if let Some(out) = self.outgoing.get_mut(*from) {
+            if let Some(out) = self.outgoing.get_mut(from.index()) {
                 out.joins.push(Arrival {
                     join: join_index,
                     source,
                 });
             }
         }
-        let names = sources.iter().filter_map(|node| index.names.get(*node));
+        let names = sources
+            .iter()
+            .filter_map(|node| index.names.get(node.index()));
         self.join_names
             .push((names.cloned().collect(), Arc::clone(&join.target)));
         self.joins.push(PlanJoin {
@@ -403,14 +421,14 @@ impl FieldKinds {
 
 struct Index<'a> {
     names: &'a [NodeName],
-    by_name: &'a [usize],
+    by_name: &'a [NodeId],
 }
 
 impl Index<'_> {
-    fn of(&self, name: &str) -> Option<usize> {
+    fn of(&self, name: &str) -> Option<NodeId> {
         let at = self.by_name.binary_search_by(|index| {
             self.names
-                .get(*index)
+                .get(index.index())
                 .map_or(std::cmp::Ordering::Greater, |known| (**known).cmp(name))
         });
         self.by_name.get(at.ok()?).copied()
@@ -418,7 +436,7 @@ impl Index<'_> {
 }
 
 struct Builder<S: State> {
-    edges: Vec<usize>,
+    edges: Vec<NodeId>,
     joins: Vec<Arrival>,
     routers: Vec<PlanRouter<S>>,
 }
@@ -434,17 +452,17 @@ impl<S: State> Default for Builder<S> {
 }
 
 impl<S: State> Builder<S> {
-    fn build(self, defers: impl Fn(usize) -> bool) -> Outgoing<S> {
-        let ahead = match (&*self.edges, &*self.joins, &*self.routers) {
-            ([next], [], []) if !defers(*next) => Ahead::Node(*next),
-            ([], [], [_]) => Ahead::Router,
-            _ => Ahead::Much,
+    fn build(self, defers: impl Fn(NodeId) -> bool) -> Outgoing<S> {
+        let successors = match (&*self.edges, &*self.joins, &*self.routers) {
+            ([next], [], []) if !defers(*next) => Successors::One(*next),
+            ([], [], [_]) => Successors::Routed,
+            _ => Successors::Several,
         };
         Outgoing {
             edges: self.edges.into(),
             joins: self.joins.into(),
             routers: self.routers.into(),
-            ahead,
+            successors,
         }
     }
 }

@@ -13,7 +13,7 @@ use self::asking::{Asking, Memory};
 use super::once::OnceMemory;
 use super::pulse::Pulse;
 use super::scope::{Place, Scope};
-use super::{MissingResource, NodeError};
+use super::{MissingResource, NodeError, NodeId};
 use crate::checkpoint::Json;
 use crate::message::MessageChunk;
 use crate::stream::{Mode, Payload};
@@ -27,7 +27,7 @@ pub struct Context {
     step: usize,
     /// The superstep, counted in this run; the limit counts these.
     taken: usize,
-    node: usize,
+    node: NodeId,
     /// From 1; 0 when the answer came from a cache and nothing was attempted.
     attempt: AtomicU32,
     /// True while the task's routers are asked: what they ask and call is counted apart, because
@@ -40,7 +40,7 @@ pub struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: usize) -> Self {
+    pub(crate) fn new(scope: Arc<Scope>, step: usize, taken: usize, node: NodeId) -> Self {
         Self {
             scope,
             step,
@@ -55,7 +55,7 @@ impl Context {
 
     /// The same context for another task: nothing is allocated.
     #[inline]
-    pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: usize) {
+    pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: NodeId) {
         self.step = step;
         self.taken = taken;
         self.node = node;
@@ -91,7 +91,7 @@ impl Context {
     pub fn node(&self) -> &str {
         self.scope
             .names
-            .get(self.node)
+            .get(self.node.index())
             .map_or(crate::START, |name| name)
     }
 
@@ -215,7 +215,7 @@ impl Context {
             .shared
             .cancel
             .as_ref()
-            .is_some_and(crate::run::CancelToken::is_cancelled)
+            .is_some_and(super::CancelToken::is_cancelled)
     }
 
     /// Waits until the caller cancels the run; forever if it cannot be cancelled.
@@ -300,7 +300,7 @@ impl Context {
     pub(crate) fn name(&self) -> crate::graph::NodeName {
         self.scope
             .names
-            .get(self.node)
+            .get(self.node.index())
             .cloned()
             .unwrap_or_else(|| crate::START.into())
     }

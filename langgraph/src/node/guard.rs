@@ -15,7 +15,7 @@ use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use super::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
 use super::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step};
-use crate::run::catch;
+use crate::node::catch;
 use crate::runtime::runtime;
 use crate::state::State;
 

@@ -2,6 +2,7 @@
 
 mod annotated;
 mod cache;
+mod cancel;
 mod command;
 mod configured;
 mod context;
@@ -11,12 +12,14 @@ mod function;
 mod future;
 mod guard;
 mod handler;
+mod id;
 mod inner;
 mod input;
 mod interrupt;
 mod middleware;
 mod once;
 mod output;
+mod panic;
 mod policies;
 mod policy;
 mod pulse;
@@ -33,6 +36,7 @@ mod worker;
 #[doc(hidden)]
 pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
+pub use cancel::CancelToken;
 pub use command::{Command, IntoTargets, Next, Target};
 pub use configured::{ConfiguredNode, NodeExt};
 pub use context::Context;
@@ -58,6 +62,7 @@ pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 pub(crate) use annotated::Annotated;
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
+pub(crate) use id::NodeId;
 pub(crate) use inner::{
     AnyState, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking, Wanted,
 };
@@ -65,6 +70,7 @@ pub(crate) use inner::{
 pub(crate) use interrupt::Question;
 pub(crate) use interrupt::{Answer, Questions};
 pub(crate) use output::Writes;
+pub(crate) use panic::{Panicked, catch, caught, contained};
 pub(crate) use policies::{Around, Policies};
 pub(crate) use scope::{Place, Scope, Shared, below, kept};
 pub(crate) use send::{Argument, ErasedItem, StoredItem};

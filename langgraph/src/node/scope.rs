@@ -1,17 +1,16 @@
 //! What all tasks of a run share.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
 use super::Resources;
 use super::once::OnceRecord;
 use super::pulse::Pulse;
-use crate::checkpoint::{Batch, CheckpointError, CheckpointId, TaskRecord, ThreadKey};
+use crate::checkpoint::{Batch, CheckpointError, CheckpointId, LogHead, TaskRecord, ThreadKey};
 use crate::graph::{NodeName, UnfilledJoin};
-use crate::run::CancelToken;
-use crate::run::tip::Tip;
+use crate::node::CancelToken;
 use crate::stream::Emitter;
 
 /// What the tasks of one graph share during a run.
@@ -32,7 +31,7 @@ pub(crate) struct Scope {
 /// Where a task stands in its thread's log: a graph inside the task keeps its own log below.
 #[derive(Clone)]
 pub(crate) struct Place {
-    pub(crate) tip: Arc<Tip>,
+    pub(crate) log_head: Arc<LogHead>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
     /// The name that the node had when the checkpoint was stored, if it was another one.
@@ -44,7 +43,7 @@ impl Place {
     /// another superstep, never has the same.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
         let node = self.called_before.as_deref().unwrap_or(node);
-        below(&self.tip.key, self.checkpoint, self.task, node, call)
+        below(&self.log_head.key, self.checkpoint, self.task, node, call)
     }
 
     /// Stores what the task has done once.
@@ -60,12 +59,12 @@ impl Place {
             running: true,
             ..Batch::default()
         };
-        self.tip.put(batch).await
+        self.log_head.put(batch).await
     }
 
     /// The log that a graph inside keeps from call to call.
     pub(crate) fn kept(&self, key: &str) -> ThreadKey {
-        kept(&self.tip.key.thread, key)
+        kept(&self.log_head.key.thread, key)
     }
 
     /// The checkpoint in the name of a log below a task; from behind, since a node may have any
@@ -116,6 +115,26 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Notes for the whole run the joins that a graph has left waiting.
+    pub(crate) fn report_unfilled_joins(&self, mut unfilled: Vec<UnfilledJoin>) {
+        if unfilled.is_empty() {
+            return;
+        }
+        let mut shared = self
+            .unfilled_joins
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // A graph that is called in a loop says it once.
+        unfilled.retain(|join| !shared.contains(join));
+        shared.append(&mut unfilled);
+    }
+
+    /// The joins that all graphs of the run have left waiting.
+    pub(crate) fn take_unfilled_joins(&self) -> Vec<UnfilledJoin> {
+        let shared = self.unfilled_joins.lock();
+        std::mem::take(&mut *shared.unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Made when first asked for: most runs never need it.
     pub(crate) fn run_id(&self) -> &str {
         self.run_id.get_or_init(|| uuid::Uuid::now_v7().to_string())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::drive::Driven;
+use super::future::Driven;
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Durability};

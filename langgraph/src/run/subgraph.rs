@@ -3,26 +3,23 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::commit::Changes;
-use super::end::End;
-use super::log::Log;
-use super::machine::Machine;
 use super::persistence::{Only, Persistence};
-use super::prepare::enter;
-use super::record::Snapshots;
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
     Answer, Call, ConfiguredNode, Context, GraphNode, IntoInput, IntoNode, IntoOutput, NodeError,
     NodeRun, Output, Scope, Step, Write,
 };
+use crate::run::setup::enter;
 use crate::state::State;
+use crate::superstep::log::{Log, Snapshots};
+use crate::superstep::{Changes, End, Engine, Task};
 use crate::thread::resume::{resume, start};
 use crate::thread::resume_values::answer_key;
 
 /// What a graph inside another ended with.
 struct Inner<S: State> {
-    machine: Machine<S>,
+    engine: Engine<S>,
     end: End,
 }
 
@@ -55,26 +52,29 @@ async fn run_inside<S: State>(
         pulse: cx.nearest_pulse().cloned(),
         shared: Arc::clone(&outer.shared),
     };
-    let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), state);
-    machine.codec = graph.codec.or(machine.codec);
+    let mut engine = Engine::new(Arc::clone(plan), Arc::new(scope), Arc::new(state));
+    engine.codec = graph.codec.or(engine.codec);
     let _only = match &graph.persistence {
         Persistence::PerThread(key) if cx.place().is_some() => Some(Only::new(cx, key)?),
         _ => None,
     };
-    enter_below(&mut machine, &graph.persistence, input, cx, collect)
+    enter_below(&mut engine, &graph.persistence, input, cx, collect)
         .await
         .map_err(NodeError::from_agent)?;
-    let end = machine.run().await.map_err(NodeError::from_agent)?;
+    let end = engine.run().await.map_err(NodeError::from_agent)?;
     if matches!(end, End::Done) {
-        machine.report_unfilled_joins();
+        engine
+            .scope
+            .shared
+            .report_unfilled_joins(engine.unfilled_joins());
     }
-    Ok(Inner { machine, end })
+    Ok(Inner { engine, end })
 }
 
 /// Starts a graph inside a task, or goes on with it where an earlier attempt of the task has left
 /// it: on a thread it keeps a log of its own, below the task's.
 async fn enter_below<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     persistence: &Persistence,
     input: Output<S>,
     cx: &Context,
@@ -99,29 +99,28 @@ async fn enter_below<S: State>(
             }
         };
         Some(Log {
-            saver: Arc::clone(&place.tip.saver),
+            saver: Arc::clone(&place.log_head.saver),
             key,
-            encodes: place.tip.encodes(),
+            encodes: place.log_head.encodes(),
             at_rest: false,
             next: None,
-            metadata: machine.scope.shared.metadata.clone(),
+            metadata: engine.scope.shared.metadata.clone(),
             snapshots,
             call,
         })
     });
     let Some(log) = log else {
-        machine.call = call;
-        machine.given = cx.answers().to_vec();
-        machine.start(input).await?;
-        // The input is the caller's, not a change of this graph.
-        machine.changes = collect.then(Changes::default);
+        engine.observer.asking.call = call;
+        engine.observer.asking.given = cx.answers().to_vec();
+        engine.cell.changes = collect.then(Changes::default);
+        engine.frontier.tasks.push(Task::start(input));
         return Ok(());
     };
-    machine.changes = collect.then(Changes::default);
-    let loaded = log.load(machine, None).await?;
+    engine.cell.changes = collect.then(Changes::default);
+    let loaded = log.load(engine, None).await?;
     // Of another call only the state is of interest.
     if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
-        let namespace = Arc::clone(&machine.scope.namespace);
+        let namespace = Arc::clone(&engine.scope.namespace);
         let open = loaded.open(&namespace);
         let answers = open.iter().filter_map(|(task, interrupt)| {
             let value = cx.answer_to(&interrupt.id)?.clone();
@@ -129,12 +128,9 @@ async fn enter_below<S: State>(
             Some((*task, Answer { key, value }))
         });
         let answers = answers.collect();
-        return Box::pin(resume(machine, &log, loaded, answers, None)).await;
+        return Box::pin(resume(engine, &log, loaded, answers, None)).await;
     }
-    machine.changes = None;
-    Box::pin(start(machine, Some(log), None, input)).await?;
-    machine.changes = collect.then(Changes::default);
-    Ok(())
+    Box::pin(start(engine, Some(log), None, input)).await
 }
 
 /// A compiled graph as a node of a graph over the same state.
@@ -153,8 +149,9 @@ impl<S: State> Shared<S> {
             _ => (call.state.clone(), Output::none()),
         };
         let inner = run_inside(&self.0, state, input, call.cx, true).await?;
-        let Inner { mut machine, end } = inner;
-        let changes = machine
+        let Inner { mut engine, end } = inner;
+        let changes = engine
+            .cell
             .changes
             .take()
             .map_or_else(Vec::new, Changes::into_writes);
@@ -288,11 +285,11 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let mut input = (self.into)(call.state)?;
         let plan = &self.graph.plan;
         enter(plan, &mut input);
-        let Inner { machine, end } =
+        let Inner { engine, end } =
             run_inside(&self.graph, plan.initial.clone(), input, call.cx, false).await?;
         // A graph that waits has no result yet.
         let command = finish(end, Vec::new(), call)?;
-        let mut output = (self.back)(machine.into_state())?;
+        let mut output = (self.back)(engine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
         Ok(output)
@@ -360,10 +357,10 @@ impl Context {
         let mut input = input.into_output()?;
         let plan = &graph.plan;
         enter(plan, &mut input);
-        let Inner { machine, end } =
+        let Inner { engine, end } =
             run_inside(graph, plan.initial.clone(), input, self, false).await?;
         match end {
-            End::Done => Ok(machine.into_state()),
+            End::Done => Ok(engine.into_state()),
             End::Paused(interrupts) => {
                 self.pass_on(interrupts, None);
                 Err(NodeError::msg("the graph inside waits"))

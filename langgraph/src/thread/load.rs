@@ -6,12 +6,12 @@ use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::AgentError;
 use crate::checkpoint::{
-    Chain, CheckpointId, Checkpointer, Head, Past, StateCodec, Stored, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Past, StateCodec, Stored, ThreadKey,
 };
 use crate::graph::plan::Plan;
-use crate::run::coder::Reader;
-use crate::run::commit::Changes;
 use crate::state::State;
+use crate::superstep::log::{Log, Reader, Recorder};
+use crate::superstep::{Changes, Engine};
 
 /// A thread as one of its checkpoints left it.
 pub(crate) struct Loaded<S: State> {
@@ -104,5 +104,43 @@ impl<'a, S: State> Read<'a, S> {
             formats: self.saver.formats(),
             key: self.key,
         }
+    }
+}
+
+impl Log {
+    /// Reads the thread at `at`, or at its head.
+    pub(crate) async fn load<S: State>(
+        &self,
+        engine: &Engine<S>,
+        at: Option<CheckpointId>,
+    ) -> Result<Option<Loaded<S>>, AgentError> {
+        self.check(engine)?;
+        let loaded = load(&Read {
+            plan: &engine.plan,
+            codec: engine.codec,
+            initial: &engine.cell.state,
+            saver: &*self.saver,
+            key: &self.key,
+            at,
+            changes: engine.cell.changes.is_some(),
+        })
+        .await?;
+        match (loaded, at) {
+            (None, Some(id)) => Err(CheckpointError::UnknownCheckpoint {
+                thread: self.key.thread.clone(),
+                id,
+            }
+            .into()),
+            (loaded, _) => Ok(loaded),
+        }
+    }
+
+    /// Writes behind what was loaded.
+    pub(crate) fn recorder_behind_loaded<S: State>(
+        &self,
+        engine: &Engine<S>,
+        loaded: &Loaded<S>,
+    ) -> Recorder<S> {
+        self.recorder_behind(engine, loaded.head, &loaded.stored.checkpoint)
     }
 }

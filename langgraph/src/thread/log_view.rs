@@ -13,8 +13,8 @@ use crate::checkpoint::{
     CheckpointError, CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
 };
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::run::coder::Coder;
 use crate::state::State;
+use crate::superstep::log::Coder;
 
 /// The log of a graph, with what is needed to read it.
 pub(super) struct LogView<S: State> {

@@ -10,9 +10,9 @@ use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::message::Reading;
 use crate::node::{Write, Writes};
-use crate::run::coder::Reader;
-use crate::run::commit::{Changes, Commit};
 use crate::state::State;
+use crate::superstep::log::Reader;
+use crate::superstep::{Changes, Commit, Writer};
 
 mod known_ids;
 
@@ -45,7 +45,7 @@ impl<'a, S: State> Replay<'a, S> {
     /// The next part of what the state is made of.
     pub(crate) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
         // Whose writes they are matters only if they do not fit together, and then all is read.
-        let someone = self.reader.plan.names.len();
+        let someone = Writer::External;
         match past {
             Past::Snapshot(state) => self.snapshot(state)?,
             Past::Entry(writes) => self.entry(writes, None)?,
@@ -65,7 +65,7 @@ impl<'a, S: State> Replay<'a, S> {
                 let slices = writes.iter().map(|(_, writes)| writes.as_slice());
                 let right = self.marks_are_right(reading, slices);
                 let writes = if right { writes } else { writes.clone() };
-                self.commit(None).all(writes)?;
+                self.commit(None).superstep(writes)?;
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ impl<'a, S: State> Replay<'a, S> {
                     commit.entry(node, writes)?;
                 }
             } else {
-                commit.all(writes)?;
+                commit.superstep(writes)?;
             }
             let starts = |task: &TaskSpec| &*task.node == START;
             if let Some(changes) = changes
@@ -177,7 +177,7 @@ impl<'a, S: State> Replay<'a, S> {
         writes: &Payload,
         changes: Option<&mut Changes<S>>,
     ) -> Result<(), AgentError> {
-        let outside = self.reader.plan.names.len();
+        let outside = Writer::External;
         let reading = Reading::begin();
         let writes = self.reader.writes(writes)?;
         let right = self.marks_are_right(reading, [&*writes]);
@@ -210,10 +210,11 @@ fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
 }
 
 /// What finished tasks wrote, in their order; the tasks are not needed any more.
-fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(usize, Writes<S>)> {
+fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(Writer, Writes<S>)> {
     let writes = |task: TaskState<S>| match (task.outcome, task.ran) {
         (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
-            plan.index_of(&task.node).unwrap_or(plan.names.len()),
+            plan.stored_node(&task.node)
+                .map_or(Writer::External, Writer::from),
             done.output.writes,
         )),
         _ => None,

@@ -6,27 +6,23 @@ use super::load::Loaded;
 use super::task_state::Outcome;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
-use crate::graph::{NodeName, START};
-use crate::run::ended::Ended;
-use crate::run::machine::{Machine, Seen};
-use crate::run::record::Recorder;
-use crate::run::task::{Past, Task};
+use crate::graph::NodeName;
+use crate::node::NodeId;
 use crate::state::State;
+use crate::superstep::log::Recorder;
+use crate::superstep::{Engine, JoinProgress, Past, Task, TaskResult};
 
 impl<S: State> Loaded<S> {
-    /// Puts a machine where the thread stands.
+    /// Puts an engine where the thread stands.
     pub(crate) fn restore(
         self,
-        machine: &mut Machine<S>,
+        engine: &mut Engine<S>,
         thread: &str,
         recorder: Option<Recorder<S>>,
     ) -> Result<(), AgentError> {
-        let plan = Arc::clone(&machine.plan);
+        let plan = Arc::clone(&engine.plan);
         let find = |node: &NodeName| {
-            if &**node == START {
-                return Ok(plan.names.len());
-            }
-            plan.stored_index(node)
+            plan.stored_node(node)
                 .ok_or_else(|| CheckpointError::UnknownNode {
                     thread: thread.to_owned(),
                     node: node.to_string(),
@@ -35,15 +31,15 @@ impl<S: State> Loaded<S> {
                     now: plan.fingerprint,
                 })
         };
-        machine.step = self.stored.checkpoint.step;
-        machine.state = self.state;
-        machine.recorder = recorder.map(Box::new);
-        if let Some(recorder) = &mut machine.recorder {
+        engine.budget.step = self.stored.checkpoint.step;
+        engine.cell.state = self.state;
+        engine.observer.recorder = recorder.map(Box::new);
+        if let Some(recorder) = &mut engine.observer.recorder {
             let specs = self.stored.checkpoint.tasks.iter();
             recorder.called_before(specs.map(|spec| &spec.node), &plan);
         }
         for node in &self.stored.checkpoint.deferred {
-            machine.deferred.push(find(node)?);
+            engine.frontier.deferred.push(find(node)?);
         }
         for record in &self.stored.checkpoint.joins {
             let now = |names: &[NodeName]| -> Vec<NodeName> {
@@ -53,7 +49,7 @@ impl<S: State> Loaded<S> {
             let target_now = plan.renamed(&record.target);
             let joins = plan.topology_joins.iter();
             let found = joins
-                .zip(&mut machine.joins)
+                .zip(&mut engine.frontier.joins)
                 .find(|((sources, target), _)| *target == target_now && *sources == waits_for);
             if let Some(((sources, _), seen)) = found {
                 let positions = sources
@@ -61,7 +57,7 @@ impl<S: State> Loaded<S> {
                     .enumerate()
                     .filter(|(_, source)| seen_now.contains(source));
                 let sources: crate::state::FieldSet = positions.map(|(index, _)| index).collect();
-                *seen = Seen {
+                *seen = JoinProgress {
                     count: sources.iter().count(),
                     sources,
                 };
@@ -71,13 +67,13 @@ impl<S: State> Loaded<S> {
             let waits = task.waits();
             // START goes its way again; until that fails again it is finished.
             if let (Some(_), Some(Outcome::Finished(done))) = (&task.lost_way, &task.outcome)
-                && let Some(recorder) = &mut machine.recorder
+                && let Some(recorder) = &mut engine.observer.recorder
             {
-                recorder.keep(index, plan.nodes.len(), &Ended::Finished(done.clone()))?;
+                recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;
             }
-            let prior = match task.outcome {
-                Some(Outcome::Finished(done)) => Some(Ended::Finished(done)),
-                Some(Outcome::Asked(questions)) if waits => Some(Ended::Asked {
+            let result = match task.outcome {
+                Some(Outcome::Finished(done)) => Some(TaskResult::Finished(done)),
+                Some(Outcome::Asked(questions)) if waits => Some(TaskResult::Asked {
                     questions,
                     ran: task.ran.clone(),
                     refused: None,
@@ -85,13 +81,13 @@ impl<S: State> Loaded<S> {
                 _ => None,
             };
             let node = find(&task.node)?;
-            machine.frontier.push(
+            engine.frontier.tasks.push(
                 task.argument
                     .map_or_else(|| Task::by_edge(node), |given| Task::sent(node, given))
                     .with_past(Past {
                         answers: task.answers,
                         once: task.once,
-                        prior,
+                        result,
                         ran: task.ran,
                     }),
             );

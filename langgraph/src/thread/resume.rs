@@ -1,5 +1,7 @@
 //! Threads: starting, and going on.
 
+use std::sync::Arc;
+
 use super::load::Loaded;
 use super::resume_values::{Given, assign};
 use super::task_state::TaskState;
@@ -7,74 +9,68 @@ use super::write::copy;
 use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
 use crate::node::{Answer, Jump, Output, Writes};
-use crate::run::ended::Done;
-use crate::run::log::Log;
-use crate::run::machine::Machine;
-use crate::run::record::Origin;
-use crate::run::task::Task;
 use crate::state::State;
+use crate::superstep::log::{Log, Origin};
+use crate::superstep::{Engine, Task};
 
 /// Starts a run with an input: on a thread, a child of its head (or of `at`) whose pending tasks
 /// are dropped.
 pub(crate) async fn start<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: Option<Log>,
     at: Option<CheckpointId>,
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
     if let Some(log) = log {
-        let mut recorder = log.recorder(machine, None);
+        let mut recorder = log.recorder(engine, None);
         let mut origin = Origin {
             parent: None,
             base: None,
             source: Source::Input,
         };
-        if let Some(loaded) = log.load(machine, at).await? {
+        if let Some(loaded) = log.load(engine, at).await? {
             let checkpoint = &loaded.stored.checkpoint;
-            recorder = log.recorder_behind(machine, &loaded);
+            recorder = log.recorder_behind_loaded(engine, &loaded);
             origin.parent = Some(checkpoint.id);
             origin.base = Some(Base {
                 id: checkpoint.id,
                 with_tasks: false,
             });
-            machine.step = checkpoint.step + 1;
-            machine.state = loaded.state;
+            engine.budget.step = checkpoint.step + 1;
+            engine.cell.state = loaded.state;
         }
-        machine.recorder = Some(Box::new(recorder));
-        machine
-            .frontier
-            .push(Task::by_edge(machine.plan.nodes.len()));
+        engine.observer.recorder = Some(Box::new(recorder));
         // The update of a command with a goto is there before START looks.
         let writes = match &input.jump {
             Jump::To(_) => std::mem::replace(&mut input.writes, Writes::None).into_vec(),
             _ => Vec::new(),
         };
-        for write in writes.clone() {
-            machine.commit().apply(usize::MAX, write)?;
-        }
         let wrote = !writes.is_empty();
-        let entry = machine.entry(writes)?;
+        let entry = engine.observer.entry(writes.clone())?;
+        engine.apply_external(writes)?;
         // The input is safe before the first node starts.
-        machine.keep_input(0, &Done::new(input.clone()))?;
-        machine.record(origin, entry).await?;
+        engine.observer.keep_input(0, input.clone())?;
+        engine.frontier.tasks.push(Task::start(input));
+        engine.record(origin, entry).await?;
         if wrote {
-            machine.tell_values().await;
+            engine.moment().emit_values().await;
         }
-        machine.frontier.clear();
+        return Ok(());
     }
-    machine.start(input).await
+    engine.frontier.tasks.push(Task::start(input));
+    Ok(())
 }
 
-/// Puts a machine where its thread stands.
+/// Puts an engine where its thread stands.
 pub(crate) async fn proceed<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: Log,
     at: Option<CheckpointId>,
     given: Vec<Given>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = log.key.thread.clone();
-    let Some(mut loaded) = log.load(machine, at).await? else {
+    let Some(mut loaded) = log.load(engine, at).await? else {
         return Err(CheckpointError::UnknownThread(thread).into());
     };
     if let Some(id) = at {
@@ -86,19 +82,19 @@ pub(crate) async fn proceed<S: State>(
             Source::Update | Source::Fork
         );
         if loaded.head.id != id || again && !made {
-            return fork(machine, &log, loaded, given, command).await;
+            return fork(engine, &log, loaded, given, command).await;
         }
         if again {
             loaded.tasks.iter_mut().for_each(TaskState::forget);
         }
     }
     let answers = assign(&thread, &loaded.open(&[]), given)?;
-    resume(machine, &log, loaded, answers, command).await
+    resume(engine, &log, loaded, answers, command).await
 }
 
 /// Goes on with a copy of a checkpoint whose tasks all run again, with these answers only.
 async fn fork<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     loaded: Loaded<S>,
     given: Vec<Given>,
@@ -114,31 +110,31 @@ async fn fork<S: State>(
         }),
         source: Source::Fork,
     };
-    let places = copy(machine, log, loaded, origin, command).await?;
+    let places = copy(engine, log, loaded, origin, command).await?;
     for (task, answer) in answers {
         let task = places.get(task).copied().unwrap_or(task);
-        if let Some(task) = machine.frontier.get_mut(task) {
+        if let Some(task) = engine.frontier.tasks.get_mut(task) {
             task.add_answer(answer.clone());
         }
-        if let Some(recorder) = &mut machine.recorder {
+        if let Some(recorder) = &mut engine.observer.recorder {
             recorder.keep_answers(task, vec![answer]);
             recorder.flush(true).await?;
         }
     }
-    machine.passed = true;
+    engine.breakpoints.passed = true;
     Ok(())
 }
 
-/// Puts a machine where a log stands, with answers to its tasks.
+/// Puts an engine where a log stands, with answers to its tasks.
 pub(crate) async fn resume<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Loaded<S>,
     answers: Vec<(usize, Answer)>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = &log.key.thread;
-    let mut recorder = log.recorder_behind(machine, &loaded);
+    let mut recorder = log.recorder_behind_loaded(engine, &loaded);
     for (task, answer) in answers {
         if let Some(state) = loaded.tasks.get_mut(task) {
             state.answers.retain(|old| old.key != answer.key);
@@ -147,27 +143,26 @@ pub(crate) async fn resume<S: State>(
         recorder.keep_answers(task, vec![answer]);
     }
     recorder.flush(true).await?;
-    if machine.changes.is_some() {
-        machine.changes = loaded.changes.take();
+    if engine.cell.changes.is_some() {
+        engine.cell.changes = loaded.changes.take();
     }
-    loaded.restore(machine, thread, Some(recorder))?;
-    machine.passed = true;
+    loaded.restore(engine, thread, Some(recorder))?;
+    engine.breakpoints.passed = true;
     let mut joining = Vec::new();
     if let Some(command) = command {
-        joining = machine.joining(command.jump)?;
+        let plan = Arc::clone(&engine.plan);
+        joining = engine.frontier.joining(&plan, command.jump)?;
         let writes = command.writes.into_vec();
-        for write in writes.clone() {
-            machine.commit().apply(usize::MAX, write)?;
-        }
-        if let Some(recorder) = &mut machine.recorder {
+        engine.apply_external(writes.clone())?;
+        if let Some(recorder) = &mut engine.observer.recorder {
             let tasks = joining.iter().map(|task| recorder.spec(task));
             let tasks = tasks.collect::<Result<_, _>>()?;
             recorder.keep_entry(writes, tasks)?;
             recorder.flush(true).await?;
         }
     }
-    machine.tell_values().await;
-    machine.tell_checkpoint().await;
-    machine.frontier.extend(joining);
+    engine.moment().emit_values().await;
+    engine.emit_checkpoint().await;
+    engine.frontier.tasks.extend(joining);
     Ok(())
 }

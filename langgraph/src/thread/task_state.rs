@@ -4,9 +4,9 @@ use crate::AgentError;
 use crate::checkpoint::{InnerSnapshot, Stored, TaskArgument, TaskOutcome};
 use crate::graph::{NodeName, START};
 use crate::node::{Answer, Argument, OnceRecord, Questions};
-use crate::run::coder::Reader;
-use crate::run::ended::Done;
 use crate::state::State;
+use crate::superstep::Finished;
+use crate::superstep::log::Reader;
 
 /// What has become of a task.
 pub(crate) struct TaskState<S: State> {
@@ -22,13 +22,13 @@ pub(crate) struct TaskState<S: State> {
     /// START's routers failed; the input that it has taken up is kept all the same.
     pub(crate) lost_way: Option<String>,
     /// What the node did, when it is its routers that have asked.
-    pub(crate) ran: Option<Done<S>>,
+    pub(crate) ran: Option<Finished<S>>,
     /// The graph that its node is, when it has been looked at.
     pub(crate) inside: Option<InnerSnapshot>,
 }
 
 pub(crate) enum Outcome<S: State> {
-    Finished(Done<S>),
+    Finished(Finished<S>),
     Asked(Questions),
     Failed(String),
 }

@@ -12,16 +12,12 @@ use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
+use crate::node::NodeId;
 use crate::node::{NodeError, Output, Resources};
-use crate::run::commit::Changes;
-use crate::run::ended::{Done, Ended, Unsettled};
-use crate::run::log::Log;
-use crate::run::look::look;
-use crate::run::machine::Machine;
-use crate::run::prepare::{enter, machine_at_rest};
-use crate::run::record::{Origin, Snapshots};
-use crate::run::task::Task;
+use crate::run::setup::{engine_at_rest, enter};
 use crate::state::State;
+use crate::superstep::log::{Log, Origin, Snapshots};
+use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view};
 
 impl<S: State> ThreadUpdate<S> {
     /// Makes the change, and answers with the new checkpoint.
@@ -48,7 +44,7 @@ impl<S: State> LogView<S> {
         at: Option<CheckpointId>,
     ) -> Result<CheckpointId, AgentError> {
         let initial = S::clone(&self.initial);
-        let mut machine = machine_at_rest(&self.graph, &self.namespace, resources, initial);
+        let mut engine = engine_at_rest(&self.graph, &self.namespace, resources, initial);
         let mut log = Log {
             key: key.clone(),
             snapshots: if key.namespace.is_empty() {
@@ -59,26 +55,26 @@ impl<S: State> LogView<S> {
             at_rest: true,
             ..Log::root(&self.saver, String::new())
         };
-        let loaded = log.load(&machine, at).await?;
+        let loaded = log.load(&engine, at).await?;
         // A change of a call stays a part of it.
         log.call = loaded
             .as_ref()
             .and_then(|loaded| loaded.stored.checkpoint.call.clone());
-        apply(&mut machine, &log, loaded, change).await
+        apply(&mut engine, &log, loaded, change).await
     }
 }
 
 /// Makes a change of a log, and answers with the new checkpoint.
 async fn apply<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
     change: Change<S>,
 ) -> Result<CheckpointId, AgentError> {
     match change {
-        Change::Updates(supersteps) => write(machine, log, loaded, supersteps).await?,
-        Change::Input(input) => add_input(machine, log, loaded, input).await?,
-        Change::Clear => clear(machine, log, loaded).await?,
+        Change::Updates(supersteps) => write(engine, log, loaded, supersteps).await?,
+        Change::Input(input) => add_input(engine, log, loaded, input).await?,
+        Change::Clear => clear(engine, log, loaded).await?,
         Change::Fork => {
             let Some(loaded) = loaded else {
                 return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
@@ -91,10 +87,10 @@ async fn apply<S: State>(
                 }),
                 source: Source::Fork,
             };
-            copy(machine, log, loaded, origin, None).await?;
+            copy(engine, log, loaded, origin, None).await?;
         }
     }
-    let recorder = machine.recorder.as_ref();
+    let recorder = engine.observer.recorder.as_ref();
     let made = recorder.and_then(|recorder| recorder.current());
     made.ok_or_else(|| refused("nothing was written"))
 }
@@ -115,19 +111,19 @@ fn behind(parent: Option<CheckpointId>, source: Source) -> Origin {
     }
 }
 
-/// Puts a machine where a log stands, and returns the checkpoint.
+/// Puts an engine where a log stands, and returns the checkpoint.
 fn stand<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
 ) -> Result<Option<CheckpointId>, AgentError> {
     let Some(loaded) = loaded else {
-        machine.recorder = Some(Box::new(log.recorder(machine, None)));
+        engine.observer.recorder = Some(Box::new(log.recorder(engine, None)));
         return Ok(None);
     };
-    let recorder = log.recorder_behind(machine, &loaded);
+    let recorder = log.recorder_behind_loaded(engine, &loaded);
     let id = loaded.stored.checkpoint.id;
-    loaded.restore(machine, &log.key.thread, Some(recorder))?;
+    loaded.restore(engine, &log.key.thread, Some(recorder))?;
     Ok(Some(id))
 }
 
@@ -137,7 +133,7 @@ fn drop_pending<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
     if let Some(loaded) = loaded {
         loaded.tasks.clear();
         let deferred = &mut loaded.stored.checkpoint.deferred;
-        deferred.retain(|node| plan.stored_index(node).is_some());
+        deferred.retain(|node| plan.stored_node(node).is_some());
     }
 }
 
@@ -147,14 +143,14 @@ async fn drop_but_arrived<S: State>(
     log: &Log,
     loaded: &mut Option<Loaded<S>>,
     plan: &Plan<S>,
-) -> Result<Vec<usize>, AgentError> {
+) -> Result<Vec<NodeId>, AgentError> {
     let mut arrived = Vec::new();
     let mut tasks = Vec::new();
     if let Some(loaded) = loaded {
         let joined = joined(&*log.saver, &log.key, plan, &loaded.stored).await?;
         for mut task in std::mem::take(&mut loaded.tasks) {
             let by_edge = !task.joined_in && task.argument.is_none();
-            let Some(node) = plan.stored_index(&task.node).filter(|_| by_edge) else {
+            let Some(node) = plan.stored_node(&task.node).filter(|_| by_edge) else {
                 continue;
             };
             if plan.defers(node) || joined.contains(&task.node) {
@@ -172,7 +168,7 @@ async fn drop_but_arrived<S: State>(
 }
 
 async fn write<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Option<Loaded<S>>,
     supersteps: Vec<Vec<StateUpdate<S>>>,
@@ -185,9 +181,9 @@ async fn write<S: State>(
         None => vec![NodeName::from(START)],
         Some(loaded) => last_by_edge(&*log.saver, &log.key, &loaded.stored).await?,
     };
-    let plan = Arc::clone(&machine.plan);
+    let plan = Arc::clone(&engine.plan);
     let arrived = drop_but_arrived(log, &mut loaded, &plan).await?;
-    let mut parent = stand(machine, log, loaded)?;
+    let mut parent = stand(engine, log, loaded)?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
         for update in updates {
@@ -211,76 +207,76 @@ async fn write<S: State>(
                 }
             };
             let node = if &*name == START {
-                Some(plan.nodes.len())
+                Some(NodeId::START)
             } else {
-                plan.stored_index(&name)
+                plan.stored_node(&name)
             };
             let node =
                 node.ok_or_else(|| refused(format!("there is no node `{name}` to write as")))?;
             let mut output = update
                 .output
-                .map_err(|error| machine.failure(node, error))?;
+                .map_err(|error| engine.moment().failure(node, error))?;
             enter(&plan, &mut output);
-            writes.push((node, Done::new(output)));
+            writes.push((node, Finished::new(output)));
         }
-        parent = Some(superstep(machine, parent, writes, &arrived).await?);
+        parent = Some(superstep(engine, parent, writes, &arrived).await?);
     }
     Ok(())
 }
 
 /// Commits one superstep of updates, and follows what they are written as.
 async fn superstep<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     parent: Option<CheckpointId>,
-    updates: Vec<(usize, Done<S>)>,
-    arrived: &[usize],
+    updates: Vec<(NodeId, Finished<S>)>,
+    arrived: &[NodeId],
 ) -> Result<CheckpointId, AgentError> {
-    let plan = Arc::clone(&machine.plan);
-    machine.frontier.retain(|task| {
+    let plan = Arc::clone(&engine.plan);
+    engine.frontier.tasks.retain(|task| {
         task.argument.is_none() && (plan.defers(task.node) || arrived.contains(&task.node))
     });
-    machine.step += 1;
-    machine.taken += 1;
+    engine.budget.step += 1;
     let mut writes = Vec::with_capacity(updates.len());
     let mut directions = Vec::with_capacity(updates.len());
-    for (node, Done { output, routes, .. }) in updates {
+    for (node, Finished { output, routes, .. }) in updates {
         let routes = if routes.is_empty() {
-            let cx = machine.context(node);
-            let asked = look(&plan, node, &machine.state, &output, &cx).await;
-            asked.map_err(|unsettled| match unsettled {
-                Unsettled::Failed(error) => machine.failure(node, error),
-                Unsettled::Asked(..) => refused(format!(
+            let cx = engine.context(node);
+            let asked = ask_on_view(&plan, node, &engine.cell.state, &output, &cx).await;
+            asked.map_err(|ended| match ended {
+                TaskResult::Failed(error) => engine.moment().failure(node, error),
+                TaskResult::Asked { .. } | TaskResult::Finished(_) => refused(format!(
                     "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
-                    plan.node_name(node)
+                    plan.name(node)
                 )),
             })?
         } else {
             routes
         };
-        writes.push((node, output.writes));
+        writes.push((Writer::External, output.writes));
         directions.push((node, output.jump, routes));
     }
-    machine.changes = Some(Changes::default());
-    machine.commit().all(writes)?;
-    let written = machine
+    engine.cell.changes = Some(Changes::default());
+    engine.cell.commit(&plan, true).superstep(writes)?;
+    let written = engine
+        .cell
         .changes
         .take()
         .map_or_else(Vec::new, Changes::into_writes);
     for (node, jump, routes) in directions {
-        machine.follow(&plan, node, jump, routes)?;
+        engine.frontier.follow(&plan, node, jump, routes)?;
     }
     // One that an edge has reached again waits again.
-    let deferred = &machine.deferred;
-    machine
+    let deferred = &engine.frontier.deferred;
+    engine
         .frontier
+        .tasks
         .retain(|task| !deferred.contains(&task.node));
-    machine.settle();
-    machine.release_deferred();
-    let entry = machine.entry(written)?;
-    machine
-        .record(behind(parent, Source::Update), entry)
-        .await?;
-    let made = machine
+    engine.frontier.put_in_order();
+    engine.frontier.release_deferred();
+    let entry = engine.observer.entry(written)?;
+    engine.record(behind(parent, Source::Update), entry).await?;
+    let made = engine
+        .observer
         .recorder
         .as_ref()
         .and_then(|recorder| recorder.current());
@@ -289,18 +285,18 @@ async fn superstep<S: State>(
 
 /// Drops what is pending. What tasks beside it have finished is kept, and they lead on.
 async fn clear<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Option<Loaded<S>>,
 ) -> Result<(), AgentError> {
-    let plan = Arc::clone(&machine.plan);
+    let plan = Arc::clone(&engine.plan);
     let mut finished = Vec::new();
     if let Some(loaded) = &loaded {
         let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
         for task in tasks {
             let node = match &*task.node {
-                START => Some(plan.nodes.len()),
-                _ => plan.stored_index(&task.node),
+                START => Some(NodeId::START),
+                _ => plan.stored_node(&task.node),
             };
             if let (Some(node), Some(Outcome::Finished(done))) = (node, &task.outcome) {
                 finished.push((node, done.clone()));
@@ -308,27 +304,27 @@ async fn clear<S: State>(
         }
     }
     drop_pending(&mut loaded, &plan);
-    let parent = stand(machine, log, loaded)?;
-    let untouched = Arc::clone(&machine.state);
-    let kept = superstep(machine, parent, finished, &[]).await;
+    let parent = stand(engine, log, loaded)?;
+    let untouched = Arc::clone(&engine.cell.state);
+    let kept = superstep(engine, parent, finished, &[]).await;
     if let Err(AgentError::InvalidUpdate(_)) = kept {
         // What was left behind does not fit together: none of it is kept.
-        machine.state = untouched;
-        machine.step -= 1;
-        return superstep(machine, parent, Vec::new(), &[]).await.map(drop);
+        engine.cell.state = untouched;
+        engine.budget.step -= 1;
+        return superstep(engine, parent, Vec::new(), &[]).await.map(drop);
     }
     kept.map(drop)
 }
 
 async fn add_input<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Option<Loaded<S>>,
     input: Result<Output<S>, NodeError>,
 ) -> Result<(), AgentError> {
-    let plan = Arc::clone(&machine.plan);
-    let start = plan.nodes.len();
-    let mut input = input.map_err(|error| machine.failure(start, error))?;
+    let plan = Arc::clone(&engine.plan);
+    let start = NodeId::START;
+    let mut input = input.map_err(|error| engine.moment().failure(start, error))?;
     enter(&plan, &mut input);
     let fresh = loaded.is_none();
     if let Some(loaded) = &mut loaded {
@@ -338,58 +334,57 @@ async fn add_input<S: State>(
             .retain(|task| !task.joined_in && &*task.node != START);
         loaded.tasks.iter_mut().for_each(TaskState::forget);
     }
-    let parent = stand(machine, log, loaded)?;
+    let parent = stand(engine, log, loaded)?;
     if !fresh {
-        machine.step += 1;
+        engine.budget.step += 1;
     }
-    machine.frontier.insert(0, Task::by_edge(start));
-    machine.keep_input(0, &Done::new(input))?;
-    machine.record(behind(parent, Source::Input), None).await
+    engine.frontier.tasks.insert(0, Task::by_edge(start));
+    engine.observer.keep_input(0, input)?;
+    engine.record(behind(parent, Source::Input), None).await
 }
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
 /// where each of them stands now.
 pub(super) async fn copy<S: State>(
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Loaded<S>,
     origin: Origin,
     command: Option<Output<S>>,
 ) -> Result<Vec<usize>, AgentError> {
-    let recorder = log.recorder_behind(machine, &loaded);
+    let recorder = log.recorder_behind_loaded(engine, &loaded);
     loaded.tasks.retain(|task| !task.joined_in);
     for task in &mut loaded.tasks {
         task.forget();
     }
-    loaded.restore(machine, &log.key.thread, Some(recorder))?;
-    machine.step += 1;
-    let mut places: Vec<usize> = (0..machine.frontier.len()).collect();
+    loaded.restore(engine, &log.key.thread, Some(recorder))?;
+    engine.budget.step += 1;
+    let mut places: Vec<usize> = (0..engine.frontier.tasks.len()).collect();
     let mut entry = Vec::new();
     if let Some(command) = command {
-        for task in machine.joining(command.jump)? {
-            let place = machine.insert(task);
+        let plan = Arc::clone(&engine.plan);
+        for task in engine.frontier.joining(&plan, command.jump)? {
+            let place = engine.frontier.insert(task);
             for moved in places.iter_mut().filter(|old| **old >= place) {
                 *moved += 1;
             }
         }
         let writes = command.writes.into_vec();
-        for write in writes.clone() {
-            machine.commit().apply(usize::MAX, write)?;
-        }
+        engine.apply_external(writes.clone())?;
         entry = writes;
     }
-    machine.tell_values().await;
-    let entry = machine.entry(entry)?;
+    engine.moment().emit_values().await;
+    let entry = engine.observer.entry(entry)?;
     // START has no code: the input that it took up is taken up again.
-    let start = machine.plan.nodes.len();
-    for (index, task) in machine.frontier.iter().enumerate() {
+    let start = NodeId::START;
+    for (index, task) in engine.frontier.tasks.iter().enumerate() {
         if task.node == start
-            && let Some(Ended::Finished(input)) = task.prior()
-            && let Some(recorder) = &mut machine.recorder
+            && let Some(TaskResult::Finished(input)) = task.result()
+            && let Some(recorder) = &mut engine.observer.recorder
         {
             recorder.keep_input(index, input)?;
         }
     }
-    machine.record(origin, entry).await?;
+    engine.record(origin, entry).await?;
     Ok(places)
 }

@@ -6,8 +6,8 @@ use crate::checkpoint::{Snapshot, TaskSnapshot};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
 use crate::node::Writes;
-use crate::run::commit::Commit;
 use crate::state::State;
+use crate::superstep::{Commit, Writer};
 use crate::thread::load::Loaded;
 use crate::thread::task_state::{Outcome, TaskState};
 
@@ -15,10 +15,11 @@ use crate::thread::task_state::{Outcome, TaskState};
 fn finished<'a, S: State>(
     plan: &Plan<S>,
     tasks: impl IntoIterator<Item = &'a TaskState<S>>,
-) -> Vec<(usize, Writes<S>)> {
+) -> Vec<(Writer, Writes<S>)> {
     let writes = |task: &TaskState<S>| match (&task.outcome, &task.ran) {
         (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
-            plan.index_of(&task.node).unwrap_or(plan.names.len()),
+            plan.stored_node(&task.node)
+                .map_or(Writer::External, Writer::from),
             done.output.writes.clone(),
         )),
         _ => None,
@@ -43,7 +44,7 @@ impl<S: State> Loaded<S> {
                 observed: false,
             };
             // What does not fit together is not shown; it has not happened yet.
-            if commit.all(writes).is_ok() {
+            if commit.superstep(writes).is_ok() {
                 // What is ephemeral is seen once the superstep is over.
                 if !plan.fields.ephemeral.is_empty() {
                     Arc::make_mut(&mut state).reset(&plan.fields.ephemeral);

@@ -82,8 +82,8 @@ pub(in crate::thread) async fn show<S: State>(
         let Some(task) = loaded.tasks.get(index) else {
             break;
         };
-        let node = plan.stored_index(&task.node);
-        let Some(node) = node.and_then(|node| plan.nodes.get(node)) else {
+        let node = plan.stored_node(&task.node);
+        let Some(node) = node.and_then(|node| plan.node(node)) else {
             continue;
         };
         let Some(node) = node.step.graph() else {

@@ -12,11 +12,10 @@ use crate::node::{
     Resources, Wanted,
 };
 use crate::run::Persistence;
-use crate::run::log::Log;
 use crate::run::options::Options;
-use crate::run::prepare::machine;
-use crate::run::record::Origin;
+use crate::run::setup::engine;
 use crate::state::State;
+use crate::superstep::log::{Log, Origin};
 use crate::thread::load::{Read, load};
 use crate::thread::read::subgraphs::snapshot_inside;
 use crate::thread::write::copy;
@@ -39,12 +38,13 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
     }
 
     fn nodes(&self) -> &[NodeName] {
-        &self.plan.names
+        self.plan.declared_names()
     }
 
     fn node(&self, name: &str) -> Option<(NodeName, Option<GraphNode<'_>>)> {
-        let index = self.plan.stored_index(name)?;
-        let node = self.plan.nodes.get(index)?;
+        let index = self.plan.stored_node(name)?;
+        index.place()?;
+        let node = self.plan.node(index)?;
         Some((self.plan.name(index), node.step.graph()))
     }
 
@@ -182,13 +182,13 @@ async fn make_fork<S: State>(
     thread: &str,
     Fork { at, id, head }: Fork,
 ) -> Result<(), AgentError> {
-    let mut machine = machine(graph, &Options::default(), None)?;
+    let mut engine = engine(graph, &Options::default(), None)?;
     let log = Log {
         at_rest: true,
         next: Some(id),
         ..Log::root(saver, thread)
     };
-    let Some(loaded) = log.load(&machine, Some(at)).await? else {
+    let Some(loaded) = log.load(&engine, Some(at)).await? else {
         return Err(CheckpointError::UnknownThread(thread.to_owned()).into());
     };
     if loaded.head != head {
@@ -207,6 +207,6 @@ async fn make_fork<S: State>(
         }),
         source: Source::Fork,
     };
-    copy(&mut machine, &log, loaded, origin, None).await?;
+    copy(&mut engine, &log, loaded, origin, None).await?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::checkpoint::{
 };
 
 /// The end of a log. Whoever writes there waits for the one before.
-pub(crate) struct Tip {
+pub(crate) struct LogHead {
     pub(crate) saver: Arc<dyn Checkpointer>,
     pub(crate) key: ThreadKey,
     /// True when values are written as bytes before they are handed over.
@@ -26,7 +26,7 @@ struct KnownEnd {
     doubt: Option<String>,
 }
 
-impl Tip {
+impl LogHead {
     pub(crate) fn new(
         saver: Arc<dyn Checkpointer>,
         key: ThreadKey,
@@ -45,7 +45,7 @@ impl Tip {
         }
     }
 
-    /// The same tip, whose next checkpoint gets that id: it is newer than the head.
+    /// The same log head, whose next checkpoint gets that id: it is newer than the head.
     pub(crate) fn with_next(mut self, id: Option<CheckpointId>) -> Self {
         self.end.get_mut().next = id;
         self

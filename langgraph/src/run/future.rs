@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::end::End;
-use super::log::Log;
-use super::machine::Machine;
 use super::options::{Begin, Options, Run};
-use super::prepare::{enter, log, machine};
-use super::record::Snapshots;
-use super::{CancelToken, Outcome, exit};
+use super::{CancelToken, Outcome, exit_flush};
 use crate::AgentError;
 use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
 use crate::graph::plan::Plan;
+use crate::node::NodeId;
 use crate::node::{Command, NodeError, Output};
+use crate::run::setup::{engine, enter, log};
 use crate::runtime::runtime;
 use crate::state::State;
 use crate::stream::Emitter;
+use crate::superstep::log::Log;
+use crate::superstep::log::Snapshots;
+use crate::superstep::{End, Engine, Task};
 use crate::thread::lease::beside_others;
 use crate::thread::resume;
 
@@ -43,9 +43,9 @@ impl<S: State> Run<S> {
 
     /// The run without what bounds it from outside.
     fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
-        let prepared = machine(&self.graph, &self.options, emitter)
-            .and_then(|machine| Ok((machine, log(&self.graph, &self.options)?)));
-        let (mut machine, log) = match prepared {
+        let prepared = engine(&self.graph, &self.options, emitter)
+            .and_then(|engine| Ok((engine, log(&self.graph, &self.options)?)));
+        let (mut engine, log) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
@@ -57,10 +57,10 @@ impl<S: State> Run<S> {
         } = self;
         match (log, begin) {
             (None, Begin::Input(input)) => Box::pin(async move {
-                let input = entered(&graph.plan, &machine, input, command)?;
-                machine.start(input).await?;
-                let end = machine.run().await?;
-                outcome(machine, end)
+                let input = entered(&graph.plan, &engine, input, command)?;
+                engine.frontier.tasks.push(Task::start(input));
+                let end = engine.run().await?;
+                outcome(engine, end)
             }),
             (None, Begin::Proceed(_)) => {
                 let missing = CheckpointError::NoCheckpointer(String::new());
@@ -68,10 +68,10 @@ impl<S: State> Run<S> {
             }
             (Some(log), begin) => Box::pin(async move {
                 let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
-                let run = with_log(&graph.plan, &mut machine, log, begin, command, &options);
+                let run = with_log(&graph.plan, &mut engine, log, begin, command, &options);
                 let run = Box::pin(run);
                 let end = beside_others(options.on_conflict, &saver, &thread, run).await?;
-                outcome(machine, end)
+                outcome(engine, end)
             }),
         }
     }
@@ -79,21 +79,22 @@ impl<S: State> Run<S> {
 
 pub(super) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
-fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {
         End::Done => {
-            machine.report_unfilled_joins();
+            let shared = &engine.scope.shared;
+            shared.report_unfilled_joins(engine.unfilled_joins());
             Ok(Outcome::Done {
-                unfilled_joins: machine.reported_joins(),
-                state: machine.into_state(),
+                unfilled_joins: shared.take_unfilled_joins(),
+                state: engine.into_state(),
             })
         }
         End::Paused(interrupts) => {
-            let next = machine.next();
+            let next = engine.frontier.names(&engine.plan);
             Ok(Outcome::Interrupted {
                 interrupts,
                 next,
-                state: machine.into_state(),
+                state: engine.into_state(),
             })
         }
         End::Refused(_, error) => Err(*error),
@@ -106,11 +107,11 @@ fn outcome<S: State>(machine: Machine<S>, end: End) -> Result<Outcome<S>, AgentE
 /// The input with what a command adds, ready to be merged.
 fn entered<S: State>(
     plan: &Plan<S>,
-    machine: &Machine<S>,
+    engine: &Engine<S>,
     input: Result<Output<S>, NodeError>,
     command: Option<Command<S>>,
 ) -> Result<Output<S>, AgentError> {
-    let mut input = input.map_err(|error| machine.failure(plan.nodes.len(), error))?;
+    let mut input = input.map_err(|error| engine.moment().failure(NodeId::START, error))?;
     if let Some(command) = command {
         let command = command.into_parts();
         input.writes.extend(command.writes);
@@ -122,7 +123,7 @@ fn entered<S: State>(
 
 async fn with_log<S: State>(
     plan: &Plan<S>,
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
@@ -130,7 +131,7 @@ async fn with_log<S: State>(
 ) -> Result<End, AgentError> {
     let at = options.at;
     match options.durability {
-        Durability::Sync => on_thread(plan, machine, log, begin, command, at).await,
+        Durability::Sync => on_thread(plan, engine, log, begin, command, at).await,
         Durability::Async => {
             runtime(|| {
                 let thread = &log.key.thread;
@@ -141,7 +142,7 @@ async fn with_log<S: State>(
                 saver: Arc::<Behind>::clone(&behind),
                 ..log
             };
-            let ended = on_thread(plan, machine, log, begin, command, at).await;
+            let ended = on_thread(plan, engine, log, begin, command, at).await;
             // The error of the run comes first.
             let written = behind.flush().await;
             ended.and_then(|end| Ok(written.map(|()| end)?))
@@ -155,8 +156,8 @@ async fn with_log<S: State>(
                 encodes: false,
                 ..log
             };
-            let ended = on_thread(plan, machine, log.clone(), begin, command, at).await;
-            let saved = exit::save(machine, &held, &log).await;
+            let ended = on_thread(plan, engine, log.clone(), begin, command, at).await;
+            let saved = exit_flush::save(engine, &held, &log).await;
             ended.and_then(|end| saved.map(|()| end))
         }
     }
@@ -164,7 +165,7 @@ async fn with_log<S: State>(
 
 async fn on_thread<S: State>(
     plan: &Plan<S>,
-    machine: &mut Machine<S>,
+    engine: &mut Engine<S>,
     log: Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
@@ -172,20 +173,20 @@ async fn on_thread<S: State>(
 ) -> Result<End, AgentError> {
     match begin {
         Begin::Input(input) => {
-            let input = entered(plan, machine, input, command)?;
-            Box::pin(resume::start(machine, Some(log), at, input)).await?;
+            let input = entered(plan, engine, input, command)?;
+            Box::pin(resume::start(engine, Some(log), at, input)).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);
             if let Some(command) = &mut command {
                 enter(plan, command);
             }
-            Box::pin(resume::proceed(machine, log, at, given?, command)).await?;
+            Box::pin(resume::proceed(engine, log, at, given?, command)).await?;
         }
     }
-    let ended = machine.run().await;
+    let ended = engine.run().await;
     // Also a run that fails has come to its end.
-    let rested = machine.rest().await;
+    let rested = engine.observer.rest().await;
     ended.and_then(|end| rested.map(|()| end))
 }
 

@@ -1,12 +1,12 @@
 //! The tasks of a superstep.
 
-use super::ended::{Done, Ended};
-use crate::node::{Answer, Argument, Call, Context, OnceRecord};
+use super::task_result::{Finished, TaskResult};
+use crate::node::{Answer, Argument, Call, Context, NodeId, OnceRecord, Output};
 use crate::state::State;
 
-/// A task of the next superstep.
+/// A task of a superstep: a node, what it is given, and what is known of it.
 pub(crate) struct Task<S: State> {
-    pub(crate) node: usize,
+    pub(crate) node: NodeId,
     /// What a send gave it; tasks started by edges have none.
     pub(crate) argument: Option<Argument<S>>,
     /// What is known of it from earlier runs. Most tasks have no past, and are small.
@@ -20,9 +20,9 @@ pub(crate) struct Past<S: State> {
     /// What it has done once.
     pub(crate) once: Vec<OnceRecord>,
     /// How it ended in an earlier run; it does not run again.
-    pub(crate) prior: Option<Ended<S>>,
+    pub(crate) result: Option<TaskResult<S>>,
     /// What its node did in an earlier run, when its routers had a question: only they are asked.
-    pub(crate) ran: Option<Done<S>>,
+    pub(crate) ran: Option<Finished<S>>,
 }
 
 impl<S: State> Default for Past<S> {
@@ -30,14 +30,14 @@ impl<S: State> Default for Past<S> {
         Self {
             answers: Vec::new(),
             once: Vec::new(),
-            prior: None,
+            result: None,
             ran: None,
         }
     }
 }
 
 impl<S: State> Task<S> {
-    pub(crate) const fn by_edge(node: usize) -> Self {
+    pub(crate) const fn by_edge(node: NodeId) -> Self {
         Self {
             node,
             argument: None,
@@ -45,7 +45,7 @@ impl<S: State> Task<S> {
         }
     }
 
-    pub(crate) const fn sent(node: usize, argument: Argument<S>) -> Self {
+    pub(crate) const fn sent(node: NodeId, argument: Argument<S>) -> Self {
         Self {
             node,
             argument: Some(argument),
@@ -53,15 +53,23 @@ impl<S: State> Task<S> {
         }
     }
 
+    /// The task of START. It comes with its result, the input.
+    pub(crate) fn start(input: Output<S>) -> Self {
+        Self::by_edge(NodeId::START).with_past(Past {
+            result: Some(TaskResult::Finished(Finished::new(input))),
+            ..Past::default()
+        })
+    }
+
     /// The same task with what is known of it.
     pub(crate) fn with_past(mut self, past: Past<S>) -> Self {
         let Past {
             answers,
             once,
-            prior,
+            result,
             ran,
         } = &past;
-        let known = !answers.is_empty() || !once.is_empty() || prior.is_some() || ran.is_some();
+        let known = !answers.is_empty() || !once.is_empty() || result.is_some() || ran.is_some();
         self.past = known.then(|| Box::new(past));
         self
     }
@@ -79,15 +87,15 @@ impl<S: State> Task<S> {
         self.past.as_ref().map_or(&[], |past| &past.once)
     }
 
-    pub(crate) fn prior(&self) -> Option<&Ended<S>> {
-        self.past.as_ref()?.prior.as_ref()
+    pub(crate) fn result(&self) -> Option<&TaskResult<S>> {
+        self.past.as_ref()?.result.as_ref()
     }
 
-    pub(crate) fn take_prior(&mut self) -> Option<Ended<S>> {
-        self.past.as_mut()?.prior.take()
+    pub(crate) fn take_result(&mut self) -> Option<TaskResult<S>> {
+        self.past.as_mut()?.result.take()
     }
 
-    pub(crate) fn ran(&self) -> Option<&Done<S>> {
+    pub(crate) fn ran(&self) -> Option<&Finished<S>> {
         self.past.as_ref()?.ran.as_ref()
     }
 

@@ -6,52 +6,46 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::ended::{Done, Ended};
-use super::task::Task;
-use super::tip::Tip;
+use super::snapshot_policy::{SHORT_LOG, Snapshots};
 use crate::AgentError;
 use crate::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
-    Payload, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    LogHead, Payload, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
+use crate::graph::NodeName;
 use crate::graph::plan::Plan;
-use crate::graph::{NodeName, START};
-use crate::node::{Answer, Argument, Place, Write};
+use crate::node::{Answer, Argument, NodeId, Place, Write};
 use crate::state::State;
-
-mod due;
-mod machine;
-
-use due::SHORT_LOG;
-pub(crate) use due::Snapshots;
+use crate::superstep::task::Task;
+use crate::superstep::task_result::{Finished, TaskResult};
 
 /// The end of a log at which a run writes.
 pub(crate) struct Recorder<S: State> {
-    tip: Arc<Tip>,
-    coder: Arc<Coder<S>>,
+    pub(super) log_head: Arc<LogHead>,
+    pub(super) coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
-    current: Option<CheckpointId>,
+    pub(super) current: Option<CheckpointId>,
     /// Those of its tasks whose nodes had another name then.
     called_before: Vec<(usize, NodeName)>,
-    parent: Option<CheckpointId>,
-    source: Source,
-    since_snapshot: usize,
+    pub(super) parent: Option<CheckpointId>,
+    pub(super) source: Source,
+    pub(super) since_snapshot: usize,
     /// Bytes since a snapshot, and how many of them make it time to measure the state.
-    log_bytes: u64,
-    measure_at: u64,
-    snapshots: Snapshots,
+    pub(super) log_bytes: u64,
+    pub(super) measure_at: u64,
+    pub(super) snapshots: Snapshots,
     /// The call of a graph that is kept from call to call.
-    call: Option<Arc<str>>,
+    pub(super) call: Option<Arc<str>>,
     /// True when no run goes on behind what is stored.
     pub(crate) at_rest: bool,
     /// True while the log says that a run is under way.
     running: bool,
-    metadata: BTreeMap<String, Value>,
+    pub(super) metadata: BTreeMap<String, Value>,
     /// Records that wait to be stored with the next checkpoint.
-    tasks: Vec<TaskRecord>,
-    entries: Vec<EntryRecord>,
+    pub(super) tasks: Vec<TaskRecord>,
+    pub(super) entries: Vec<EntryRecord>,
     /// What is known of the tasks of the next checkpoint, to be stored with it.
-    known: Vec<(usize, TaskOutcome)>,
+    pub(super) known: Vec<(usize, TaskOutcome)>,
 }
 
 /// Where a new checkpoint comes from.
@@ -63,12 +57,12 @@ pub(crate) struct Origin {
 
 impl<S: State> Recorder<S> {
     pub(crate) fn new(
-        tip: Arc<Tip>,
+        log_head: Arc<LogHead>,
         coder: Arc<Coder<S>>,
         metadata: BTreeMap<String, Value>,
     ) -> Self {
         Self {
-            tip,
+            log_head,
             coder,
             snapshots: Snapshots::Anywhere,
             call: None,
@@ -107,7 +101,7 @@ impl<S: State> Recorder<S> {
     /// Where a task of the current checkpoint stands.
     pub(crate) fn place(&self, task: usize) -> Option<Place> {
         Some(Place {
-            tip: Arc::clone(&self.tip),
+            log_head: Arc::clone(&self.log_head),
             checkpoint: self.current?,
             task,
             called_before: self
@@ -139,20 +133,20 @@ impl<S: State> Recorder<S> {
     pub(crate) fn keep(
         &mut self,
         task: usize,
-        node: usize,
-        ended: &Ended<S>,
+        node: NodeId,
+        result: &TaskResult<S>,
     ) -> Result<(), CheckpointError> {
         let Some(checkpoint) = self.current else {
             return Ok(());
         };
         let done = |done| self.done(node, done);
-        let (ran, outcome) = match ended {
-            Ended::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
-            Ended::Asked { questions, ran, .. } => (
+        let (ran, outcome) = match result {
+            TaskResult::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
+            TaskResult::Asked { questions, ran, .. } => (
                 ran.as_ref().map(done).transpose()?,
                 TaskOutcome::Asked(AskedQuestions(questions.clone())),
             ),
-            Ended::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
+            TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
         };
         let outcomes = ran.map(TaskOutcome::Ran).into_iter().chain([outcome]);
         self.tasks.extend(outcomes.map(|outcome| TaskRecord {
@@ -166,10 +160,10 @@ impl<S: State> Recorder<S> {
     }
 
     /// What a task did, as it is stored.
-    fn done(&self, node: usize, done: &Done<S>) -> Result<Payload, CheckpointError> {
+    fn done(&self, node: NodeId, done: &Finished<S>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.done(node, done.clone());
-        let what = || format!("what node `{}` wrote", self.coder.plan.node_name(node));
-        self.tip.encode(payload, what)
+        let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
+        self.log_head.encode(payload, what)
     }
 
     /// Keeps an input for the checkpoint that begins with it: they are stored together, or not at
@@ -177,9 +171,9 @@ impl<S: State> Recorder<S> {
     pub(crate) fn keep_input(
         &mut self,
         task: usize,
-        input: &Done<S>,
+        input: &Finished<S>,
     ) -> Result<(), CheckpointError> {
-        let input = self.done(self.coder.plan.nodes.len(), input)?;
+        let input = self.done(NodeId::START, input)?;
         self.known.push((task, TaskOutcome::Finished(input)));
         Ok(())
     }
@@ -220,7 +214,7 @@ impl<S: State> Recorder<S> {
     /// Writes from outside, as they are stored.
     pub(crate) fn writes(&self, writes: Vec<Write<S>>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.writes(writes);
-        self.tip
+        self.log_head
             .encode(payload, || "what came from outside".to_owned())
     }
 
@@ -237,18 +231,13 @@ impl<S: State> Recorder<S> {
             Some(Argument::Item(item)) => Some(Coder::<S>::item(Arc::clone(item))),
             Some(Argument::State(state)) => Some(self.coder.state(Arc::clone(state))),
         };
-        let what = || format!("the argument of node `{}`", plan.node_name(task.node));
-        let payload = payload.map(|payload| self.tip.encode(payload, what));
+        let what = || format!("the argument of node `{}`", plan.name(task.node));
+        let payload = payload.map(|payload| self.log_head.encode(payload, what));
         let argument = payload.transpose()?.map(|payload| match &task.argument {
             Some(Argument::State(_)) => TaskArgument::State(payload),
             _ => TaskArgument::Item(payload),
         });
-        let node = if task.node < plan.names.len() {
-            plan.name(task.node)
-        } else {
-            START.into()
-        };
-        Ok(TaskSpec::new(node, argument))
+        Ok(TaskSpec::new(plan.name(task.node), argument))
     }
 
     /// Stores what is kept; `running` says whether the run goes on.
@@ -264,7 +253,7 @@ impl<S: State> Recorder<S> {
             running,
             ..Batch::default()
         };
-        Ok(self.tip.put(batch).await?)
+        Ok(self.log_head.put(batch).await?)
     }
 
     /// Says that no run is under way any more.
@@ -273,11 +262,11 @@ impl<S: State> Recorder<S> {
             return Ok(());
         }
         self.running = false;
-        Ok(self.tip.put(Batch::default()).await?)
+        Ok(self.log_head.put(Batch::default()).await?)
     }
 
     /// Stores a checkpoint, and with it what is kept for the one before.
-    async fn checkpoint(
+    pub(super) async fn checkpoint(
         &mut self,
         mut record: CheckpointRecord,
         entry: Option<Payload>,
@@ -292,7 +281,7 @@ impl<S: State> Recorder<S> {
         let mut entries = std::mem::take(&mut self.entries);
         let known = std::mem::take(&mut self.known);
         let id = self
-            .tip
+            .log_head
             .put_checkpoint(record, |record| {
                 tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
                     checkpoint: record.id,

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::node::NodeError;
+use super::NodeError;
 
 /// A node panicked, or a router behind it.
 #[derive(Debug, thiserror::Error)]

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use super::panic::{Panicked, caught};
+use super::writer::Writer;
 use crate::error::InvalidUpdate;
-use crate::graph::NodeName;
 use crate::graph::plan::Plan;
-use crate::node::{Write, Writes};
+use crate::node::{Panicked, Write, Writes, caught};
 use crate::state::{FieldSet, ReducerError, State};
 
 /// A state to which writes are applied.
@@ -55,48 +54,87 @@ impl<S: State> Changes<S> {
     }
 }
 
+/// The state of a run, and what has changed in it.
+pub(crate) struct StateCell<S: State> {
+    /// Shared only while several tasks read it; unique again behind the barrier.
+    pub(crate) state: Arc<S>,
+    /// Everything written, for the graph around this one.
+    pub(crate) changes: Option<Changes<S>>,
+}
+
+impl<S: State> StateCell<S> {
+    pub(crate) const fn new(state: Arc<S>) -> Self {
+        Self {
+            state,
+            changes: None,
+        }
+    }
+
+    /// The state, ready to be written to; `observed` when it matters whether a field was written.
+    pub(crate) fn commit<'a>(&'a mut self, plan: &'a Plan<S>, observed: bool) -> Commit<'a, S> {
+        Commit {
+            plan,
+            state: &mut self.state,
+            observed: observed || self.changes.is_some(),
+            changes: self.changes.as_mut(),
+        }
+    }
+}
+
 impl<S: State> Commit<'_, S> {
     /// Applies the writes of the only task of a superstep. True when there were any.
     #[inline]
-    pub(crate) fn one(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
-        self.entry(node, writes)
+        self.entry(writer, writes)
     }
 
     /// Applies writes that belong to the state as it is: what is ephemeral stays.
     #[inline]
-    pub(crate) fn entry(&mut self, node: usize, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn entry(
+        &mut self,
+        writer: Writer,
+        writes: Writes<S>,
+    ) -> Result<bool, InvalidUpdate> {
         match writes {
             Writes::None => Ok(false),
-            Writes::One(write) => self.apply(node, write),
+            Writes::One(write) => self.apply(writer, write),
             Writes::Many(writes) => {
                 let mut wrote = false;
                 for write in writes {
-                    wrote |= self.apply(node, write)?;
+                    wrote |= self.apply(writer, write)?;
                 }
                 Ok(wrote)
             }
         }
     }
 
-    /// Applies the writes of several tasks in their order. True when there were any.
-    pub(crate) fn all(&mut self, done: Vec<(usize, Writes<S>)>) -> Result<bool, InvalidUpdate> {
+    /// Applies the writes of the tasks of a superstep, in their order. True when there were any.
+    pub(crate) fn superstep(
+        &mut self,
+        mut done: Vec<(Writer, Writes<S>)>,
+    ) -> Result<bool, InvalidUpdate> {
+        if done.len() == 1
+            && let Some((writer, writes)) = done.pop()
+        {
+            return self.one(writer, writes);
+        }
         if self.are_plainly_apart(&done) {
             self.clear_ephemeral();
             let mut wrote = false;
-            for (node, writes) in done {
-                wrote |= self.entry(node, writes)?;
+            for (writer, writes) in done {
+                wrote |= self.entry(writer, writes)?;
             }
             return Ok(wrote);
         }
         let footprints: Vec<_> = done
             .iter()
-            .map(|(node, writes)| self.footprint(*node, writes))
+            .map(|(writer, writes)| self.footprint(*writer, writes))
             .collect();
         let overwritten = self.check(&footprints)?;
         self.clear_ephemeral();
         let mut wrote = false;
-        for ((node, mut writes), footprint) in done.into_iter().zip(&footprints) {
+        for ((writer, mut writes), footprint) in done.into_iter().zip(&footprints) {
             if !overwritten.is_empty() {
                 // What another task overwrites, this one has not written.
                 let mut lost = overwritten.clone();
@@ -107,14 +145,14 @@ impl<S: State> Commit<'_, S> {
                     }
                 }
             }
-            wrote |= self.entry(node, writes)?;
+            wrote |= self.entry(writer, writes)?;
         }
         Ok(wrote)
     }
 
     /// Applies one write. True when it held a field.
     #[inline]
-    pub(crate) fn apply(&mut self, node: usize, write: Write<S>) -> Result<bool, InvalidUpdate> {
+    pub(crate) fn apply(&mut self, writer: Writer, write: Write<S>) -> Result<bool, InvalidUpdate> {
         let wrote = !self.observed
             || write
                 .update()
@@ -126,7 +164,7 @@ impl<S: State> Commit<'_, S> {
         // Unique behind the barrier; a reader of the event stream may still hold the last state.
         let state = Arc::make_mut(self.state);
         match write {
-            Write::Update(update) => merge(self.plan, node, state, update)?,
+            Write::Update(update) => merge(self.plan, writer, state, update)?,
             Write::Overwrite(update) => state.overwrite(update),
             Write::State(whole) => *state = *whole,
         }
@@ -146,7 +184,7 @@ impl<S: State> Commit<'_, S> {
 
     /// True when they are updates, and no two write a field that has no reducer: this is seen
     /// without noting which node wrote what.
-    fn are_plainly_apart(&self, done: &[(usize, Writes<S>)]) -> bool {
+    fn are_plainly_apart(&self, done: &[(Writer, Writes<S>)]) -> bool {
         let mut written = FieldSet::new();
         for write in done.iter().flat_map(|(_, writes)| writes.as_slice()) {
             let Write::Update(update) = write else {
@@ -162,10 +200,12 @@ impl<S: State> Commit<'_, S> {
         true
     }
 
-    fn footprint(&self, node: usize, writes: &Writes<S>) -> Footprint {
+    fn footprint(&self, writer: Writer, writes: &Writes<S>) -> Footprint {
         let mut footprint = Footprint {
-            node,
-            ..Footprint::default()
+            writer,
+            updated: FieldSet::new(),
+            overwritten: FieldSet::new(),
+            whole: false,
         };
         for write in writes.as_slice() {
             match write {
@@ -181,9 +221,9 @@ impl<S: State> Commit<'_, S> {
 
     /// The first conflict, in the order of fields and tasks; else the fields that are overwritten.
     fn check(&self, footprints: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
-        let name = |footprint: &Footprint| self.plan.node_name(footprint.node);
+        let name = |footprint: &Footprint| footprint.writer.name(self.plan);
         if let Some(whole) = footprints.iter().find(|footprint| footprint.whole) {
-            let others: Vec<NodeName> = footprints
+            let others: Vec<_> = footprints
                 .iter()
                 .filter(|other| !std::ptr::eq(*other, whole) && other.wrote())
                 .map(name)
@@ -245,14 +285,14 @@ impl<S: State> Commit<'_, S> {
 #[inline]
 pub(crate) fn merge<S: State>(
     plan: &Plan<S>,
-    node: usize,
+    writer: Writer,
     state: &mut S,
     update: S::Update,
 ) -> Result<(), InvalidUpdate> {
     match caught(|| state.try_merge(update)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(source)) => Err(refused(plan, node, source)),
-        Err(panicked) => Err(panicked_merging(plan, node, panicked)),
+        Ok(Err(source)) => Err(refused(plan, writer, source)),
+        Err(panicked) => Err(panicked_merging(plan, writer, panicked)),
     }
 }
 
@@ -260,11 +300,11 @@ pub(crate) fn merge<S: State>(
 #[cold]
 pub(crate) fn refused<S: State>(
     plan: &Plan<S>,
-    node: usize,
+    writer: Writer,
     source: ReducerError,
 ) -> InvalidUpdate {
     InvalidUpdate::Reducer {
-        node: plan.node_name(node),
+        writer: writer.named(plan),
         source,
     }
 }
@@ -273,19 +313,18 @@ pub(crate) fn refused<S: State>(
 #[cold]
 pub(crate) fn panicked_merging<S: State>(
     plan: &Plan<S>,
-    node: usize,
+    writer: Writer,
     panicked: Panicked,
 ) -> InvalidUpdate {
     InvalidUpdate::Panicked {
-        node: plan.node_name(node),
+        writer: writer.named(plan),
         message: panicked.into_message(),
     }
 }
 
 /// Which fields a task wrote.
-#[derive(Default)]
 struct Footprint {
-    node: usize,
+    writer: Writer,
     updated: FieldSet,
     overwritten: FieldSet,
     whole: bool,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Recorder;
+use super::recorder::Recorder;
 use crate::checkpoint::{CheckpointError, Payload, Source, TaskOutcome};
 use crate::state::State;
 
@@ -68,7 +68,7 @@ impl<S: State> Recorder<S> {
         if self.snapshots != place {
             return Ok(None);
         }
-        if !self.tip.encodes() {
+        if !self.log_head.encodes() {
             // The further apart, the longer the thread: writing stays amortised O(what changed).
             let step = usize::try_from(step).unwrap_or(0);
             let due = self.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
@@ -78,7 +78,7 @@ impl<S: State> Recorder<S> {
             return Ok(None);
         }
         let payload = self.coder.state(state());
-        let payload = self.tip.encode(payload, || "the state".to_owned())?;
+        let payload = self.log_head.encode(payload, || "the state".to_owned())?;
         let size = payload.size().unwrap_or(0) as u64;
         // A log that is not much longer than the state is the better way to keep it: where a state
         // only ever grows, the log holds little else. It is measured again when it has doubled, or

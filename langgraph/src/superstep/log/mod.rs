@@ -1,18 +1,25 @@
-//! The log of a thread, before it is read.
+//! The log of a thread, and what a run writes to it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::coder::Coder;
-use super::machine::Machine;
-use super::record::{Recorder, Snapshots};
-use super::tip::Tip;
-use crate::AgentError;
-use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
+use super::engine::Engine;
+use crate::checkpoint::{
+    CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Head, LogHead, ThreadKey,
+};
 use crate::state::State;
-use crate::thread::load::{Loaded, Read, load};
+
+pub(crate) mod coder;
+mod observer;
+mod recorder;
+mod snapshot_policy;
+
+pub(crate) use coder::{Coder, Reader};
+pub(crate) use observer::Observer;
+pub(crate) use recorder::{Origin, Recorder};
+pub(crate) use snapshot_policy::Snapshots;
 
 /// The log of a thread, before it is read.
 #[derive(Clone)]
@@ -47,75 +54,48 @@ impl Log {
     }
 
     /// Writes to the log behind `head`.
-    pub(crate) fn recorder<S: State>(
-        &self,
-        machine: &Machine<S>,
-        head: Option<Head>,
-    ) -> Recorder<S> {
+    pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>, head: Option<Head>) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
-        let tip = Tip::new(saver, self.key.clone(), head, self.encodes).with_next(self.next);
+        let log_head =
+            LogHead::new(saver, self.key.clone(), head, self.encodes).with_next(self.next);
         let coder = Coder {
-            plan: Arc::clone(&machine.plan),
-            codec: machine.codec,
+            plan: Arc::clone(&engine.plan),
+            codec: engine.codec,
         };
-        let mut recorder = Recorder::new(Arc::new(tip), Arc::new(coder), self.metadata.clone());
+        let mut recorder =
+            Recorder::new(Arc::new(log_head), Arc::new(coder), self.metadata.clone());
         recorder.at_rest = self.at_rest;
         recorder.within(self.snapshots, self.call.clone())
     }
 
-    /// Goes on behind what was loaded.
+    /// Writes behind a checkpoint that was loaded.
     pub(crate) fn recorder_behind<S: State>(
         &self,
-        machine: &Machine<S>,
-        loaded: &Loaded<S>,
+        engine: &Engine<S>,
+        head: Head,
+        checkpoint: &CheckpointRecord,
     ) -> Recorder<S> {
-        let mut recorder = self.recorder(machine, Some(loaded.head));
-        recorder.resume(&loaded.stored.checkpoint);
+        let mut recorder = self.recorder(engine, Some(head));
+        recorder.resume(checkpoint);
         recorder
     }
 
     /// Fails when the saver keeps bytes and the graph, or one inside it, has values that cannot
     /// become any.
-    pub(crate) fn check<S: State>(&self, machine: &Machine<S>) -> Result<(), CheckpointError> {
+    pub(crate) fn check<S: State>(&self, engine: &Engine<S>) -> Result<(), CheckpointError> {
         if self.saver.formats().is_none() {
             return Ok(());
         }
-        if machine.codec.is_none() {
+        if engine.codec.is_none() {
             let state = std::any::type_name::<S>();
             return Err(CheckpointError::NotStorable { state });
         }
-        match &machine.plan.unstorable {
+        match &engine.plan.unstorable {
             None => Ok(()),
             Some((node, state)) => Err(CheckpointError::SubgraphNotStorable {
                 node: node.to_string(),
                 state,
             }),
-        }
-    }
-
-    pub(crate) async fn load<S: State>(
-        &self,
-        machine: &Machine<S>,
-        at: Option<CheckpointId>,
-    ) -> Result<Option<Loaded<S>>, AgentError> {
-        self.check(machine)?;
-        let loaded = load(&Read {
-            plan: &machine.plan,
-            codec: machine.codec,
-            initial: &machine.state,
-            saver: &*self.saver,
-            key: &self.key,
-            at,
-            changes: machine.changes.is_some(),
-        })
-        .await?;
-        match (loaded, at) {
-            (None, Some(id)) => Err(CheckpointError::UnknownCheckpoint {
-                thread: self.key.thread.clone(),
-                id,
-            }
-            .into()),
-            (loaded, _) => Ok(loaded),
         }
     }
 }

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::ended::{Done, Ended};
-use super::machine::Machine;
+use super::moment::Moment;
 use super::task::Task;
+use super::task_result::{Finished, TaskResult};
+use crate::checkpoint::Snapshot;
+use crate::graph::NodeName;
 use crate::message::Message;
-use crate::node::{Argument, Write};
+use crate::node::{Argument, Interrupt, Write};
 use crate::state::State;
 use crate::stream::{Emitter, Mode, Payload};
 
-impl<S: State> Machine<S> {
+impl<S: State> Moment<'_, S> {
     fn emitter(&self, mode: Mode) -> Option<&Emitter> {
         self.scope
             .emitter
@@ -18,20 +20,20 @@ impl<S: State> Machine<S> {
             .filter(|emitter| emitter.wants(mode))
     }
 
-    pub(crate) async fn tell_values(&self) {
+    pub(crate) async fn emit_values(&self) {
         if let Some(emitter) = self.emitter(Mode::Values) {
             emitter
                 .send(
                     self.shown_step(),
-                    Payload::Values(Arc::new(S::clone(&self.state))),
+                    Payload::Values(Arc::new(S::clone(self.state))),
                 )
                 .await;
         }
     }
 
-    pub(crate) async fn tell_checkpoint(&self) {
+    pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce() -> Option<Snapshot<S>>) {
         if let Some(emitter) = self.emitter(Mode::Checkpoints)
-            && let Some(snapshot) = self.snapshot()
+            && let Some(snapshot) = snapshot()
         {
             emitter
                 .send(self.shown_step(), Payload::Checkpoint(Arc::new(snapshot)))
@@ -39,7 +41,7 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(crate) async fn tell_breakpoint(&self) {
+    pub(crate) async fn emit_breakpoint(&self) {
         if let Some(emitter) = &self.scope.emitter {
             emitter
                 .send(self.shown_step(), Payload::Interrupt(Vec::new()))
@@ -47,17 +49,15 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(crate) async fn tell_started(&self, task: &Task<S>) {
-        if self.is_start(task) {
+    pub(crate) async fn emit_started(&self, task: &Task<S>) {
+        if task.node.is_start() {
             return;
         }
         if let Some(emitter) = self.emitter(Mode::Tasks) {
             let (input, item) = match &task.argument {
-                None => (Arc::new(S::clone(&self.state)), None),
+                None => (Arc::new(S::clone(self.state)), None),
                 Some(Argument::State(state)) => (Arc::clone(state), None),
-                Some(Argument::Item(item)) => {
-                    (Arc::new(S::clone(&self.state)), item.to_json().ok())
-                }
+                Some(Argument::Item(item)) => (Arc::new(S::clone(self.state)), item.to_json().ok()),
             };
             let node = self.plan.name(task.node);
             emitter
@@ -70,8 +70,8 @@ impl<S: State> Machine<S> {
     }
 
     /// What a task wrote that does not run again.
-    pub(crate) async fn tell_kept(&self, task: &Task<S>, done: &Done<S>) {
-        if self.is_start(task) {
+    pub(crate) async fn emit_kept(&self, task: &Task<S>, done: &Finished<S>) {
+        if task.node.is_start() {
             return;
         }
         if let Some(emitter) = self.emitter(Mode::Updates) {
@@ -84,17 +84,21 @@ impl<S: State> Machine<S> {
         }
     }
 
-    pub(crate) async fn tell_ended(&self, task: &Task<S>, index: usize, ended: &Ended<S>) {
+    /// How a task ended; `asked` are the questions that it waits for.
+    pub(crate) async fn emit_ended(
+        &self,
+        task: &Task<S>,
+        result: &TaskResult<S>,
+        asked: Vec<Interrupt>,
+    ) {
         let Some(emitter) = &self.scope.emitter else {
             return;
         };
-        if self.is_start(task) || task.ran().is_some() {
+        let step = self.shown_step();
+        if task.node.is_start() || task.ran().is_some() {
             // No node has run; but what is asked has to be seen.
-            if let Ended::Asked { questions, .. } = ended {
-                let interrupts = self.interrupts(task, index, questions.clone());
-                emitter
-                    .send(self.shown_step(), Payload::Interrupt(interrupts))
-                    .await;
+            if let TaskResult::Asked { .. } = result {
+                emitter.send(step, Payload::Interrupt(asked)).await;
             }
             return;
         }
@@ -102,71 +106,66 @@ impl<S: State> Machine<S> {
         let mut writes: Arc<Vec<Write<S>>> = Arc::default();
         let mut interrupts = Vec::new();
         let mut error = None;
-        if let Ended::Finished(done)
-        | Ended::Asked {
+        if let TaskResult::Finished(done)
+        | TaskResult::Asked {
             ran: Some(done), ..
-        } = ended
+        } = result
         {
-            if emitter.wants(Mode::Messages) {
-                for write in done.output.writes() {
-                    let messages = self.new_messages(write);
-                    for message in messages {
-                        if emitter.first_sight(&message) {
-                            let node = Arc::clone(&node);
-                            emitter
-                                .send(self.shown_step(), Payload::Message { node, message })
-                                .await;
-                        }
-                    }
-                }
-            }
+            self.emit_messages(emitter, &node, done).await;
             if emitter.wants(Mode::Updates) || (emitter.wants(Mode::Tasks) && !done.cached) {
                 writes = Arc::new(done.output.writes().to_vec());
             }
             if emitter.wants(Mode::Updates) {
-                let writes: Arc<Vec<Write<S>>> = Arc::clone(&writes);
-                let node = Arc::clone(&node);
-                emitter
-                    .send(
-                        self.shown_step(),
-                        Payload::Update {
-                            node,
-                            writes,
-                            cached: done.cached,
-                        },
-                    )
-                    .await;
+                let update = Payload::Update {
+                    node: Arc::clone(&node),
+                    writes: Arc::<Vec<Write<S>>>::clone(&writes),
+                    cached: done.cached,
+                };
+                emitter.send(step, update).await;
             }
         }
-        match ended {
-            Ended::Finished(_) => {}
-            Ended::Asked {
-                questions, refused, ..
-            } => {
+        match result {
+            TaskResult::Finished(_) => {}
+            TaskResult::Asked { refused, .. } => {
                 error = refused.as_ref().map(ToString::to_string);
-                interrupts = self.interrupts(task, index, questions.clone());
+                interrupts = asked;
                 emitter
-                    .send(self.shown_step(), Payload::Interrupt(interrupts.clone()))
+                    .send(step, Payload::Interrupt(interrupts.clone()))
                     .await;
             }
-            Ended::Failed(failure) => error = Some(failure.to_string()),
+            TaskResult::Failed(failure) => error = Some(failure.to_string()),
         }
         // A task that did not run has not finished either.
-        if matches!(ended, Ended::Finished(done) if done.cached) {
+        if matches!(result, TaskResult::Finished(done) if done.cached) {
             return;
         }
         if emitter.wants(Mode::Tasks) {
-            emitter
-                .send(
-                    self.shown_step(),
-                    Payload::TaskFinished {
-                        node,
-                        writes,
-                        error,
-                        interrupts,
-                    },
-                )
-                .await;
+            let finished = Payload::TaskFinished {
+                node,
+                writes,
+                error,
+                interrupts,
+            };
+            emitter.send(step, finished).await;
+        }
+    }
+
+    /// The messages that the reader has not seen yet.
+    async fn emit_messages(&self, emitter: &Emitter, node: &NodeName, done: &Finished<S>) {
+        if !emitter.wants(Mode::Messages) {
+            return;
+        }
+        for message in done
+            .output
+            .writes()
+            .iter()
+            .flat_map(|w| self.new_messages(w))
+        {
+            if emitter.first_sight(&message) {
+                let node = Arc::clone(node);
+                let message = Payload::Message { node, message };
+                emitter.send(self.shown_step(), message).await;
+            }
         }
     }
 
@@ -175,7 +174,7 @@ impl<S: State> Machine<S> {
         match write {
             Write::Update(update) | Write::Overwrite(update) => messages::<S>(update),
             Write::State(state) => {
-                let before = messages::<S>(&S::clone(&self.state).into());
+                let before = messages::<S>(&S::clone(self.state).into());
                 let is_new = |message: &Message| {
                     !before.iter().any(|old| match (&old.id, &message.id) {
                         (Some(old), Some(id)) => old == id,

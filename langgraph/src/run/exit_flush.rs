@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use super::log::Log;
-use super::machine::Machine;
 use crate::AgentError;
 use crate::checkpoint::Held;
 use crate::state::State;
+use crate::superstep::Engine;
+use crate::superstep::log::Log;
 use crate::thread::ancestry::{joined, last_by_edge};
 use crate::thread::load::{Read, load};
 
 /// Stores where a run has ended: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(
-    machine: &Machine<S>,
+    engine: &Engine<S>,
     held: &Held,
     log: &Log,
 ) -> Result<(), AgentError> {
-    let Some(recorder) = &machine.recorder else {
+    let Some(recorder) = &engine.observer.recorder else {
         return Ok(());
     };
     let Some(last) = recorder.current() else {
@@ -25,10 +25,10 @@ pub(crate) async fn save<S: State>(
     if !held.holds(&log.key, last) {
         return Ok(held.release(&log.key, last, None).await?);
     }
-    let plan = &machine.plan;
+    let plan = &engine.plan;
     let loaded = load(&Read {
         plan,
-        codec: machine.codec,
+        codec: engine.codec,
         initial: &Arc::new(plan.initial.clone()),
         saver: held,
         key: &log.key,

@@ -1,9 +1,7 @@
-//! What a run begins with: a machine at rest, its thread's log, its input.
+//! What a run begins with: an engine at rest, its thread's log, its input.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::log::Log;
-use super::machine::Machine;
 use super::options::Options;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
@@ -12,13 +10,15 @@ use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Output, Resources, Scope, Shared, Write};
 use crate::state::State;
 use crate::stream::Emitter;
+use crate::superstep::Engine;
+use crate::superstep::log::Log;
 
-/// A machine at rest, with the options of the run.
-pub(crate) fn machine<S: State>(
+/// A engine at rest, with the options of the run.
+pub(crate) fn engine<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,
     emitter: Option<Emitter>,
-) -> Result<Machine<S>, AgentError> {
+) -> Result<Engine<S>, AgentError> {
     let plan = &graph.plan;
     if options.limit == 0 {
         return Err(AgentError::InvalidOption(
@@ -40,15 +40,15 @@ pub(crate) fn machine<S: State>(
         .transpose()
         .map_err(unknown)?;
     let scope = Arc::new(scope(plan, options, emitter));
-    let mut machine = Machine::new(Arc::clone(plan), scope, plan.initial.clone());
-    machine.codec = graph.codec.or(machine.codec);
+    let mut engine = Engine::new(Arc::clone(plan), scope, Arc::new(plan.initial.clone()));
+    engine.codec = graph.codec.or(engine.codec);
     if let Some(stops) = before {
-        machine.before = stops;
+        engine.breakpoints.before = stops;
     }
     if let Some(stops) = after {
-        machine.after = stops;
+        engine.breakpoints.after = stops;
     }
-    Ok(machine)
+    Ok(engine)
 }
 
 /// What the tasks of a run of the root graph share.
@@ -74,22 +74,22 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
 }
 
-/// A machine that does not run, to change a log from outside: a thread's, or that of a graph inside.
-pub(crate) fn machine_at_rest<S: State>(
+/// A engine that does not run, to change a log from outside: a thread's, or that of a graph inside.
+pub(crate) fn engine_at_rest<S: State>(
     graph: &CompiledStateGraph<S>,
     namespace: &[NodeName],
     resources: Resources,
     initial: S,
-) -> Machine<S> {
+) -> Engine<S> {
     let plan = &graph.plan;
     let scope = Scope {
         namespace: namespace.into(),
         resources,
         ..scope(plan, &Options::default(), None)
     };
-    let mut machine = Machine::new(Arc::clone(plan), Arc::new(scope), initial);
-    machine.codec = graph.codec.or(machine.codec);
-    machine
+    let mut engine = Engine::new(Arc::clone(plan), Arc::new(scope), Arc::new(initial));
+    engine.codec = graph.codec.or(engine.codec);
+    engine
 }
 
 /// The log of the run's thread.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::ended::Done;
 use crate::AgentError;
 use crate::checkpoint::{
     CheckpointError, Encoded, FormatError, Formats, Kept, OutputWire, Payload, RoutesWire,
@@ -10,8 +9,11 @@ use crate::checkpoint::{
 };
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{ErasedItem, Lent, Output, StoredItem, Target, Write, Writes, state, whole};
+use crate::node::{
+    ErasedItem, Lent, NodeId, Output, StoredItem, Target, Write, Writes, state, whole,
+};
 use crate::state::State;
+use crate::superstep::task_result::Finished;
 
 /// Makes payloads of a graph's values, and values of its payloads.
 pub(crate) struct Coder<S: State> {
@@ -27,8 +29,8 @@ struct Coded<S: State, T> {
 
 /// What a task of a node did.
 struct TaskDone<S: State> {
-    node: usize,
-    done: Done<S>,
+    node: NodeId,
+    done: Finished<S>,
 }
 
 /// A whole state.
@@ -45,7 +47,8 @@ trait Coding<S: State>: Send + Sync + 'static {
 impl<S: State> Coding<S> for TaskDone<S> {
     fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
         let mut wire = self.done.output.to_wire()?;
-        let routers = plan.outgoing(self.node).routers.iter();
+        let routers = plan.node(self.node).into_iter();
+        let routers = routers.flat_map(|node| &node.out.routers);
         let routes = routers
             .zip(&self.done.routes)
             .map(|(router, routes)| routes_wire(plan, &router.arms, routes));
@@ -88,7 +91,7 @@ impl Kept for SentItem {
 /// Routes by name: an arm is where it leads, whatever place it has in another version of the graph.
 fn routes_wire<'a, S: State>(
     plan: &Plan<S>,
-    arms: &[Box<[usize]>],
+    arms: &[Box<[NodeId]>],
     routes: &'a Routes<S>,
 ) -> Result<RoutesWire<Lent<'a, S>>, FormatError> {
     Ok(match routes {
@@ -111,7 +114,7 @@ fn routes_wire<'a, S: State>(
 /// Makes names of the arms of another graph.
 fn name_routes<S: State>(
     was: &Plan<S>,
-    arms: &[Box<[usize]>],
+    arms: &[Box<[NodeId]>],
     routes: &mut Routes<S>,
     rename: &dyn Fn(&mut NodeName),
 ) {
@@ -142,7 +145,7 @@ impl<S: State> Coder<S> {
         })
     }
 
-    pub(crate) fn done(self: &Arc<Self>, node: usize, mut done: Done<S>) -> Payload {
+    pub(crate) fn done(self: &Arc<Self>, node: NodeId, mut done: Finished<S>) -> Payload {
         self.forget_untracked(done.output.writes.as_mut_slice());
         self.coded(TaskDone { node, done })
     }
@@ -208,14 +211,15 @@ impl<S: State> Reader<'_, S> {
 
     /// What a task did, when the graph may have been another one: names instead of places, and
     /// today's.
-    fn of_another_graph(&self, task: &TaskDone<S>, was: &Plan<S>) -> Done<S> {
+    fn of_another_graph(&self, task: &TaskDone<S>, was: &Plan<S>) -> Finished<S> {
         let mut done = task.done.clone();
         if was.fingerprint == self.plan.fingerprint {
             return done;
         }
         let rename = |name: &mut NodeName| *name = self.plan.renamed(name);
         done.output.jump.rename(&rename);
-        let routers = was.outgoing(task.node).routers.iter();
+        let routers = was.node(task.node).into_iter();
+        let routers = routers.flat_map(|node| &node.out.routers);
         for (routes, router) in done.routes.iter_mut().zip(routers) {
             name_routes(was, &router.arms, routes, &rename);
         }
@@ -256,7 +260,7 @@ impl<S: State> Reader<'_, S> {
             .map_or(Writes::None, |wire| Writes::One(write(wire))))
     }
 
-    pub(crate) fn done(&self, payload: &Payload) -> Result<Done<S>, AgentError> {
+    pub(crate) fn done(&self, payload: &Payload) -> Result<Finished<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             let coded = self.value::<TaskDone<S>>(payload)?;
             return Ok(self.of_another_graph(&coded.value, &coded.coder.plan));
@@ -264,7 +268,7 @@ impl<S: State> Reader<'_, S> {
         let wire = self.wire(encoded)?;
         let rename = |name: NodeName| self.plan.renamed(&name);
         let routes = wire.routes.into_iter();
-        Ok(Done {
+        Ok(Finished {
             routes: routes
                 .map(|routes| routes_of(routes, &self.plan.initial, &rename))
                 .collect(),

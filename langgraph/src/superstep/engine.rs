@@ -1,0 +1,633 @@
+//! The superstep loop: plan, execute, commit, route, observe.
+
+use std::sync::Arc;
+
+use super::breakpoints::RunBreakpoints;
+use super::budget::{Budget, check_cancelled};
+use super::commit::{Changes, StateCell};
+use super::end::End;
+use super::executor::fast_path::{Bailout, Chain};
+use super::executor::{Executor, Inline, Parallel, Snapshot, Stopped, TaskSlot};
+use super::frontier::Frontier;
+use super::log::{Observer, Origin};
+use super::moment::Moment;
+use super::route::{ask, asks_routers};
+use super::task::Task;
+use super::task_result::{Finished, TaskResult};
+use super::writer::Writer;
+use crate::AgentError;
+use crate::checkpoint::{Payload, StateCodec};
+use crate::graph::UnfilledJoin;
+use crate::graph::plan::{Plan, Routes};
+use crate::node::{Context, Jump, NodeId, Panicked, Scope, Write, Writes};
+use crate::state::State;
+
+/// A graph that runs.
+pub(crate) struct Engine<S: State> {
+    pub(crate) plan: Arc<Plan<S>>,
+    pub(crate) scope: Arc<Scope>,
+    pub(crate) cell: StateCell<S>,
+    pub(crate) frontier: Frontier<S>,
+    pub(crate) budget: Budget,
+    pub(crate) breakpoints: RunBreakpoints,
+    pub(crate) observer: Observer<S>,
+    /// How the state becomes bytes, if it does.
+    pub(crate) codec: Option<StateCodec<S>>,
+}
+
+/// What the tasks of a superstep did, once their writes are merged.
+struct Committed<S: State> {
+    directions: Vec<Direction<S>>,
+    /// The only task of the superstep, when its routers have not been asked.
+    unrouted: Option<Unrouted<S>>,
+    /// True when a field was written.
+    wrote: bool,
+}
+
+/// Where a task leads.
+struct Direction<S: State> {
+    node: NodeId,
+    jump: Jump<S>,
+    routes: Vec<Routes<S>>,
+}
+
+/// A task whose routers are asked after its writes are merged.
+struct Unrouted<S: State> {
+    task: Task<S>,
+    cx: Context,
+    /// What the log gets once the routers have answered.
+    record: Option<Finished<S>>,
+}
+
+/// What follows a commit.
+enum Flow<S: State> {
+    Continue(Committed<S>),
+    /// What an earlier run left does not fit together: the tasks run again.
+    Again(Vec<Task<S>>),
+    Pause(End),
+}
+
+impl<S: State> Engine<S> {
+    pub(crate) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: Arc<S>) -> Self {
+        Self {
+            frontier: Frontier::new(&plan),
+            cell: StateCell::new(state),
+            budget: Budget::new(scope.limit),
+            breakpoints: RunBreakpoints::new(
+                plan.interrupt_before.clone(),
+                plan.interrupt_after.clone(),
+            ),
+            observer: Observer::default(),
+            codec: S::codec(),
+            plan,
+            scope,
+        }
+    }
+
+    /// Runs until nothing is left to do, or something stops it.
+    pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
+        let plan = Arc::clone(&self.plan);
+        let quiet = self.is_quiet();
+        // One context serves every superstep of a chain.
+        let mut cx = self.context(NodeId::START);
+        loop {
+            if quiet && let Some(end) = self.run_chains(&plan, &mut cx).await? {
+                return Ok(end);
+            }
+            if self.frontier.next().is_empty() {
+                return Ok(End::Done);
+            }
+            // In a box, so that a run that does not come here needs no room for it.
+            if let Some(end) = Box::pin(self.superstep(&plan)).await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// One superstep, whatever its tasks.
+    async fn superstep(&mut self, plan: &Arc<Plan<S>>) -> Result<Option<End>, AgentError> {
+        check_cancelled(&self.scope)?;
+        if self.breakpoints.stop_before(&self.frontier.tasks) {
+            return Ok(Some(self.pause_at_breakpoint().await));
+        }
+        // An input that is taken up is no superstep of its own.
+        let counts = !self.frontier.tasks.iter().all(|task| task.node.is_start());
+        if !counts {
+            self.budget.begin_start();
+        } else if self.budget.is_spent() {
+            return Err(self.budget.spent(self.frontier.names(plan)));
+        } else {
+            self.budget.begin_superstep(&self.scope).await;
+        }
+        let stops_after = self.breakpoints.stop_after(&self.frontier.tasks);
+        let mut tasks = std::mem::take(&mut self.frontier.tasks);
+        let committed = loop {
+            let slots = self.execute(plan, tasks).await?;
+            match self.commit(plan, slots).await? {
+                Flow::Continue(committed) => break committed,
+                Flow::Again(again) => tasks = again,
+                Flow::Pause(end) => return Ok(Some(end)),
+            }
+        };
+        let wrote = committed.wrote;
+        if let Some(end) = self.route(plan, committed).await? {
+            return Ok(Some(end));
+        }
+        self.observe(wrote).await?;
+        if stops_after {
+            self.frontier.release_deferred();
+            let end = self.pause_at_breakpoint().await;
+            self.breakpoints.passed = true;
+            return Ok(Some(end));
+        }
+        Ok(None)
+    }
+
+    /// Runs tasks on the snapshot, one inline and several side by side.
+    async fn execute(
+        &mut self,
+        plan: &Arc<Plan<S>>,
+        tasks: Vec<Task<S>>,
+    ) -> Result<Vec<TaskSlot<S>>, AgentError> {
+        let mut slots = self.slots(tasks);
+        if self.scope.emitter.is_some() {
+            self.announce(&mut slots).await;
+        }
+        let snapshot = Snapshot {
+            plan,
+            scope: &self.scope,
+            state: &self.cell.state,
+            step: self.budget.step,
+        };
+        let executed = if slots.len() == 1 {
+            Inline.run(&snapshot, slots, &mut self.observer).await
+        } else {
+            Parallel.run(&snapshot, slots, &mut self.observer).await
+        };
+        executed.map_err(|Stopped { slots, error }| {
+            self.frontier.tasks = slots.into_iter().map(|slot| slot.into_parts().0).collect();
+            error
+        })
+    }
+
+    /// Merges what the tasks wrote, in their order; pauses if one of them waits.
+    async fn commit(
+        &mut self,
+        plan: &Plan<S>,
+        slots: Vec<TaskSlot<S>>,
+    ) -> Result<Flow<S>, AgentError> {
+        let alone = slots.len() == 1;
+        let (at, _, observer) = self.split();
+        let watched = observer.watches(&at);
+        // Merging may stop half way through a superstep that an earlier run left behind.
+        let left_behind = slots.iter().all(|slot| slot.known)
+            && slots.iter().any(|slot| !slot.task.node.is_start());
+        let untouched = left_behind.then(|| Arc::clone(&self.cell.state));
+        let mut tasks = Vec::with_capacity(slots.len());
+        let mut writes = Vec::with_capacity(slots.len());
+        let mut directions = Vec::with_capacity(slots.len());
+        let mut routers: Option<(Context, Option<Finished<S>>)> = None;
+        let mut interrupts = Vec::new();
+        let (mut paused, mut refused, mut failed) = (false, None, None);
+        for (index, slot) in slots.into_iter().enumerate() {
+            let known = slot.known;
+            let (task, cx, result) = slot.into_parts();
+            let node = task.node;
+            match result.unwrap_or_else(|| TaskResult::Failed(Panicked::lost().into())) {
+                TaskResult::Finished(done) => {
+                    if alone
+                        && done.routes.is_empty()
+                        && asks_routers(plan, node, &done.output.jump)
+                    {
+                        routers = Some((cx, (watched && !known).then(|| done.clone())));
+                    }
+                    writes.push((Writer::from(node), done.output.writes));
+                    directions.push(Direction {
+                        node,
+                        jump: done.output.jump,
+                        routes: done.routes,
+                    });
+                }
+                TaskResult::Asked {
+                    questions,
+                    ran,
+                    refused: bad,
+                } => {
+                    paused = true;
+                    let (at, _, observer) = self.split();
+                    if let (None, Some(error)) = (&refused, bad) {
+                        refused = Some(at.failure(node, error));
+                    }
+                    let current = observer.current();
+                    let asked = &observer.asking;
+                    interrupts.extend(asked.interrupts(current, &at, &task, index, questions));
+                    writes.extend(ran.map(|done| (Writer::from(node), done.output.writes)));
+                }
+                TaskResult::Failed(error) => {
+                    failed.get_or_insert((node, error));
+                }
+            }
+            tasks.push(task);
+        }
+        if let Some((node, error)) = failed {
+            self.frontier.tasks = tasks;
+            return Err(self.split().0.failure(node, error));
+        }
+        let wrote = match (self.merge(plan, writes), untouched) {
+            (Ok(wrote), _) => wrote,
+            (Err(_), Some(untouched)) if !paused => {
+                self.cell.state = untouched;
+                return Ok(Flow::Again(tasks));
+            }
+            (Err(error), _) => {
+                self.frontier.tasks = tasks;
+                return Err(error);
+            }
+        };
+        // A command to the graph around ends this one: nobody waits for what its siblings asked.
+        let leaves = |to: &Direction<S>| matches!(to.jump, Jump::Parent(_));
+        if paused && !directions.iter().any(leaves) {
+            // The superstep is not over: what has finished is shown, and waits for the others.
+            self.frontier.tasks = tasks;
+            if wrote {
+                self.split().0.emit_values().await;
+            }
+            return Ok(Flow::Pause(End::paused(interrupts, refused)));
+        }
+        let unrouted = routers.zip(tasks.pop());
+        Ok(Flow::Continue(Committed {
+            directions,
+            unrouted: unrouted.map(|((cx, record), task)| Unrouted { task, cx, record }),
+            wrote,
+        }))
+    }
+
+    /// Merges the writes of a superstep. True when there were any.
+    fn merge(
+        &mut self,
+        plan: &Plan<S>,
+        mut writes: Vec<(Writer, Writes<S>)>,
+    ) -> Result<bool, AgentError> {
+        // The first superstep of a graph inside another is a part of the one around: what is
+        // ephemeral there is seen here.
+        let enters = self.budget.step == 0 && !self.scope.namespace.is_empty();
+        let input = matches!(writes.as_slice(), [(Writer::Start, _)]);
+        let mut commit = self.cell.commit(plan, self.scope.emitter.is_some());
+        let wrote = match writes.pop() {
+            Some((writer, input)) if enters && writer == Writer::Start && writes.is_empty() => {
+                commit.entry(writer, input)?
+            }
+            Some((writer, only)) if writes.is_empty() => commit.one(writer, only)?,
+            last => {
+                writes.extend(last);
+                commit.superstep(writes)?
+            }
+        };
+        if input && self.cell.changes.is_some() {
+            // The input is the caller's, not a change of this graph.
+            self.cell.changes = Some(Changes::default());
+        }
+        Ok(wrote)
+    }
+
+    /// Follows where the tasks lead: the only place that puts nodes on the frontier.
+    async fn route(
+        &mut self,
+        plan: &Plan<S>,
+        mut committed: Committed<S>,
+    ) -> Result<Option<End>, AgentError> {
+        if let Some(unrouted) = committed.unrouted {
+            let node = unrouted.task.node;
+            match ask(plan, node, &*self.cell.state, &unrouted.cx).await {
+                Ok(routes) => {
+                    if let Some(direction) = committed.directions.first_mut() {
+                        direction.routes = routes;
+                    }
+                }
+                Err(ended) => {
+                    return self.fail_routing(unrouted, ended, committed.wrote).await;
+                }
+            }
+            // Its routers are a part of it: only when they have answered is it finished.
+            if let Some(record) = unrouted.record {
+                let (at, _, observer) = self.split();
+                let result = TaskResult::Finished(record);
+                let ended = observer.task_ended(&at, &unrouted.task, 0, &result, true);
+                ended.await?;
+            }
+        }
+        for Direction { node, jump, routes } in committed.directions {
+            match jump {
+                Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
+                jump => self.frontier.follow(plan, node, jump, routes)?,
+            }
+        }
+        self.frontier.put_in_order();
+        Ok(None)
+    }
+
+    /// Ends a superstep whose only task has run and does not know where to go.
+    async fn fail_routing(
+        &mut self,
+        unrouted: Unrouted<S>,
+        ended: TaskResult<S>,
+        wrote: bool,
+    ) -> Result<Option<End>, AgentError> {
+        let Unrouted { task, record, .. } = unrouted;
+        let result = ended.after(record);
+        let (at, _, observer) = self.split();
+        let mut stored = Ok(());
+        if observer.watches(&at) {
+            stored = observer.task_ended(&at, &task, 0, &result, true).await;
+        }
+        match result {
+            TaskResult::Asked {
+                questions, refused, ..
+            } => {
+                stored?;
+                if wrote {
+                    at.emit_values().await;
+                }
+                let current = observer.current();
+                let interrupts = observer
+                    .asking
+                    .interrupts(current, &at, &task, 0, questions);
+                let refused = refused.map(|error| at.failure(task.node, error));
+                self.frontier.tasks.push(task);
+                Ok(Some(End::paused(interrupts, refused)))
+            }
+            // It says more than that it could not be stored.
+            TaskResult::Failed(error) => Err(at.failure(task.node, error)),
+            TaskResult::Finished(_) => Ok(None),
+        }
+    }
+
+    /// Shows and stores what a superstep has made; nothing when nobody watches.
+    async fn observe(&mut self, wrote: bool) -> Result<(), AgentError> {
+        self.frontier.release_deferred();
+        let (at, frontier, observer) = self.split();
+        if observer.watches(&at) {
+            observer.superstep_ended(&at, frontier, wrote).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes supersteps of one task each, for as long as nobody has to see them.
+    async fn run_chains(
+        &mut self,
+        plan: &Plan<S>,
+        cx: &mut Context,
+    ) -> Result<Option<End>, AgentError> {
+        loop {
+            if let Some(input) = self.take_plain_input(plan) {
+                self.budget.begin_start();
+                if let Some(end) = self.advance(plan, NodeId::START, input)? {
+                    return Ok(Some(end));
+                }
+            }
+            let Some(node) = self.plain_task() else {
+                return Ok(None);
+            };
+            let mut chain = Chain {
+                plan,
+                scope: &self.scope,
+                cell: &mut self.cell,
+                budget: &mut self.budget,
+                cx,
+            };
+            let bailout = chain.run(node).await?;
+            self.frontier.tasks.clear();
+            let end = match bailout {
+                Bailout::Before(node) => {
+                    self.frontier.tasks.push(Task::by_edge(node));
+                    return Ok(None);
+                }
+                Bailout::Nowhere => return Ok(None),
+                Bailout::Ran(node, TaskResult::Finished(done))
+                    if !asks_routers(plan, node, &done.output.jump) =>
+                {
+                    self.advance(plan, node, done)?
+                }
+                Bailout::Merged(node, jump, Some(routes)) => {
+                    self.lead_on(plan, node, jump, routes)?
+                }
+                Bailout::Merged(node, jump, None) if !asks_routers(plan, node, &jump) => {
+                    self.lead_on(plan, node, jump, Vec::new())?
+                }
+                bailout => Box::pin(self.take_over(plan, bailout)).await?,
+            };
+            if end.is_some() {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Goes on where a chain has come to more than a merge and one successor.
+    async fn take_over(
+        &mut self,
+        plan: &Plan<S>,
+        bailout: Bailout<S>,
+    ) -> Result<Option<End>, AgentError> {
+        let unrouted = |engine: &Self, node| Unrouted {
+            task: Task::by_edge(node),
+            cx: engine.context(node),
+            record: None,
+        };
+        match bailout {
+            Bailout::Ran(node, result) => {
+                let slot = TaskSlot::new(Task::by_edge(node), self.context(node));
+                slot.set_result(result);
+                match self.commit(plan, vec![slot]).await? {
+                    Flow::Continue(committed) => self.route(plan, committed).await,
+                    Flow::Pause(end) => Ok(Some(end)),
+                    // Only what an earlier run left is run again.
+                    Flow::Again(tasks) => {
+                        self.frontier.tasks = tasks;
+                        Ok(None)
+                    }
+                }
+            }
+            Bailout::Merged(node, jump, routes) => {
+                let asked = routes.is_some();
+                let direction = Direction {
+                    node,
+                    jump,
+                    routes: routes.unwrap_or_default(),
+                };
+                let committed = Committed {
+                    directions: vec![direction],
+                    unrouted: (!asked).then(|| unrouted(self, node)),
+                    wrote: true,
+                };
+                self.route(plan, committed).await
+            }
+            Bailout::Unrouted(node, ended) => {
+                let unrouted = unrouted(self, node);
+                self.fail_routing(unrouted, ended, true).await
+            }
+            Bailout::Before(_) | Bailout::Nowhere => Ok(None),
+        }
+    }
+
+    /// Merges what the only task did and follows where it leads.
+    fn advance(
+        &mut self,
+        plan: &Plan<S>,
+        node: NodeId,
+        done: Finished<S>,
+    ) -> Result<Option<End>, AgentError> {
+        self.merge(plan, vec![(Writer::from(node), done.output.writes)])?;
+        self.lead_on(plan, node, done.output.jump, done.routes)
+    }
+
+    /// Follows where the only task leads.
+    fn lead_on(
+        &mut self,
+        plan: &Plan<S>,
+        node: NodeId,
+        jump: Jump<S>,
+        routes: Vec<Routes<S>>,
+    ) -> Result<Option<End>, AgentError> {
+        match jump {
+            Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
+            jump => self.frontier.follow(plan, node, jump, routes)?,
+        }
+        self.frontier.put_in_order();
+        Ok(None)
+    }
+
+    /// The input, if START is the only task and asks nothing.
+    fn take_plain_input(&mut self, plan: &Plan<S>) -> Option<Finished<S>> {
+        let [task] = self.frontier.tasks.as_mut_slice() else {
+            return None;
+        };
+        let leads = |jump: &Jump<S>| {
+            matches!(jump, Jump::Edges) && !asks_routers(plan, NodeId::START, jump)
+        };
+        let plain = matches!(task.result(), Some(TaskResult::Finished(done))
+            if task.node.is_start() && leads(&done.output.jump));
+        if !plain {
+            return None;
+        }
+        let result = task.take_result();
+        self.frontier.tasks.clear();
+        match result {
+            Some(TaskResult::Finished(done)) => Some(done),
+            _ => None,
+        }
+    }
+
+    /// The node of the next superstep, if it is one task that an edge has started.
+    fn plain_task(&self) -> Option<NodeId> {
+        match self.frontier.tasks.as_slice() {
+            [task] if task.is_plain() && !self.budget.is_spent() => Some(task.node),
+            _ => None,
+        }
+    }
+
+    /// True when nobody sees a superstep as such: chains need not stop for it.
+    fn is_quiet(&mut self) -> bool {
+        let (at, _, observer) = self.split();
+        !observer.watches(&at) && observer.asking.given.is_empty() && self.breakpoints.is_empty()
+    }
+
+    /// The tasks of a superstep with what their nodes are told.
+    fn slots(&self, tasks: Vec<Task<S>>) -> Vec<TaskSlot<S>> {
+        let at = self.moment();
+        let current = self.observer.current();
+        let slots = tasks.into_iter().enumerate().map(|(index, task)| {
+            let mut cx = self.context(task.node);
+            cx.set_place(self.observer.place(index));
+            let asking = &self.observer.asking;
+            asking.restore_memory(current, &at, &mut cx, index, &task);
+            TaskSlot::new(task, cx)
+        });
+        slots.collect()
+    }
+
+    /// Shows the tasks that start, then what others wrote before.
+    async fn announce(&self, slots: &mut [TaskSlot<S>]) {
+        let at = self.moment();
+        for slot in &mut *slots {
+            let (task, result) = slot.parts();
+            if !matches!(result, Some(TaskResult::Asked { .. })) && task.ran().is_none() {
+                at.emit_started(task).await;
+            }
+        }
+        for slot in slots {
+            let (task, result) = slot.parts();
+            if let Some(TaskResult::Finished(done)) = result {
+                at.emit_kept(task, done).await;
+            }
+            if let Some(done) = task.ran() {
+                at.emit_kept(task, done).await;
+            }
+        }
+    }
+
+    async fn pause_at_breakpoint(&self) -> End {
+        self.moment().emit_breakpoint().await;
+        End::Paused(Vec::new())
+    }
+
+    pub(crate) fn context(&self, node: NodeId) -> Context {
+        let (step, taken) = (self.budget.shown_step(), self.budget.taken);
+        Context::new(Arc::clone(&self.scope), step, taken, node)
+    }
+
+    /// Applies writes from outside to the state. True when a field was written.
+    pub(crate) fn apply_external(&mut self, writes: Vec<Write<S>>) -> Result<bool, AgentError> {
+        let observed = self.scope.emitter.is_some();
+        let mut commit = self.cell.commit(&self.plan, observed);
+        Ok(commit.entry(Writer::External, writes.into())?)
+    }
+
+    /// Stores a checkpoint of where the run stands.
+    pub(crate) async fn record(
+        &mut self,
+        origin: Origin,
+        entry: Option<Payload>,
+    ) -> Result<(), AgentError> {
+        let (at, frontier, observer) = self.split();
+        observer.record(&at, frontier, origin, entry).await
+    }
+
+    /// Shows the checkpoint at which the run stands.
+    pub(crate) async fn emit_checkpoint(&self) {
+        let at = self.moment();
+        let snapshot = || self.observer.snapshot(&at, &self.frontier);
+        at.emit_checkpoint(snapshot).await;
+    }
+
+    /// The joins that have seen some of their sources, and not all.
+    pub(crate) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
+        let namespace = &self.scope.namespace;
+        self.frontier.unfilled_joins(&self.plan, namespace)
+    }
+
+    /// Where the run stands.
+    pub(crate) fn moment(&self) -> Moment<'_, S> {
+        Moment {
+            plan: &self.plan,
+            scope: &self.scope,
+            state: &self.cell.state,
+            step: self.budget.step,
+        }
+    }
+
+    /// Where the run stands, what comes next, and who watches.
+    pub(crate) fn split(&mut self) -> (Moment<'_, S>, &Frontier<S>, &mut Observer<S>) {
+        let at = Moment {
+            plan: &self.plan,
+            scope: &self.scope,
+            state: &self.cell.state,
+            step: self.budget.step,
+        };
+        (at, &self.frontier, &mut self.observer)
+    }
+
+    /// The state at the end.
+    pub(crate) fn into_state(self) -> S {
+        Arc::unwrap_or_clone(self.cell.state)
+    }
+}

@@ -1,0 +1,157 @@
+//! Several tasks side by side, as tasks of the async runtime.
+
+use tokio::runtime::Handle;
+
+use super::task_set::TaskSetHandle;
+use super::{Executor, Snapshot, Stopped, TaskSlot};
+use crate::graph::plan::Plan;
+use crate::runtime::runtime;
+use crate::state::State;
+use crate::superstep::log::Observer;
+use crate::superstep::route::check_jump;
+use crate::superstep::router_view::ask_on_view;
+use crate::superstep::task_result::{Finished, TaskResult};
+
+/// Runs the tasks of a superstep side by side. Each asks its routers, which see the snapshot with
+/// the writes of that task.
+pub(in crate::superstep) struct Parallel;
+
+impl<S: State> Executor<S> for Parallel {
+    async fn run(
+        &self,
+        snapshot: &Snapshot<'_, S>,
+        slots: Vec<TaskSlot<S>>,
+        observer: &mut Observer<S>,
+    ) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
+        let slots = route_start(snapshot, slots, observer).await?;
+        let open = slots.iter().filter(|slot| !slot.known).count();
+        if open == 0 {
+            return Ok(slots);
+        }
+        let shared = &snapshot.scope.shared;
+        let at_once = shared.max_concurrency.unwrap_or(usize::MAX);
+        let fail_fast = snapshot.plan.fail_fast || shared.fail_fast;
+        let runtime = match runtime(|| format!("running {} side by side", names(snapshot, &slots)))
+        {
+            Ok(runtime) => runtime,
+            Err(missing) => {
+                let error = missing.into();
+                return Err(Stopped { slots, error });
+            }
+        };
+        if fail_fast || observer.watches(&snapshot.moment()) || at_once < open {
+            let at_once = at_once.max(1);
+            return run_each(snapshot, slots, observer, &runtime, at_once, fail_fast).await;
+        }
+        let mut set = TaskSetHandle::new(snapshot.plan, snapshot.state, slots, false);
+        set.start_all(&runtime);
+        Ok(set.finish().await)
+    }
+}
+
+/// Runs tasks of which each counts when it ends: `at_once` of them at a time, each shown and
+/// stored, and all stopped by one that fails.
+async fn run_each<S: State>(
+    snapshot: &Snapshot<'_, S>,
+    slots: Vec<TaskSlot<S>>,
+    observer: &mut Observer<S>,
+    runtime: &Handle,
+    at_once: usize,
+    fail_fast: bool,
+) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
+    let known: Vec<bool> = slots.iter().map(|slot| slot.known).collect();
+    let mut open = (0..).zip(known).filter(|(_, known)| !known);
+    let mut set = TaskSetHandle::new(snapshot.plan, snapshot.state, slots, true);
+    let mut running = 0;
+    loop {
+        while running < at_once
+            && let Some((index, _)) = open.next()
+        {
+            set.start(runtime, index);
+            running += 1;
+        }
+        if running == 0 {
+            return Ok(set.finish().await);
+        }
+        let Some(index) = set.next_report().await else {
+            return Ok(set.finish().await);
+        };
+        running -= 1;
+        // A task that left nothing is seen by the engine, which gets the set back.
+        let Some((slot, result)) = set.ended(index) else {
+            continue;
+        };
+        let at = snapshot.moment();
+        let stored = observer
+            .task_ended(&at, &slot.task, index, &result, false)
+            .await;
+        let node = slot.task.node;
+        match (result, stored) {
+            // What a node failed with says more than that it could not be stored.
+            (TaskResult::Failed(error), stored) if fail_fast || stored.is_err() => {
+                let slots = set.stop().await;
+                return Err(Stopped::by(snapshot, slots, node, error));
+            }
+            (_, Err(error)) => {
+                let slots = set.stop().await;
+                return Err(Stopped { slots, error });
+            }
+            (result, Ok(())) => slot.set_result(result),
+        }
+    }
+}
+
+/// Asks the routers of START, whose input is there already, before its siblings run.
+async fn route_start<S: State>(
+    snapshot: &Snapshot<'_, S>,
+    slots: Vec<TaskSlot<S>>,
+    observer: &mut Observer<S>,
+) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
+    let plan: &Plan<S> = snapshot.plan;
+    for (index, slot) in slots.iter().enumerate() {
+        let node = slot.task.node;
+        if !node.is_start() {
+            continue;
+        }
+        let mut done = match slot.take_result() {
+            Some(TaskResult::Finished(done)) => done,
+            Some(other) => {
+                slot.set_result(other);
+                continue;
+            }
+            None => continue,
+        };
+        let asked = match check_jump(plan, node, &done.output.jump) {
+            Ok(()) => ask_on_view(plan, node, &**snapshot.state, &done.output, &slot.cx).await,
+            Err(error) => Err(error.into()),
+        };
+        match asked {
+            Ok(routes) => {
+                done.routes = routes;
+                slot.set_result(TaskResult::Finished(done));
+            }
+            Err(ended) => {
+                let result = ended.after(Some(Finished::clone(&done)));
+                let at = snapshot.moment();
+                let stored = observer
+                    .task_ended(&at, &slot.task, index, &result, false)
+                    .await;
+                slot.set_result(result);
+                if let Err(error) = stored {
+                    return Err(Stopped { slots, error });
+                }
+            }
+        }
+    }
+    Ok(slots)
+}
+
+fn names<S: State>(snapshot: &Snapshot<'_, S>, slots: &[TaskSlot<S>]) -> String {
+    let open = slots.iter().filter(|slot| !slot.known);
+    let mut names: Vec<_> = open
+        .map(|slot| format!("`{}`", snapshot.plan.name(slot.task.node)))
+        .collect();
+    // A worker has many tasks.
+    names.dedup();
+    names.join(", ")
+}

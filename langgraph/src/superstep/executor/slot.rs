@@ -1,0 +1,57 @@
+//! The place of a task among those of its superstep.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::node::Context;
+use crate::state::State;
+use crate::superstep::task::Task;
+use crate::superstep::task_result::TaskResult;
+
+/// A task, what its node is told, and what it left.
+pub(in crate::superstep) struct TaskSlot<S: State> {
+    pub(in crate::superstep) task: Task<S>,
+    pub(in crate::superstep) cx: Context,
+    /// True when an earlier run says how the task ended: it does not run.
+    pub(in crate::superstep) known: bool,
+    /// How the task ended, once it has. Nobody waits for this lock: a task locks it once, at its
+    /// end.
+    result: Mutex<Option<TaskResult<S>>>,
+}
+
+impl<S: State> TaskSlot<S> {
+    pub(in crate::superstep) fn new(mut task: Task<S>, cx: Context) -> Self {
+        let result = task.take_result();
+        Self {
+            task,
+            cx,
+            known: result.is_some(),
+            result: Mutex::new(result),
+        }
+    }
+
+    /// The task and its result, to look at.
+    pub(in crate::superstep) fn parts(&mut self) -> (&Task<S>, Option<&TaskResult<S>>) {
+        let result = self.result.get_mut();
+        let result = result.unwrap_or_else(PoisonError::into_inner);
+        (&self.task, result.as_ref())
+    }
+
+    /// Takes the result of the task.
+    pub(in crate::superstep) fn take_result(&self) -> Option<TaskResult<S>> {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.take()
+    }
+
+    /// Leaves the result of the task.
+    pub(in crate::superstep) fn set_result(&self, how: TaskResult<S>) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        *result = Some(how);
+    }
+
+    /// The task, its context and its result.
+    pub(in crate::superstep) fn into_parts(self) -> (Task<S>, Context, Option<TaskResult<S>>) {
+        let result = self.result.into_inner();
+        let result = result.unwrap_or_else(PoisonError::into_inner);
+        (self.task, self.cx, result)
+    }
+}

@@ -1,0 +1,247 @@
+//! The tasks that run side by side: one allocation, which each of them holds on to while it runs.
+//!
+//! The last task that drops it sends it back to the superstep. So nobody is woken up before all have
+//! ended, and nothing shares the state any more when they have. Tasks report one by one only where
+//! each end counts: because it is shown or stored, or because it stops the others.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::slot::TaskSlot;
+use crate::graph::plan::Plan;
+use crate::node::{NodeError, NodeRun, Output, catch};
+use crate::state::State;
+use crate::superstep::route::asks_routers;
+use crate::superstep::router_view::ask_on_view;
+use crate::superstep::task_result::{Finished, TaskResult, classify};
+
+/// The tasks of a superstep, and what they share.
+pub(super) struct TaskSet<S: State> {
+    pub(super) plan: Arc<Plan<S>>,
+    pub(super) state: Arc<S>,
+    pub(super) slots: Vec<TaskSlot<S>>,
+    /// Where tasks say that they have ended, if that is wanted one by one.
+    reports: Option<mpsc::UnboundedSender<usize>>,
+    /// Where the last one sends all of it.
+    done_tx: oneshot::Sender<Vec<TaskSlot<S>>>,
+}
+
+/// The superstep's hold on its tasks. Dropping it stops those that run.
+pub(super) struct TaskSetHandle<S: State> {
+    set: Arc<TaskSet<S>>,
+    running: Running,
+    reports: Option<mpsc::UnboundedReceiver<usize>>,
+    done_rx: oneshot::Receiver<Vec<TaskSlot<S>>>,
+}
+
+/// Tasks that run; they stop when it is dropped.
+struct Running(Vec<JoinHandle<()>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for task in &self.0 {
+            task.abort();
+        }
+    }
+}
+
+impl<S: State> TaskSetHandle<S> {
+    /// A set of which nobody works yet. They report one by one if `each` counts.
+    pub(super) fn new(
+        plan: &Arc<Plan<S>>,
+        state: &Arc<S>,
+        slots: Vec<TaskSlot<S>>,
+        each: bool,
+    ) -> Self {
+        let (done_tx, done_rx) = oneshot::channel();
+        let (reporter, reports) = each.then(mpsc::unbounded_channel).unzip();
+        Self {
+            running: Running(Vec::with_capacity(slots.len())),
+            set: Arc::new(TaskSet {
+                plan: Arc::clone(plan),
+                state: Arc::clone(state),
+                slots,
+                reports: reporter,
+                done_tx,
+            }),
+            reports,
+            done_rx,
+        }
+    }
+
+    /// Starts the task at `index`.
+    pub(super) fn start(&mut self, runtime: &Handle, index: usize) {
+        let place = Place {
+            set: Some(Arc::clone(&self.set)),
+            index,
+        };
+        self.running.0.push(runtime.spawn(work(place)));
+    }
+
+    /// Starts all of which it is not known how they ended.
+    pub(super) fn start_all(&mut self, runtime: &Handle) {
+        for index in 0..self.set.slots.len() {
+            if self.set.slots.get(index).is_some_and(|slot| !slot.known) {
+                self.start(runtime, index);
+            }
+        }
+    }
+
+    /// The task at `index` and how it ended, if it has left that.
+    pub(super) fn ended(&self, index: usize) -> Option<(&TaskSlot<S>, TaskResult<S>)> {
+        let slot = self.set.slots.get(index)?;
+        Some((slot, slot.take_result()?))
+    }
+
+    /// The next task that has ended.
+    pub(super) async fn next_report(&mut self) -> Option<usize> {
+        self.reports.as_mut()?.recv().await
+    }
+
+    /// Stops those that run, and waits until they have: nothing goes on behind an error.
+    pub(super) async fn stop(mut self) -> Vec<TaskSlot<S>> {
+        drop(std::mem::replace(&mut self.running, Running(Vec::new())));
+        self.finish().await
+    }
+
+    /// Waits for all of them.
+    pub(super) async fn finish(self) -> Vec<TaskSlot<S>> {
+        let Self {
+            set,
+            mut running,
+            done_rx,
+            ..
+        } = self;
+        let slots = match Arc::into_inner(set) {
+            Some(set) => set.slots,
+            // The last one sends it, also when the runtime has dropped the task.
+            None => done_rx.await.unwrap_or_default(),
+        };
+        // They have ended: there is nothing to stop.
+        running.0.clear();
+        slots
+    }
+}
+
+/// A task's place in its set, which it leaves when it is dropped.
+struct Place<S: State> {
+    /// Always there until then.
+    set: Option<Arc<TaskSet<S>>>,
+    index: usize,
+}
+
+impl<S: State> Drop for Place<S> {
+    fn drop(&mut self) {
+        let Some(set) = self.set.take() else {
+            return;
+        };
+        if let Some(reports) = &set.reports {
+            // Nobody reads them any more when the run has been dropped.
+            let _ = reports.send(self.index);
+        }
+        if let Some(set) = Arc::into_inner(set) {
+            let TaskSet {
+                state,
+                slots,
+                done_tx,
+                ..
+            } = set;
+            // Before the superstep goes on: it changes the state in place.
+            drop(state);
+            let _ = done_tx.send(slots);
+        }
+    }
+}
+
+/// Runs one of several tasks, and asks its routers: they see the snapshot and this task's own
+/// writes, not its siblings'.
+// A block and not an async function, whose argument would take up room twice. What is held across
+// an `.await` is kept small: tokio moves the future of a task ten times on its way.
+#[allow(clippy::manual_async_fn)]
+fn work<S: State>(place: Place<S>) -> impl Future<Output = ()> + Send + 'static {
+    async move {
+        let Some((set, slot)) = place.slot() else {
+            return;
+        };
+        let routers = match slot.task.ran() {
+            Some(done) => set.ended(slot, TaskResult::Finished(Finished::clone(done))),
+            None => set.answered(slot, catch(|| set.start(slot)).await),
+        };
+        if let Some(routers) = routers {
+            routers.await;
+        }
+    }
+}
+
+impl<S: State> Place<S> {
+    fn slot(&self) -> Option<(&TaskSet<S>, &TaskSlot<S>)> {
+        let set = self.set.as_deref()?;
+        Some((set, set.slots.get(self.index)?))
+    }
+}
+
+/// Routers that are being asked, and then note how their task ended.
+type Asking<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+impl<S: State> TaskSet<S> {
+    /// Starts the node of a task.
+    fn start<'a>(&'a self, slot: &'a TaskSlot<S>) -> NodeRun<'a, S> {
+        match self.plan.node(slot.task.node) {
+            Some(node) => node.step.call(slot.task.call(&self.state, &slot.cx)),
+            None => NodeRun::ready(Err::<Output<S>, _>(NodeError::msg("there is no such node"))),
+        }
+    }
+
+    /// Takes a node's answer.
+    fn answered<'a>(
+        &'a self,
+        slot: &'a TaskSlot<S>,
+        answer: Result<Output<S>, NodeError>,
+    ) -> Option<Asking<'a>> {
+        let ended = classify(&self.plan, slot.task.node, &*self.state, &slot.cx, answer);
+        self.ended(slot, ended)
+    }
+
+    /// Notes how a task ended, or asks its routers if it has any.
+    fn ended<'a>(&'a self, slot: &'a TaskSlot<S>, ended: TaskResult<S>) -> Option<Asking<'a>> {
+        let node = slot.task.node;
+        match ended {
+            TaskResult::Finished(mut done) if asks_routers(&self.plan, node, &done.output.jump) => {
+                Some(Box::pin(async move {
+                    let asked =
+                        ask_on_view(&self.plan, node, &self.state, &done.output, &slot.cx).await;
+                    slot.set_result(match asked {
+                        Ok(routes) => {
+                            done.routes = routes;
+                            TaskResult::Finished(done)
+                        }
+                        Err(ended) => ended.after(Some(done)),
+                    });
+                }))
+            }
+            ended => {
+                slot.set_result(ended);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_future_of_a_task_is_moved_in_a_few_instructions() {
+        let place = Place::<i64> {
+            set: None,
+            index: 0,
+        };
+        let size = size_of_val(&work(place));
+        assert!(size <= 112, "{size} bytes, which tokio moves ten times");
+    }
+}

@@ -1,0 +1,234 @@
+//! Who watches a run: the log of its thread, and the readers of its events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::recorder::{Origin, Recorder};
+use crate::AgentError;
+use crate::checkpoint::{
+    Base, CheckpointId, CheckpointRecord, JoinRecord, Payload, Snapshot, Source, TaskSnapshot,
+};
+use crate::graph::plan::Plan;
+use crate::node::{Output, Place, Write};
+use crate::state::State;
+use crate::superstep::frontier::{Frontier, JoinProgress};
+use crate::superstep::interrupts::Asking;
+use crate::superstep::moment::Moment;
+use crate::superstep::task::Task;
+use crate::superstep::task_result::{Finished, TaskResult};
+
+/// Stores and shows what a run does.
+pub(crate) struct Observer<S: State> {
+    /// The thread's log, if the run has a thread.
+    pub(crate) recorder: Option<Box<Recorder<S>>>,
+    pub(crate) asking: Asking,
+}
+
+impl<S: State> Default for Observer<S> {
+    fn default() -> Self {
+        Self {
+            recorder: None,
+            asking: Asking::default(),
+        }
+    }
+}
+
+impl<S: State> Observer<S> {
+    /// True when somebody reads the run's events, or its thread is kept.
+    pub(crate) fn watches(&self, at: &Moment<'_, S>) -> bool {
+        at.scope.emitter.is_some() || self.recorder.is_some()
+    }
+
+    /// The checkpoint whose tasks run.
+    pub(crate) fn current(&self) -> Option<CheckpointId> {
+        self.recorder.as_ref()?.current()
+    }
+
+    /// Where a task of the current checkpoint stands.
+    pub(crate) fn place(&self, task: usize) -> Option<Place> {
+        self.recorder.as_ref()?.place(task)
+    }
+
+    /// Stores and shows how a task ended. The record of one that finished `alone` is stored with
+    /// the next checkpoint.
+    pub(crate) async fn task_ended(
+        &mut self,
+        at: &Moment<'_, S>,
+        task: &Task<S>,
+        index: usize,
+        result: &TaskResult<S>,
+        alone: bool,
+    ) -> Result<(), AgentError> {
+        let mut stored = Ok(());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.keep(index, task.node, result)?;
+            stored = match result {
+                TaskResult::Finished(_) if alone => Ok(()),
+                _ => recorder.flush(!alone).await,
+            };
+        }
+        // A failure says more than that it could not be stored.
+        if at.scope.emitter.is_some() && (stored.is_ok() || matches!(result, TaskResult::Failed(_)))
+        {
+            let asked = match result {
+                TaskResult::Asked { questions, .. } => {
+                    let (asking, questions) = (&self.asking, questions.clone());
+                    asking.interrupts(self.current(), at, task, index, questions)
+                }
+                _ => Vec::new(),
+            };
+            at.emit_ended(task, result, asked).await;
+        }
+        stored
+    }
+
+    /// Keeps an input for the checkpoint that begins with it.
+    pub(crate) fn keep_input(&mut self, task: usize, input: Output<S>) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => Ok(recorder.keep_input(task, &Finished::new(input))?),
+        }
+    }
+
+    /// What was written from outside, as an entry; none when it is nothing.
+    pub(crate) fn entry(&self, writes: Vec<Write<S>>) -> Result<Option<Payload>, AgentError> {
+        match &self.recorder {
+            Some(recorder) if !writes.is_empty() => Ok(Some(recorder.writes(writes)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Says in the log that no run is under way any more.
+    pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => recorder.rest().await,
+        }
+    }
+
+    /// Shows and stores what a superstep has made.
+    pub(crate) async fn superstep_ended(
+        &mut self,
+        at: &Moment<'_, S>,
+        frontier: &Frontier<S>,
+        wrote: bool,
+    ) -> Result<(), AgentError> {
+        if wrote {
+            at.emit_values().await;
+        }
+        let current = self.current();
+        let base = current.map(|id| Base {
+            id,
+            with_tasks: true,
+        });
+        let origin = Origin {
+            parent: current,
+            base,
+            source: Source::Loop,
+        };
+        self.record(at, frontier, origin, None).await
+    }
+
+    /// Stores a checkpoint of where the run stands.
+    pub(crate) async fn record(
+        &mut self,
+        at: &Moment<'_, S>,
+        frontier: &Frontier<S>,
+        origin: Origin,
+        entry: Option<Payload>,
+    ) -> Result<(), AgentError> {
+        let (plan, state, step) = (at.plan, at.state, at.step);
+        let Some(recorder) = &mut self.recorder else {
+            return Ok(());
+        };
+        recorder.count();
+        let kept = || {
+            let mut state = S::clone(state);
+            state.reset(&plan.fields.untracked);
+            Arc::new(state)
+        };
+        let snapshot = recorder.due(origin.source, step, kept)?;
+        let tasks = frontier.tasks.iter().map(|task| recorder.spec(task));
+        let tasks = tasks.collect::<Result<_, _>>()?;
+        let goes_on = !frontier.tasks.is_empty() || !frontier.deferred.is_empty();
+        let running = goes_on && !recorder.at_rest;
+        let stored = snapshot.is_some();
+        let deferred = frontier.deferred.iter();
+        let record = CheckpointRecord {
+            id: CheckpointId::after(None),
+            parent: origin.parent,
+            base: origin.base,
+            step,
+            source: origin.source,
+            created_at: SystemTime::now(),
+            tasks,
+            joins: join_records(plan, &frontier.joins),
+            deferred: deferred.map(|node| plan.name(*node)).collect(),
+            snapshot,
+            since_snapshot: if stored {
+                0
+            } else {
+                recorder.since_snapshot + 1
+            },
+            log_bytes: recorder.begin(stored),
+            measure_at: recorder.measure_at,
+            ran: Vec::new(),
+            joined: Vec::new(),
+            metadata: BTreeMap::new(),
+            graph: plan.fingerprint,
+            call: recorder.call.clone(),
+        };
+        recorder.checkpoint(record, entry, running).await?;
+        at.emit_checkpoint(|| self.snapshot(at, frontier)).await;
+        Ok(())
+    }
+
+    /// The checkpoint at which the run stands.
+    pub(crate) fn snapshot(
+        &self,
+        at: &Moment<'_, S>,
+        frontier: &Frontier<S>,
+    ) -> Option<Snapshot<S>> {
+        let recorder = self.recorder.as_ref()?;
+        let task = |task: &Task<S>| TaskSnapshot {
+            node: at.plan.name(task.node),
+            sent: task.argument.is_some(),
+            result: None,
+            error: None,
+            interrupts: Vec::new(),
+            inside: None,
+        };
+        Some(Snapshot {
+            id: recorder.current?,
+            parent: recorder.parent,
+            values: S::clone(at.state),
+            tasks: frontier.tasks.iter().map(task).collect(),
+            next: frontier.names(at.plan),
+            step: at.step,
+            source: recorder.source,
+            created_at: SystemTime::now(),
+            interrupts: Vec::new(),
+            unfilled_joins: frontier.unfilled_joins(at.plan, &at.scope.namespace),
+            metadata: recorder.metadata.clone(),
+        })
+    }
+}
+
+fn join_records<S: State>(plan: &Plan<S>, joins: &[JoinProgress]) -> Vec<JoinRecord> {
+    let seen = joins
+        .iter()
+        .zip(&plan.topology_joins)
+        .filter(|(seen, _)| seen.count > 0);
+    let records = seen.map(|(seen, (sources, target))| JoinRecord {
+        sources: sources.clone(),
+        target: Arc::clone(target),
+        seen: sources
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| seen.sources.contains(*i))
+            .map(|(_, source)| Arc::clone(source))
+            .collect(),
+    });
+    records.collect()
+}

@@ -1,0 +1,27 @@
+//! Supersteps: the loop that runs the tasks of a graph, merges what they wrote, and routes.
+
+mod breakpoints;
+mod budget;
+pub(crate) mod commit;
+mod end;
+mod engine;
+mod events;
+mod executor;
+mod frontier;
+mod interrupts;
+pub(crate) mod log;
+mod moment;
+mod route;
+mod router_view;
+mod task;
+mod task_result;
+mod writer;
+
+pub(crate) use commit::{Changes, Commit};
+pub(crate) use end::End;
+pub(crate) use engine::Engine;
+pub(crate) use frontier::JoinProgress;
+pub(crate) use router_view::ask_on_view;
+pub(crate) use task::{Past, Task};
+pub(crate) use task_result::{Finished, TaskResult};
+pub(crate) use writer::Writer;

@@ -1,0 +1,64 @@
+//! Where a run stands.
+
+use std::sync::Arc;
+
+use crate::AgentError;
+use crate::error::Failure;
+use crate::graph::NodeKind;
+use crate::graph::plan::Plan;
+use crate::node::{NodeError, NodeId, Scope};
+use crate::state::State;
+
+/// Where a run stands: what events and records say of it.
+pub(crate) struct Moment<'a, S: State> {
+    pub(crate) plan: &'a Plan<S>,
+    pub(crate) scope: &'a Scope,
+    pub(crate) state: &'a Arc<S>,
+    /// The superstep, counted over the life of the thread.
+    pub(crate) step: i64,
+}
+
+impl<S: State> Moment<'_, S> {
+    /// The superstep as nodes see it.
+    pub(crate) fn shown_step(&self) -> usize {
+        usize::try_from(self.step).unwrap_or(0)
+    }
+
+    /// The error of a node, with where it happened.
+    pub(crate) fn failure(&self, node: NodeId, error: NodeError) -> AgentError {
+        failure(self.plan, self.scope, node, error)
+    }
+}
+
+/// The error of a node, with where it happened.
+pub(crate) fn failure<S: State>(
+    plan: &Plan<S>,
+    scope: &Scope,
+    node: NodeId,
+    error: NodeError,
+) -> AgentError {
+    // A graph inside has said already what failed where.
+    let error = match error.into_agent() {
+        Ok(inner) => return inner,
+        Err(error) => error,
+    };
+    let name = plan.name(node);
+    let namespace = scope.namespace.to_vec();
+    let source = Failure(error);
+    let info = node
+        .place()
+        .and_then(|place| plan.topology.nodes.get(place));
+    match info.map(|info| &info.kind) {
+        Some(NodeKind::Remote { agent }) => AgentError::Remote {
+            node: name,
+            namespace,
+            agent: agent.clone(),
+            source,
+        },
+        _ => AgentError::Node {
+            node: name,
+            namespace,
+            source,
+        },
+    }
+}

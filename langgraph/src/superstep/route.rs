@@ -1,0 +1,143 @@
+//! Where a task leads: what its routers answer, and which targets it may name.
+
+use super::task_result::{TaskResult, without_questions};
+use crate::AgentError;
+use crate::graph::plan::{Plan, Routes};
+use crate::graph::{END, START, UnknownKey};
+use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Send, Target, catch};
+use crate::state::State;
+
+/// True when the routers of a node that answered so are asked.
+#[inline]
+pub(crate) fn asks_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S>) -> bool {
+    let routers = plan.node(node).map(|node| &node.out.routers);
+    routers.is_some_and(|routers| !routers.is_empty()) && follows_edges(jump)
+}
+
+pub(crate) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
+    match jump {
+        Jump::Edges => true,
+        Jump::To(to) => to.edges,
+        Jump::End | Jump::Parent(_) => false,
+    }
+}
+
+/// Asks the routers of a task that looks at `view`. What they answer leads somewhere.
+pub(crate) async fn ask<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    view: &S,
+    cx: &Context,
+) -> Result<Vec<Routes<S>>, TaskResult<S>> {
+    cx.begin_routing();
+    let Some(node_of_plan) = plan.node(node) else {
+        return Ok(Vec::new());
+    };
+    let routers = &node_of_plan.out.routers;
+    let mut answers = Vec::with_capacity(routers.len());
+    for router in routers {
+        let asked = catch(|| router.router.ask(view, cx).into_run()).await;
+        answers.push(check_answer(plan, node, cx, asked)?);
+    }
+    Ok(answers)
+}
+
+/// What a router answered, if it leads somewhere and waits for nothing.
+#[allow(clippy::result_large_err)] // moved once, where a task ends
+pub(crate) fn check_answer<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    cx: &Context,
+    answer: Result<Routes<S>, NodeError>,
+) -> Result<Routes<S>, TaskResult<S>> {
+    let answer = answer.map_err(|error| router_error(plan, node, error));
+    let routes = without_questions(answer, cx)?;
+    check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
+    Ok(routes)
+}
+
+/// The error of a router, as its node's: a key that is not in the path map is one of routing, and a
+/// panic says where it was.
+fn router_error<S: State>(plan: &Plan<S>, node: NodeId, error: NodeError) -> NodeError {
+    match error.downcast_ref::<UnknownKey>() {
+        Some(unknown) => NodeError::from_agent(AgentError::Routing {
+            node: plan.name(node),
+            target: unknown.key.to_string(),
+            problem: unknown.to_string(),
+        }),
+        None => match error.downcast_ref::<Panicked>() {
+            Some(panicked) => panicked.of_router().into(),
+            None => error,
+        },
+    }
+}
+
+/// Fails when a task jumps where there is no way: the error is the task's own.
+pub(crate) fn check_jump<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    jump: &Jump<S>,
+) -> Result<(), NodeError> {
+    if let Jump::To(to) = jump {
+        for target in &to.targets {
+            way(plan, node, target, declared(plan, node)).map_err(NodeError::from_agent)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_routes<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    routes: &Routes<S>,
+) -> Result<(), AgentError> {
+    match routes {
+        Routes::Arm(_) => Ok(()),
+        Routes::Targets(targets) => targets
+            .iter()
+            .try_for_each(|target| way(plan, node, target, None).map(drop)),
+        Routes::Several(several) => several
+            .iter()
+            .try_for_each(|routes| check_routes(plan, node, routes)),
+    }
+}
+
+/// The nodes that `node` says it may go to, if it says so.
+pub(crate) fn declared<S: State>(plan: &Plan<S>, node: NodeId) -> Option<&[NodeId]> {
+    plan.node(node)?.destinations.as_deref()
+}
+
+/// The node that a target names, if `from` may go there; none for [`END`].
+pub(crate) fn way<S: State>(
+    plan: &Plan<S>,
+    from: NodeId,
+    target: &Target<S>,
+    declared: Option<&[NodeId]>,
+) -> Result<Option<NodeId>, AgentError> {
+    let (Target::Node(name) | Target::Send(Send { node: name, .. })) = target;
+    let problem = match (plan.node_named(name), target) {
+        (Some(node), _) if declared.is_none_or(|declared| declared.contains(&node)) => {
+            return Ok(Some(node));
+        }
+        (Some(_), _) if declared.is_some_and(<[NodeId]>::is_empty) => format!(
+            "it does not say that it may go to `{name}`; say so beside its edges: `{} => goto [{name}];`",
+            plan.name(from)
+        ),
+        (Some(_), _) => format!(
+            "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
+        ),
+        (None, Target::Node(_)) if &**name == END => return Ok(None),
+        (None, _) if &**name == END => "a send needs a node; `END` runs nothing".to_owned(),
+        (None, _) if &**name == START => "`START` is no target: a run starts there once".to_owned(),
+        (None, _) => {
+            let names = plan.declared_names().iter();
+            let known: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+            format!("there is no node `{name}` (nodes: {})", known.join(", "))
+        }
+    };
+    Err(AgentError::Routing {
+        node: plan.name(from),
+        target: name.to_string(),
+        problem,
+    })
+}

@@ -1,0 +1,131 @@
+//! How tasks end.
+
+use super::route::check_jump;
+use crate::graph::plan::{Plan, Routes};
+use crate::node::{Context, NodeError, NodeId, Output, Questions, Write, Writes, caught};
+use crate::state::State;
+
+/// How a task ended.
+pub(crate) enum TaskResult<S: State> {
+    Finished(Finished<S>),
+    /// It waits for an answer.
+    Asked {
+        questions: Questions,
+        /// What the node did, when its routers wait: the node does not run again.
+        ran: Option<Finished<S>>,
+        /// What is wrong with the answer that it got.
+        refused: Option<NodeError>,
+    },
+    Failed(NodeError),
+}
+
+/// What a finished task did.
+pub(crate) struct Finished<S: State> {
+    pub(crate) output: Output<S>,
+    /// What its routers answered, when they were asked before the commit.
+    pub(crate) routes: Vec<Routes<S>>,
+    /// True when the node did not run, because its cache had the answer.
+    pub(crate) cached: bool,
+}
+
+impl<S: State> Finished<S> {
+    pub(crate) const fn new(output: Output<S>) -> Self {
+        Self {
+            output,
+            routes: Vec::new(),
+            cached: false,
+        }
+    }
+}
+
+impl<S: State> Clone for Finished<S> {
+    fn clone(&self) -> Self {
+        Self {
+            output: self.output.clone(),
+            routes: self.routes.clone(),
+            cached: self.cached,
+        }
+    }
+}
+
+impl<S: State> From<NodeError> for TaskResult<S> {
+    fn from(error: NodeError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<S: State> TaskResult<S> {
+    /// The result of a task whose routers ended so, after its node did `done`.
+    pub(crate) fn after(self, done: Option<Finished<S>>) -> Self {
+        match self {
+            Self::Asked {
+                questions, refused, ..
+            } => Self::Asked {
+                questions,
+                ran: done,
+                refused,
+            },
+            ended => ended,
+        }
+    }
+}
+
+/// What the answer of a node means, with the questions that it asked.
+///
+/// What the state does with an answer may panic: that fails the task, not the program.
+pub(crate) fn classify<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    state: &S,
+    cx: &Context,
+    answer: Result<Output<S>, NodeError>,
+) -> TaskResult<S> {
+    let mut output = match without_questions(answer, cx) {
+        Ok(output) => output,
+        Err(ended) => return ended,
+    };
+    let prepared = caught(|| prepare(state, &mut output.writes)).map_err(NodeError::from);
+    match prepared.and_then(|()| check_jump(plan, node, &output.jump)) {
+        Ok(()) => TaskResult::Finished(Finished {
+            output,
+            routes: Vec::new(),
+            cached: cx.is_from_cache(),
+        }),
+        Err(error) => TaskResult::Failed(error),
+    }
+}
+
+/// An answer counts only when no question is open.
+#[allow(clippy::result_large_err)] // moved once, where a task ends
+pub(crate) fn without_questions<T, S: State>(
+    answer: Result<T, NodeError>,
+    cx: &Context,
+) -> Result<T, TaskResult<S>> {
+    match (answer, cx.take_questions()) {
+        (Ok(answer), None) => Ok(answer),
+        (Ok(_), Some(questions)) => {
+            let key = questions.own.map_or_else(
+                || "a graph inside".to_owned(),
+                |question| format!("`{}`", question.key),
+            );
+            Err(TaskResult::Failed(NodeError::msg(format!(
+                "went on without the answer to {key}; pass the error on with `?`"
+            ))))
+        }
+        (Err(_), Some(questions)) => Err(TaskResult::Asked {
+            questions,
+            ran: None,
+            refused: cx.take_refused(),
+        }),
+        (Err(error), None) => Err(TaskResult::Failed(error)),
+    }
+}
+
+/// Fixes whatever is random in writes, before they are stored or merged.
+pub(crate) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
+    for write in writes.as_mut_slice() {
+        if let Write::Update(update) | Write::Overwrite(update) = write {
+            state.prepare(update);
+        }
+    }
+}
