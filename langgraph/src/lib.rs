@@ -147,7 +147,6 @@
 //!
 //! # Features
 //!
-//! - `conformance`: the suite that checkpointers of your own can be held to.
 //! - `tracing`: a middleware that puts every node into a `tracing` span.
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph`, in this crate too

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use langgraph::checkpoint::{
     Batch, Chain, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Formats, Head,
-    KeepsBytes, ListOptions, Prune, Row, RowKind, SaverFuture, Source, ThreadFilter, ThreadInfo,
-    ThreadKey, Usage, assemble,
+    KeepsBytes, ListOptions, Prune, SaverFuture, Source, ThreadFilter, ThreadInfo, ThreadKey,
+    Usage,
 };
+use langgraph_sql::rows::{self, Row, RowKind};
 use serde_json::Value;
 
 /// Keeps threads in memory as a saver with a disk would: nothing but rows of bytes.
@@ -85,7 +86,7 @@ impl ByteSaver {
     ///
     /// When its rows cannot be read.
     pub fn restore(&self, log: KeptLog) -> Result<(), CheckpointError> {
-        let stored = assemble(log.rows.iter().cloned())?;
+        let stored = rows::decode(log.rows.iter().cloned())?;
         let lines = stored.iter().map(|stored| {
             let checkpoint = &stored.checkpoint;
             (checkpoint.id, Line::of(checkpoint))
@@ -133,7 +134,7 @@ impl Kept {
             .iter()
             .map(|checkpoint| (checkpoint.id, Line::of(checkpoint)));
         let lines: Vec<_> = lines.collect();
-        let rows = batch.into_rows(formats)?;
+        let rows = rows::encode(batch, formats)?;
         let log = self.logs.entry(key.clone()).or_insert_with(|| Log {
             head,
             running,
@@ -180,7 +181,7 @@ impl Log {
         }
         let rows = self.rows.iter();
         let rows = rows.filter(|row| chain.contains_key(&row.checkpoint));
-        Ok(Chain::new(self.head, assemble(rows.cloned())?))
+        Ok(Chain::new(self.head, rows::decode(rows.cloned())?))
     }
 
     fn prune(&mut self, prune: Prune, formats: &Formats) -> Result<(), CheckpointError> {
@@ -191,7 +192,7 @@ impl Log {
             if let Some(row) = pruned.rows.iter_mut().find(first)
                 && let Some(line) = pruned.checkpoints.get_mut(&id)
             {
-                *row = fold.apply(row, formats)?;
+                *row = rows::fold(fold, row, formats)?;
                 line.snapshot = true;
             }
         }

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::checkpoint::{
-    Batch, Checkpointer, Formats, KeepsBytes, MemorySaver, Row, SaverFuture, ThreadKey, forward,
+    Batch, Checkpointer, Formats, KeepsBytes, MemorySaver, SaverFuture, ThreadKey, forward,
 };
+use langgraph_sql::rows::{self, Row};
 
 /// Values become bytes on their way into `store`, which several of these may share.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Checkpointer for OverMemory {
 
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         Box::pin(async move {
-            let rows = batch.clone().into_rows(&self.formats)?;
+            let rows = rows::encode(batch.clone(), &self.formats)?;
             self.locked().extend(rows);
             self.store.put(key, batch).await
         })

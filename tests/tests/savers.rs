@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Checkpointer, MemorySaver, conformance};
+use langgraph::checkpoint::{Checkpointer, MemorySaver};
+use langgraph_conformance::checkpoint;
 use langgraph_tests::ByteSaver;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e1_the_saver_in_memory_does_what_a_saver_has_to() {
     let report =
-        conformance::run(async || Ok(Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>));
+        checkpoint::run(async || Ok(Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>));
     report.await.assert_ok();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_saver_of_bytes_does_what_a_saver_has_to() {
     let report =
-        conformance::run(async || Ok(Arc::new(ByteSaver::default()) as Arc<dyn Checkpointer>));
+        checkpoint::run(async || Ok(Arc::new(ByteSaver::default()) as Arc<dyn Checkpointer>));
     report.await.assert_ok();
 }

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Formats, Json, MemorySaver, RowKind};
+use langgraph::checkpoint::{Formats, Json, MemorySaver};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
+use langgraph_sql::rows::RowKind;
 use langgraph_tests::OverMemory;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]

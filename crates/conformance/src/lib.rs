@@ -2,6 +2,8 @@
 //!
 //! A development dependency of whoever writes one:
 //!
+//! - [`checkpoint`]: for a [`Checkpointer`](langgraph::checkpoint::Checkpointer);
 //! - [`store`]: for a [`Store`](langgraph_store::Store).
 
+pub mod checkpoint;
 pub mod store;

@@ -8,6 +8,7 @@ use langgraph::checkpoint::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
     ListOptions, Prune, SaverFuture, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
+use langgraph_sql::LogName;
 
 use crate::{Database, PostgresError};
 
@@ -17,8 +18,6 @@ mod prune;
 mod put;
 mod read;
 mod threads;
-
-use place::Place;
 
 /// Keeps threads in a PostgreSQL database.
 ///
@@ -95,10 +94,10 @@ impl Checkpointer for PostgresSaver {
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         Box::pin(async move {
             let known = batch.head;
-            let place = Place::of(key)?;
+            let name = LogName::of(key)?;
             let lines = put::Lines::of(batch, &self.formats)?;
             let client = self.database.client().await?;
-            match put::put(&client, &place, &lines).await? {
+            match put::put(&client, &name, &lines).await? {
                 Ok(()) => Ok(()),
                 Err(head) => Err(CheckpointError::Conflict {
                     thread: key.thread.clone(),
@@ -115,9 +114,9 @@ impl Checkpointer for PostgresSaver {
         id: Option<CheckpointId>,
     ) -> SaverFuture<'a, Option<Chain>> {
         Box::pin(async move {
-            let place = Place::of(key)?;
+            let name = LogName::of(key)?;
             let job = self.database.snapshot(|transaction| {
-                Box::pin(async move { read::chain(transaction, &place, id).await })
+                Box::pin(async move { read::chain(transaction, &name, id).await })
             });
             job.await
         })
@@ -130,10 +129,10 @@ impl Checkpointer for PostgresSaver {
         see: &'a mut SeePast<'a>,
     ) -> SaverFuture<'a, Option<Standing>> {
         Box::pin(async move {
-            let place = Place::of(key)?;
+            let name = LogName::of(key)?;
             let mut client = self.database.client().await?;
             let transaction = Database::reading(&mut client).await?;
-            let standing = read::state(&transaction, &place, id, see).await;
+            let standing = read::state(&transaction, &name, id, see).await;
             // Nothing was written, so nothing can be lost.
             let _ = transaction.rollback().await;
             standing
@@ -143,7 +142,7 @@ impl Checkpointer for PostgresSaver {
     fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
         Box::pin(async move {
             let client = self.database.client().await?;
-            let log = Place::of(key)?.log(&client, "").await?;
+            let log = place::log(&client, &LogName::of(key)?, "").await?;
             Ok(log.map(|log| log.head))
         })
     }
@@ -155,7 +154,7 @@ impl Checkpointer for PostgresSaver {
     ) -> SaverFuture<'a, Vec<CheckpointId>> {
         Box::pin(async move {
             let client = self.database.client().await?;
-            read::list(&client, &Place::of(key)?, &options).await
+            read::list(&client, &LogName::of(key)?, &options).await
         })
     }
 
@@ -186,12 +185,12 @@ impl Checkpointer for PostgresSaver {
 
     fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
         Box::pin(async move {
-            let task = Arc::new((Place::of(key)?, prune, self.formats.clone()));
+            let task = Arc::new((LogName::of(key)?, prune, self.formats.clone()));
             let job = self.database.transaction(|transaction| {
                 let task = Arc::clone(&task);
                 Box::pin(async move {
-                    let (place, prune, formats) = &*task;
-                    prune::prune(transaction, place, prune, formats).await
+                    let (name, prune, formats) = &*task;
+                    prune::prune(transaction, name, prune, formats).await
                 })
             });
             job.await
@@ -200,10 +199,10 @@ impl Checkpointer for PostgresSaver {
 
     fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
         Box::pin(async move {
-            let place = Arc::new(Place::of(key)?);
+            let name = Arc::new(LogName::of(key)?);
             let job = self.database.transaction(|transaction| {
-                let place = Arc::clone(&place);
-                Box::pin(async move { threads::delete_log(transaction, &place).await })
+                let name = Arc::clone(&name);
+                Box::pin(async move { threads::delete_log(transaction, &name).await })
             });
             job.await
         })

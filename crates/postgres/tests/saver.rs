@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use langgraph::checkpoint::{Checkpointer, Formats, conformance};
+use langgraph::checkpoint::{Checkpointer, Formats};
 use langgraph_codecs::{Encrypted, Key, MessagePack};
+use langgraph_conformance::checkpoint;
 use langgraph_postgres::{Database, PostgresSaver};
 use support::{Schema, url};
 
@@ -22,7 +23,7 @@ async fn the_saver_conforms_in_a_secret_binary_format() {
 
 async fn conforms(formats: Formats) {
     let schemas = Mutex::new(Vec::new());
-    let report = conformance::run(async || {
+    let report = checkpoint::run(async || {
         let schema = Schema::new();
         let url = url();
         let connecting = Database::connect_with(&url, schema.options());

@@ -8,6 +8,7 @@ use langgraph::checkpoint::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
     ListOptions, Prune, SaverFuture, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
+use langgraph_sql::LogName;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::handed::while_handed;
@@ -20,8 +21,6 @@ mod put;
 mod read;
 mod state;
 mod threads;
-
-use place::Place;
 
 /// Keeps threads in a SQLite database.
 ///
@@ -114,9 +113,9 @@ impl Checkpointer for SqliteSaver {
     fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
         Box::pin(async move {
             let known = batch.head;
-            let place = Place::of(key)?;
+            let name = LogName::of(key)?;
             let batch = put::Lines::of(batch, &self.formats)?;
-            let job = move |connection: &_| put::put(connection, &place, batch);
+            let job = move |connection: &_| put::put(connection, &name, batch);
             match self.database.write(job).await? {
                 Ok(()) => Ok(()),
                 Err(head) => Err(CheckpointError::Conflict {
@@ -134,8 +133,8 @@ impl Checkpointer for SqliteSaver {
         id: Option<CheckpointId>,
     ) -> SaverFuture<'a, Option<Chain>> {
         Box::pin(async move {
-            let place = Place::of(key)?;
-            let job = move |connection: &_| read::chain(connection, &place, id);
+            let name = LogName::of(key)?;
+            let job = move |connection: &_| read::chain(connection, &name, id);
             self.database.read(job).await
         })
     }
@@ -147,9 +146,9 @@ impl Checkpointer for SqliteSaver {
         see: &'a mut SeePast<'a>,
     ) -> SaverFuture<'a, Option<Standing>> {
         Box::pin(async move {
-            let place = Place::of(key)?;
+            let name = LogName::of(key)?;
             let (to, from) = unbounded_channel();
-            let job = move |connection: &_| state::state(connection, &place, id, to);
+            let job = move |connection: &_| state::state(connection, &name, id, to);
             let job = self.database.read(job);
             while_handed(job, from, |past: Vec<_>| {
                 past.into_iter().for_each(&mut *see);
@@ -160,8 +159,8 @@ impl Checkpointer for SqliteSaver {
 
     fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
         Box::pin(async move {
-            let place = Place::of(key)?;
-            let job = move |connection: &_| place.log(connection);
+            let name = LogName::of(key)?;
+            let job = move |connection: &_| place::log(connection, &name);
             let log = self.database.read(job).await?;
             Ok(log.map(|log| log.head))
         })
@@ -173,8 +172,8 @@ impl Checkpointer for SqliteSaver {
         options: ListOptions,
     ) -> SaverFuture<'a, Vec<CheckpointId>> {
         Box::pin(async move {
-            let place = Place::of(key)?;
-            let job = move |connection: &_| read::list(connection, &place, &options);
+            let name = LogName::of(key)?;
+            let job = move |connection: &_| read::list(connection, &name, &options);
             self.database.read(job).await
         })
     }
@@ -198,17 +197,17 @@ impl Checkpointer for SqliteSaver {
 
     fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
         Box::pin(async move {
-            let place = Place::of(key)?;
+            let name = LogName::of(key)?;
             let formats = self.formats.clone();
-            let job = move |connection: &_| prune::prune(connection, &place, prune, &formats);
+            let job = move |connection: &_| prune::prune(connection, &name, prune, &formats);
             self.database.write(job).await
         })
     }
 
     fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
         Box::pin(async move {
-            let place = Place::of(key)?;
-            let job = move |connection: &_| threads::delete_log(connection, &place);
+            let name = LogName::of(key)?;
+            let job = move |connection: &_| threads::delete_log(connection, &name);
             self.database.write(job).await
         })
     }

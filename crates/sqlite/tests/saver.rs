@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Formats, conformance};
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Formats};
 use langgraph_codecs::{Encrypted, Key, MessagePack};
+use langgraph_conformance::checkpoint;
 use langgraph_sqlite::SqliteSaver;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_does_what_a_saver_has_to() {
     let folder = tempfile::tempdir().unwrap();
     let files = std::sync::atomic::AtomicUsize::new(0);
-    let report = conformance::run(async || {
+    let report = checkpoint::run(async || {
         let file = files.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let saver = SqliteSaver::open(folder.path().join(format!("{file}.db")))?;
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(saver))
@@ -20,7 +21,7 @@ async fn a_file_does_what_a_saver_has_to() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_in_memory_does_what_a_saver_has_to() {
-    let report = conformance::run(async || {
+    let report = checkpoint::run(async || {
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(SqliteSaver::in_memory()?))
     });
     report.await.assert_ok();
@@ -28,7 +29,7 @@ async fn a_database_in_memory_does_what_a_saver_has_to() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_saver_has_to_do_it_does_in_a_secret_binary_format() {
-    let report = conformance::run(async || {
+    let report = checkpoint::run(async || {
         let format = Encrypted::new(MessagePack, Key::new("k", &[7; 32]));
         let saver = SqliteSaver::in_memory()?.with_formats(Formats::new(format));
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(saver))

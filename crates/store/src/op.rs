@@ -17,7 +17,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 ///
 /// To write one, begin with [`StoreOptions::prepare`](crate::StoreOptions::prepare), which checks
 /// the operations, fills in the defaults and calls the embedder; and run
-/// `langgraph_store::conformance` (feature `conformance`) on it.
+/// `langgraph_conformance::store` on it.
 pub trait Store: Send + Sync + 'static {
     /// Does what it is asked, in that order, and answers each.
     ///

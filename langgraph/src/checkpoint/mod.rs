@@ -7,8 +7,6 @@
 mod attach;
 mod behind;
 mod codec;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 mod error;
 mod format;
 mod forward;
@@ -20,7 +18,6 @@ mod memory;
 mod past;
 mod payload;
 mod record;
-mod rows;
 mod saver;
 mod snapshot;
 mod wire;
@@ -45,7 +42,6 @@ pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-pub use rows::{PastRows, Row, RowKind, assemble};
 pub use saver::{
     Checkpointer, Durability, ListOptions, SaverFuture, SeePast, ThreadFilter, ThreadInfo, Usage,
 };

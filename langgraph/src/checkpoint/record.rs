@@ -1,4 +1,7 @@
 //! What is stored of a thread.
+//!
+//! A saver writes every field of these records and makes them again. So they are exhaustive: one
+//! that does not know a new field does not compile, and cannot lose it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +35,6 @@ impl ThreadKey {
 
 /// One moment of a thread: what the state is made of, and what runs next.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct CheckpointRecord {
     /// Its id.
     pub id: CheckpointId,
@@ -54,7 +56,8 @@ pub struct CheckpointRecord {
     pub deferred: Vec<NodeName>,
     /// The state, before the entries of this checkpoint.
     pub snapshot: Option<Payload>,
-    /// How many records the log holds since a snapshot, up to this one.
+    /// How many records the log holds since a snapshot, up to this one. A saver need not keep it
+    /// where [`log_bytes`](Self::log_bytes) is above 0.
     pub since_snapshot: usize,
     /// How many bytes of payloads the log holds since a snapshot, up to this one; 0 where values
     /// are kept as they are.
@@ -85,7 +88,6 @@ pub struct Base {
 
 /// A task of a checkpoint's next superstep.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct TaskSpec {
     /// The node; [`START`](crate::START) for an input that has not been taken up.
     pub node: NodeName,
@@ -94,14 +96,14 @@ pub struct TaskSpec {
 }
 
 impl TaskSpec {
-    pub(crate) fn new(node: NodeName, argument: Option<TaskArgument>) -> Self {
+    /// A task of that node.
+    pub fn new(node: NodeName, argument: Option<TaskArgument>) -> Self {
         Self { node, argument }
     }
 }
 
 /// What a send gave a task.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum TaskArgument {
     /// The item of a worker.
     Item(Payload),
@@ -111,7 +113,6 @@ pub enum TaskArgument {
 
 /// A join that has seen some of its sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct JoinRecord {
     /// All of its sources.
     pub sources: Vec<NodeName>,
@@ -123,7 +124,6 @@ pub struct JoinRecord {
 
 /// What has become of a task.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct TaskRecord {
     /// The checkpoint whose next superstep the task is part of.
     pub checkpoint: CheckpointId,
@@ -132,14 +132,13 @@ pub struct TaskRecord {
     /// How it ended; none for answers that wait for it.
     pub outcome: Option<TaskOutcome>,
     /// Answers given to its questions.
-    pub(crate) answers: Vec<Answer>,
+    pub answers: Vec<Answer>,
     /// What it has done [once](crate::Context::once).
     pub once: Vec<OnceRecord>,
 }
 
 /// How a task ended.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum TaskOutcome {
     /// With writes and directions.
     Finished(Payload),
@@ -158,7 +157,6 @@ pub struct AskedQuestions(pub(crate) Questions);
 
 /// What was written to a checkpoint from outside, after the state it is based on.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct EntryRecord {
     /// The checkpoint.
     pub checkpoint: CheckpointId,
@@ -170,7 +168,6 @@ pub struct EntryRecord {
 
 /// Records that are stored together, or not at all.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Batch {
     /// The head of the log as the writer knows it; none for a new log. If it is another one, the
     /// batch is refused.
@@ -231,7 +228,6 @@ impl Chain {
 
 /// What is removed from a log.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Prune {
     /// Checkpoints that get a snapshot.
     pub fold: Vec<Fold>,
@@ -241,7 +237,6 @@ pub struct Prune {
 
 /// A checkpoint that gets a snapshot.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Fold {
     /// The checkpoint.
     pub id: CheckpointId,
@@ -255,7 +250,6 @@ pub struct Fold {
 
 /// A checkpoint with everything that belongs to it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Stored {
     /// The checkpoint.
     pub checkpoint: CheckpointRecord,

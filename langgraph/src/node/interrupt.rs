@@ -76,11 +76,13 @@ impl Questions {
     }
 }
 
-/// An answer to a question of a task.
+/// An answer to a question of a task, as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Answer {
-    pub(crate) key: String,
-    pub(crate) value: Value,
+pub struct Answer {
+    /// The key of the question.
+    pub key: String,
+    /// The answer.
+    pub value: Value,
 }
 
 /// The task ends here until its question is answered.

@@ -46,7 +46,7 @@ pub use function::{Agent, IntoNode, Node};
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use handler::{ErrorHandler, NodeFailure};
 pub use input::IntoInput;
-pub use interrupt::{Interrupt, Interrupted};
+pub use interrupt::{Answer, Interrupt, Interrupted};
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use once::{OnceKey, OnceRecord};
 pub use output::{IntoOutput, Output, Write};
@@ -66,9 +66,7 @@ pub(crate) use id::NodeId;
 pub(crate) use inner::{
     AnyState, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking, Wanted,
 };
-#[cfg(feature = "conformance")]
-pub(crate) use interrupt::Question;
-pub(crate) use interrupt::{Answer, Questions};
+pub(crate) use interrupt::Questions;
 pub(crate) use output::Writes;
 pub(crate) use panic::{Panicked, catch, caught, contained};
 pub(crate) use policies::{Around, Policies};

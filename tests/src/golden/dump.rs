@@ -1,6 +1,7 @@
 //! The rows of a saver of bytes as a file.
 
-use langgraph::checkpoint::{Encoded, Formats, Head, Row, RowKind, ThreadKey};
+use langgraph::checkpoint::{Encoded, Formats, Head, ThreadKey};
+use langgraph_sql::rows::{Row, RowKind};
 use serde::{Deserialize, Serialize};
 
 use super::Fallible;

@@ -1,32 +1,34 @@
 //! Removing checkpoints of a log.
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Fold, Formats, Prune, Row};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Fold, Formats, Prune};
+use langgraph_sql::rows::{self, Row};
+use langgraph_sql::{FormatNames, LogName};
 
-use super::place::{Place, uuid};
-use super::read::{Tags, read};
+use super::place::{self, uuid};
+use super::read::read;
 use super::threads::delete_log;
 use crate::PostgresError;
 
 /// Gives checkpoints a snapshot, and removes others.
 pub(super) async fn prune(
     client: &impl GenericClient,
-    place: &Place,
+    name: &LogName,
     prune: &Prune,
     formats: &Formats,
 ) -> Result<(), CheckpointError> {
-    let Some(log) = place.log(client, "FOR UPDATE").await? else {
+    let Some(log) = place::log(client, name, "FOR UPDATE").await? else {
         return Ok(());
     };
     for fold in &prune.fold {
         if let Some((number, row)) = first_row(client, log.id, fold.id).await? {
-            let folded = Fold::clone(fold).apply(&row, formats)?;
+            let folded = rows::fold(Fold::clone(fold), &row, formats)?;
             replace(client, log.id, number, &folded).await?;
         }
     }
     delete(client, log.id, &prune.delete).await?;
     if !settle(client, log.id).await? {
-        delete_log(client, place).await?;
+        delete_log(client, name).await?;
     }
     Ok(())
 }
@@ -49,7 +51,10 @@ async fn first_row(
         return Ok(None);
     };
     let number = row.try_get(0).map_err(PostgresError::from)?;
-    Ok(Some((number, read(id, &row, 1, &mut Tags::default())?)))
+    Ok(Some((
+        number,
+        read(id, &row, 1, &mut FormatNames::default())?,
+    )))
 }
 
 async fn replace(

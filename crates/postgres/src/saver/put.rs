@@ -1,16 +1,15 @@
 //! Writing to a log.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{
-    Batch, CheckpointError, CheckpointId, Formats, Head, Row, RowKind, Source,
-};
+use langgraph::checkpoint::{Batch, CheckpointError, Formats, Head};
+use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::{LogName, last_rows, metadata_text, signed, source_text};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::place::{Place, signed, uuid};
+use super::place::{self, uuid};
 use crate::PostgresError;
 
 /// A batch, column by column.
@@ -62,18 +61,15 @@ impl Lines {
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
         let mut new = NewCheckpoints::default();
         for checkpoint in &batch.checkpoints {
-            let metadata = &checkpoint.metadata;
-            let metadata = (!metadata.is_empty()).then(|| serde_json::to_string(metadata));
             new.ids.push(uuid(checkpoint.id));
             new.bases.push(checkpoint.base.map(|base| uuid(base.id)));
             new.snapshots.push(checkpoint.snapshot.is_some());
             new.steps.push(checkpoint.step);
-            new.sources.push(source(checkpoint.source));
-            let metadata = metadata.transpose().map_err(CheckpointError::storage)?;
-            new.metadata.push(metadata);
+            new.sources.push(source_text(checkpoint.source));
+            new.metadata.push(metadata_text(&checkpoint.metadata)?);
         }
         let (head, next, running) = (batch.head, batch.next_head(), batch.running);
-        let rows = batch.into_rows(formats)?;
+        let rows = rows::encode(batch, formats)?;
         let last = last_rows(&rows);
         let mut lines = Self {
             head,
@@ -104,14 +100,6 @@ impl Lines {
     }
 }
 
-/// The last row of each checkpoint.
-fn last_rows(rows: &[Row]) -> HashMap<CheckpointId, i64> {
-    let numbered = rows.iter().zip(0..);
-    numbered
-        .map(|(row, number)| (row.checkpoint, number))
-        .collect()
-}
-
 impl Parts {
     fn push(&mut self, row: Row) {
         self.checkpoints.push(uuid(row.checkpoint));
@@ -129,22 +117,6 @@ impl Parts {
         self.versions.push(version);
         self.payloads.push(bytes);
     }
-}
-
-/// How a source is stored.
-fn source(source: Source) -> &'static str {
-    match source {
-        Source::Input => "input",
-        Source::Loop => "loop",
-        Source::Update => "update",
-        Source::Fork => "fork",
-    }
-}
-
-pub(super) fn source_of(text: &str) -> Option<Source> {
-    [Source::Input, Source::Loop, Source::Update, Source::Fork]
-        .into_iter()
-        .find(|known| source(*known) == text)
 }
 
 /// Moves the head of a log from where the batch expects it.
@@ -210,15 +182,15 @@ fn statements(known: &str) -> [String; 2] {
 /// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
 pub(super) async fn put(
     client: &impl GenericClient,
-    place: &Place,
+    name: &LogName,
     lines: &Lines,
 ) -> Result<Result<(), Option<Head>>, PostgresError> {
     if let Some(next) = lines.next
-        && store(client, place, lines, next).await?
+        && store(client, name, lines, next).await?
     {
         return Ok(Ok(()));
     }
-    let head = place.log(client, "").await?.map(|log| log.head);
+    let head = place::log(client, name, "").await?.map(|log| log.head);
     // Nothing to store, and nothing there: a log without a checkpoint is none.
     if lines.next.is_none() && head.is_none() {
         return Ok(Ok(()));
@@ -229,7 +201,7 @@ pub(super) async fn put(
 /// False when the head was elsewhere.
 async fn store(
     client: &impl GenericClient,
-    place: &Place,
+    name: &LogName,
     lines: &Lines,
     next: Head,
 ) -> Result<bool, PostgresError> {
@@ -242,8 +214,8 @@ async fn store(
         ..
     } = lines;
     let mut values: Vec<&(dyn ToSql + Sync)> = vec![
-        &place.thread,
-        &place.namespace,
+        &name.thread,
+        &name.namespace,
         &next,
         &lines.running,
         &lines.rows,

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::time::SystemTime;
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{
-    CheckpointError, Head, RowKind, ThreadFilter, ThreadInfo, ThreadKey, Usage,
-};
+use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph_sql::rows::RowKind;
+use langgraph_sql::{LogName, signed, unsigned};
 use tokio_postgres::types::ToSql;
 
-use super::place::{Place, id, signed, unsigned};
+use super::place::id;
 use crate::PostgresError;
 
 /// The logs of a thread.
@@ -19,18 +19,7 @@ pub(super) async fn logs(
 ) -> Result<Vec<ThreadKey>, CheckpointError> {
     let sql = "SELECT namespace FROM thread_logs WHERE thread = $1";
     let namespaces = column::<String>(client, sql, &[&thread]).await?;
-    let keys = namespaces.into_iter().map(|namespace| {
-        let labels = serde_json::from_str(&namespace);
-        Ok(ThreadKey {
-            thread: thread.to_owned(),
-            namespace: labels.map_err(|error| {
-                CheckpointError::Corrupt(format!("`{namespace}` is no namespace: {error}"))
-            })?,
-        })
-    });
-    let mut keys: Vec<_> = keys.collect::<Result<_, CheckpointError>>()?;
-    keys.sort();
-    Ok(keys)
+    LogName::keys(thread, namespaces)
 }
 
 /// The first column of what is found.
@@ -138,10 +127,10 @@ async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<boo
 /// Removes a log.
 pub(super) async fn delete_log(
     client: &impl GenericClient,
-    place: &Place,
+    name: &LogName,
 ) -> Result<(), CheckpointError> {
     let sql = "DELETE FROM thread_logs WHERE thread = $1 AND namespace = $2 RETURNING id";
-    let logs = column(client, sql, &[&place.thread, &place.namespace]).await?;
+    let logs = column(client, sql, &[&name.thread, &name.namespace]).await?;
     Ok(empty(client, logs).await?)
 }
 

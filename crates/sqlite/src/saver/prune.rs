@@ -2,10 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Prune, Row, RowKind};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Prune};
+use langgraph_sql::LogName;
+use langgraph_sql::rows::{self, Row, RowKind};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::place::{Id, Place, SUPERSTEP, row_id};
+use super::place::{self, Id, SUPERSTEP, row_id};
 use super::read::{Payloads, read};
 use super::threads::delete_log;
 use crate::SqliteError;
@@ -13,17 +15,17 @@ use crate::SqliteError;
 /// Gives checkpoints a snapshot, and removes others.
 pub(super) fn prune(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     prune: Prune,
     formats: &Formats,
 ) -> Result<(), CheckpointError> {
-    let Some(log) = place.log(connection)? else {
+    let Some(log) = place::log(connection, name)? else {
         return Ok(());
     };
     let mut state = log.state;
     for fold in prune.fold {
         let id = fold.id;
-        let Some((first, _)) = rows(connection, log.id, id)? else {
+        let Some((first, _)) = numbers(connection, log.id, id)? else {
             continue;
         };
         split(connection, log.id, first)?;
@@ -33,7 +35,7 @@ pub(super) fn prune(
             Ok(read(id, row, 0, &mut Payloads::default()))
         });
         let row = row.map_err(SqliteError::from)??;
-        let folded = fold.apply(&row, formats)?;
+        let folded = rows::fold(fold, &row, formats)?;
         replace(connection, log.id, first, &folded)?;
         // From its snapshot on is enough.
         state = state.map(|state| state.max(first));
@@ -43,7 +45,7 @@ pub(super) fn prune(
         // What was based on it is not whole any more.
         state = state.filter(|state| first.is_none_or(|first| first < *state));
     }
-    settle(connection, place, log.id, state)
+    settle(connection, name, log.id, state)
 }
 
 /// Gives what the task of the checkpoint before wrote a row of its own, at the number that was left
@@ -83,7 +85,7 @@ fn bare(
 }
 
 /// The numbers of a checkpoint's first and last row.
-fn rows(
+fn numbers(
     connection: &Connection,
     log: i64,
     id: CheckpointId,
@@ -113,7 +115,7 @@ fn replace(connection: &Connection, log: i64, number: i64, row: &Row) -> Result<
 
 /// Removes a checkpoint, and says where it began.
 fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<i64>, SqliteError> {
-    let Some((first, last)) = rows(connection, log, id)? else {
+    let Some((first, last)) = numbers(connection, log, id)? else {
         return Ok(None);
     };
     let (from, to) = (row_id(log, first), row_id(log, last));
@@ -135,7 +137,7 @@ fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<
 /// The newest checkpoint that is left is the head; a log without one is none.
 fn settle(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     log: i64,
     state: Option<i64>,
 ) -> Result<(), CheckpointError> {
@@ -147,7 +149,7 @@ fn settle(
         .and_then(|mut statement| statement.execute(params![log, state]))
         .map_err(SqliteError::from)?;
     if left == 0 {
-        delete_log(connection, place)?;
+        delete_log(connection, name)?;
     }
     Ok(())
 }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointId, Formats, Head, Row, RowKind, Source,
-};
+use langgraph::checkpoint::{Base, Batch, CheckpointError, CheckpointId, Formats, Head, Source};
+use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::{LogName, last_rows, metadata_text, signed, source_text};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::place::{Id, Place, SUPERSTEP, microseconds, row_id, signed};
+use super::place::{self, Id, SUPERSTEP, microseconds, row_id};
 use crate::SqliteError;
 
 /// A batch, as it is stored.
@@ -50,20 +50,18 @@ impl Lines {
     /// When a value cannot be written.
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
         let lines = batch.checkpoints.iter().map(|checkpoint| {
-            let metadata = &checkpoint.metadata;
-            let metadata = (!metadata.is_empty()).then(|| serde_json::to_string(metadata));
             Ok(Line {
                 id: checkpoint.id,
                 base: checkpoint.base,
                 snapshot: checkpoint.snapshot.is_some(),
                 step: checkpoint.step,
                 source: checkpoint.source,
-                metadata: metadata.transpose().map_err(CheckpointError::storage)?,
+                metadata: metadata_text(&checkpoint.metadata)?,
             })
         });
         let lines = lines.collect::<Result<Vec<_>, CheckpointError>>()?;
         let (head, running) = (batch.head, batch.running);
-        let rows = batch.into_rows(formats)?;
+        let rows = rows::encode(batch, formats)?;
         Ok(Self {
             state: StateRow::of(head, &lines, &rows),
             superstep: superstep(&lines, &rows),
@@ -130,30 +128,14 @@ impl StateRow {
     }
 }
 
-/// How a source is stored.
-fn source(source: Source) -> &'static str {
-    match source {
-        Source::Input => "input",
-        Source::Loop => "loop",
-        Source::Update => "update",
-        Source::Fork => "fork",
-    }
-}
-
-pub(super) fn source_of(text: &str) -> Option<Source> {
-    [Source::Input, Source::Loop, Source::Update, Source::Fork]
-        .into_iter()
-        .find(|known| source(*known) == text)
-}
-
 /// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
 pub(super) fn put(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     batch: Lines,
 ) -> Result<Result<(), Option<Head>>, SqliteError> {
-    let Some((log, start)) = advance(connection, place, &batch)? else {
-        let head = place.log(connection)?.map(|log| log.head);
+    let Some((log, start)) = advance(connection, name, &batch)? else {
+        let head = place::log(connection, name)?.map(|log| log.head);
         // Nothing to store, and nothing there: a log without a checkpoint is none.
         return Ok(if head == batch.head {
             Ok(())
@@ -161,14 +143,11 @@ pub(super) fn put(
             Err(head)
         });
     };
-    let mut last = HashMap::new();
-    for (number, row) in (start..).zip(&batch.rows) {
-        last.insert(row.checkpoint, number);
-    }
+    let mut last = last_rows(&batch.rows);
     if let Some((task, number)) = batch.superstep
         && let Some(row) = batch.rows.get(task)
     {
-        last.insert(row.checkpoint, start + number);
+        last.insert(row.checkpoint, number);
     }
     let mut lines = batch.checkpoints.into_iter();
     let mut first = HashMap::new();
@@ -176,7 +155,7 @@ pub(super) fn put(
     for (index, mut row) in batch.rows.into_iter().enumerate() {
         let id = row.checkpoint;
         let number = start + signed(index as u64);
-        let last = last.get(&id).copied().unwrap_or(number);
+        let last = last.get(&id).map_or(number, |last| start + last);
         let checkpoint = if let Some(first) = first.get(&id) {
             Some(*first)
         } else if row.kind == RowKind::Checkpoint {
@@ -211,7 +190,7 @@ pub(super) fn put(
 /// row. None when the head is elsewhere, or there would be no log.
 fn advance(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     batch: &Lines,
 ) -> Result<Option<(i64, i64)>, SqliteError> {
     let newest = batch.checkpoints.last().map(|line| line.id);
@@ -233,8 +212,8 @@ fn advance(
             batch.running,
             now,
             rows,
-            place.thread,
-            place.namespace,
+            name.thread,
+            name.namespace,
             Id(head.id),
             signed(head.version),
             how,
@@ -248,8 +227,8 @@ fn advance(
             VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END)
             ON CONFLICT DO NOTHING RETURNING id, 0";
         let values = params![
-            place.thread,
-            place.namespace,
+            name.thread,
+            name.namespace,
             Id(newest),
             batch.running,
             now,
@@ -280,7 +259,7 @@ fn begin(
         line.base.map(|base| Id(base.id)),
         line.snapshot,
         line.step,
-        source(line.source),
+        source_text(line.source),
         line.metadata,
         rows.start(),
         rows.end()

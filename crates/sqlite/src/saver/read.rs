@@ -1,16 +1,14 @@
 //! Reading a log.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
-use langgraph::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, Row, RowKind, assemble,
-};
+use langgraph::checkpoint::{Chain, CheckpointError, CheckpointId, Encoded, ListOptions};
+use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName};
 use rusqlite::{Connection, params};
 
-use super::place::{Id, Place, SUPERSTEP, row_id};
-use super::put::source_of;
+use super::place::{self, Id, SUPERSTEP, row_id};
 use crate::SqliteError;
 
 /// Behind every id.
@@ -20,101 +18,75 @@ const BEHIND: [u8; 17] = [0xff; 17];
 pub(super) const ROWS: &str = "SELECT id, checkpoint, kind, text, format, version, payload
     FROM thread_rows WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
 
-/// A checkpoint of a chain.
-pub(super) struct Link {
-    pub(super) id: CheckpointId,
-    pub(super) first: i64,
-    pub(super) last: i64,
-}
-
 /// What the state of a checkpoint, or of the head, is made of.
 pub(super) fn chain(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     id: Option<CheckpointId>,
 ) -> Result<Option<Chain>, CheckpointError> {
-    let Some(log) = place.log(connection)? else {
+    let Some(log) = place::log(connection, name)? else {
         return Ok(None);
     };
     let links = links(connection, log.id, id.unwrap_or(log.head.id))?;
     let rows = rows(connection, log.id, &links)?;
-    Ok(Some(Chain::new(log.head, assemble(rows)?)))
+    Ok(Some(Chain::new(log.head, rows::decode(rows)?)))
 }
 
 /// The checkpoints from the nearest snapshot on, oldest first.
 pub(super) fn links(
     connection: &Connection,
     log: i64,
-    mut wanted: CheckpointId,
-) -> Result<Vec<Link>, SqliteError> {
-    // A base is older than what is made from it.
+    wanted: CheckpointId,
+) -> Result<Links, SqliteError> {
     let sql = "SELECT id, base, snapshot, first_row, last_row FROM thread_checkpoints
         WHERE log = ?1 AND id <= ?2 ORDER BY id DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = statement.query(params![log, Id(wanted)])?;
-    let mut links = Vec::new();
+    let mut finder = LinkFinder::new(wanted);
     while let Some(row) = found.next()? {
-        let id: Id = row.get(0)?;
-        if id.0 != wanted {
-            // A checkpoint of another branch, unless what is wanted is not there.
-            if id.0 < wanted {
-                break;
-            }
-            continue;
-        }
-        links.push(Link {
-            id: wanted,
+        let link = Link {
+            id: row.get::<_, Id>(0)?.0,
             first: row.get(3)?,
             last: row.get(4)?,
-        });
-        match row.get::<_, Option<Id>>(1)? {
-            Some(base) if !row.get::<_, bool>(2)? => wanted = base.0,
-            _ => break,
+        };
+        let base = row.get::<_, Option<Id>>(1)?.map(|base| base.0);
+        if !finder.goes_on(link, base, row.get(2)?) {
+            break;
         }
     }
-    links.reverse();
-    Ok(links)
+    Ok(finder.links())
 }
 
 /// What belongs to these checkpoints, in the order in which it was stored.
-fn rows(connection: &Connection, log: i64, links: &[Link]) -> Result<Vec<Row>, CheckpointError> {
-    let (Some(first), Some(last)) = (
-        links.iter().map(|link| link.first).min(),
-        links.iter().map(|link| link.last).max(),
-    ) else {
+fn rows(connection: &Connection, log: i64, links: &Links) -> Result<Vec<Row>, CheckpointError> {
+    let Some(range) = links.rows() else {
         return Ok(Vec::new());
     };
     let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
     let mut found = statement
-        .query([row_id(log, first), row_id(log, last)])
+        .query([row_id(log, *range.start()), row_id(log, *range.end())])
         .map_err(SqliteError::from)?;
     let mut payloads = Payloads::default();
     let mut rows = Vec::with_capacity(links.len() * 2);
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let checkpoint: i64 = column(row.get(1))?;
         if column(row.get::<_, u8>(2))? != SUPERSTEP {
-            if let Some(link) = find(links, checkpoint) {
+            if let Some(link) = links.find(checkpoint) {
                 rows.push(read(link.id, row, 2, &mut payloads)?);
             }
             continue;
         }
-        if let Some(link) = find(links, checkpoint) {
+        if let Some(link) = links.find(checkpoint) {
             let written = payload(row, 4, &mut payloads)?.ok_or_else(|| lost(link.id))?;
             rows.push(Row::finished(link.id, written));
         }
         let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
-        if let Some(link) = find(links, own) {
+        if let Some(link) = links.find(own) {
             let text = text(row, 3)?;
             rows.push(Row::new(link.id, RowKind::Checkpoint, text, None));
         }
     }
     Ok(rows)
-}
-
-pub(super) fn find(links: &[Link], first: i64) -> Option<&Link> {
-    // A base is stored before what is made from it.
-    let found = links.binary_search_by_key(&first, |link| link.first);
-    links.get(found.ok()?)
 }
 
 pub(super) fn lost(checkpoint: CheckpointId) -> CheckpointError {
@@ -126,8 +98,7 @@ pub(super) fn lost(checkpoint: CheckpointId) -> CheckpointError {
 /// What the values that are read share.
 #[derive(Default)]
 pub(super) struct Payloads {
-    /// The names of formats: there are few.
-    formats: Vec<Arc<str>>,
+    formats: FormatNames,
     /// Room for the next ones. Many values are parts of one buffer: whoever is done with them, on
     /// another thread, need not give back each by itself.
     room: BytesMut,
@@ -151,15 +122,6 @@ impl Payloads {
         }
     }
 
-    fn format(&mut self, tag: &str) -> Arc<str> {
-        if let Some(known) = self.formats.iter().find(|known| ***known == *tag) {
-            return Arc::clone(known);
-        }
-        let new = Arc::<str>::from(tag);
-        self.formats.push(Arc::clone(&new));
-        new
-    }
-
     fn bytes(&mut self, bytes: &[u8]) -> Bytes {
         self.room.extend_from_slice(bytes);
         self.room.split().freeze()
@@ -173,12 +135,7 @@ pub(super) fn read(
     at: usize,
     payloads: &mut Payloads,
 ) -> Result<Row, CheckpointError> {
-    let number: u8 = column(row.get(at))?;
-    let kind = RowKind::from_number(number).ok_or_else(|| {
-        CheckpointError::Corrupt(format!(
-            "checkpoint `{checkpoint}` has a row of the unknown kind {number}"
-        ))
-    })?;
+    let kind = RowKind::read(column(row.get(at))?, checkpoint)?;
     let payload = payload(row, at + 2, payloads)?;
     Ok(Row::new(checkpoint, kind, text(row, at + 1)?, payload))
 }
@@ -193,7 +150,7 @@ pub(super) fn payload(
     let Some(bytes) = column(bytes)? else {
         return Ok(None);
     };
-    let format = payloads.format(text(row, at)?);
+    let format = payloads.formats.get(text(row, at)?);
     let version = column(row.get(at + 1))?;
     Ok(Some(Encoded::new(format, version, payloads.bytes(bytes))))
 }
@@ -215,10 +172,10 @@ pub(super) fn column<T, E: Into<rusqlite::Error>>(
 /// The checkpoints that are wanted, newest first.
 pub(super) fn list(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     options: &ListOptions,
 ) -> Result<Vec<CheckpointId>, CheckpointError> {
-    let Some(log) = place.log(connection)? else {
+    let Some(log) = place::log(connection, name)? else {
         return Ok(Vec::new());
     };
     let sql = "SELECT id, step, source, metadata FROM thread_checkpoints
@@ -233,37 +190,15 @@ pub(super) fn list(
     while ids.len() < options.limit.unwrap_or(usize::MAX)
         && let Some(row) = found.next().map_err(SqliteError::from)?
     {
-        let read = || -> rusqlite::Result<_> {
-            let metadata = match &options.metadata {
-                none if none.is_empty() => None,
-                _ => row.get::<_, Option<String>>(3)?,
-            };
-            Ok((
-                row.get::<_, Id>(0)?.0,
-                row.get(1)?,
-                row.get::<_, String>(2)?,
-                metadata,
-            ))
+        let listed = Listed {
+            id: column(row.get::<_, Id>(0))?.0,
+            step: column(row.get(1))?,
+            source: text(row, 2)?,
+            metadata: column(column(row.get_ref(3))?.as_str_or_null())?,
         };
-        let (id, step, source, metadata) = read().map_err(SqliteError::from)?;
-        let metadata = match metadata {
-            None => BTreeMap::new(),
-            Some(text) => serde_json::from_str(&text).map_err(|error| damaged(&error))?,
-        };
-        let source = source_of(&source).ok_or_else(|| {
-            CheckpointError::Corrupt(format!(
-                "checkpoint `{id}` has the unknown source `{source}`"
-            ))
-        })?;
-        if options.wants(id, step, source, &metadata) {
-            ids.push(id);
+        if listed.is_wanted(options)? {
+            ids.push(listed.id);
         }
     }
     Ok(ids)
-}
-
-fn damaged(error: &serde_json::Error) -> CheckpointError {
-    CheckpointError::Corrupt(format!(
-        "the metadata of a checkpoint cannot be read: {error}"
-    ))
 }

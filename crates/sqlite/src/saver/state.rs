@@ -1,23 +1,23 @@
 //! Reading a state, and no more of its log than it is made of.
 
-use langgraph::checkpoint::{
-    CheckpointError, CheckpointId, Past, PastRows, Row, RowKind, Standing,
-};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Past, Standing};
+use langgraph_sql::rows::{PastRows, Row, RowKind};
+use langgraph_sql::{Links, LogName};
 use rusqlite::{Connection, params};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::place::{Place, SUPERSTEP, row_id};
-use super::read::{Link, Payloads, ROWS, chain, column, find, links, lost, payload, read, text};
+use super::place::{self, SUPERSTEP, row_id};
+use super::read::{Payloads, ROWS, chain, column, links, lost, payload, read, text};
 use crate::SqliteError;
 
 /// Hands over what a checkpoint is based on, piece by piece, and says where it stands.
 pub(super) fn state(
     connection: &Connection,
-    place: &Place,
+    name: &LogName,
     id: Option<CheckpointId>,
     to: UnboundedSender<Vec<Past>>,
 ) -> Result<Option<Standing>, CheckpointError> {
-    let Some(log) = place.log(connection)? else {
+    let Some(log) = place::log(connection, name)? else {
         return Ok(None);
     };
     let mut pieces = Pieces {
@@ -38,13 +38,12 @@ pub(super) fn state(
             };
             let (first, last) = (first.first, last.last);
             // Else something came later to a checkpoint that others were based on already.
-            let mut pairs = links.windows(2);
-            let in_order = pairs.all(|pair| matches!(pair, [a, b] if a.last <= b.first));
+            let in_order = links.are_in_order();
             in_order.then_some((Way::Among(links), first, last))
         }
     };
     let Some((way, first, last)) = way else {
-        let chain = chain(connection, place, id)?;
+        let chain = chain(connection, name, id)?;
         let standing = chain.map(|chain| chain.hand_over(&mut |past| pieces.push(past)));
         pieces.send();
         return Ok(standing);
@@ -57,7 +56,7 @@ pub(super) fn state(
         }
         Err(error @ CheckpointError::Corrupt(_)) => {
             // Reading all of it tells more of what is wrong.
-            chain(connection, place, id)?;
+            chain(connection, name, id)?;
             Err(error)
         }
         Err(error) => Err(error),
@@ -69,7 +68,7 @@ enum Way {
     /// All of them. The checkpoint that they lead to.
     Straight(CheckpointId),
     /// Those of these checkpoints.
-    Among(Vec<Link>),
+    Among(Links),
 }
 
 impl Way {
@@ -78,7 +77,7 @@ impl Way {
         match self {
             // Whose rows are past needs no name.
             Self::Straight(id) => Some(*id),
-            Self::Among(links) => find(links, first).map(|link| link.id),
+            Self::Among(links) => links.find(first).map(|link| link.id),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Whole threads.
 
-use langgraph::checkpoint::{
-    CheckpointError, Head, RowKind, ThreadFilter, ThreadInfo, ThreadKey, Usage,
-};
+use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph_sql::rows::RowKind;
+use langgraph_sql::{LogName, signed, unsigned};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::place::{Id, Place, SUPERSTEP, microseconds, row_id, rows_of, signed, time, unsigned};
+use super::place::{self, Id, SUPERSTEP, microseconds, row_id, rows_of, time};
 use crate::SqliteError;
 
 /// The numbers and namespaces of a thread's logs.
@@ -23,18 +23,7 @@ pub(super) fn logs(
     thread: &str,
 ) -> Result<Vec<ThreadKey>, CheckpointError> {
     let logs = logs_of(connection, thread)?.into_iter();
-    let keys = logs.map(|(_, namespace)| {
-        let labels = serde_json::from_str(&namespace);
-        Ok(ThreadKey {
-            thread: thread.to_owned(),
-            namespace: labels.map_err(|error| {
-                CheckpointError::Corrupt(format!("`{namespace}` is no namespace: {error}"))
-            })?,
-        })
-    });
-    let mut keys: Vec<_> = keys.collect::<Result<_, CheckpointError>>()?;
-    keys.sort();
-    Ok(keys)
+    LogName::keys(thread, logs.map(|(_, namespace)| namespace))
 }
 
 /// The threads that are wanted, in the order of their names.
@@ -116,8 +105,8 @@ fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()>
 }
 
 /// Removes a log.
-pub(super) fn delete_log(connection: &Connection, place: &Place) -> Result<(), CheckpointError> {
-    if let Some(log) = place.log(connection)? {
+pub(super) fn delete_log(connection: &Connection, name: &LogName) -> Result<(), CheckpointError> {
+    if let Some(log) = place::log(connection, name)? {
         remove(connection, log.id).map_err(SqliteError::from)?;
     }
     Ok(())

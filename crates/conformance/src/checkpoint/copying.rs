@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Batch, CheckpointError, ListOptions, ThreadKey, Usage};
 use super::log::{Log, entry, payload};
 use super::{Problem, World, refused, same};
+use langgraph::checkpoint::{Batch, CheckpointError, ListOptions, ThreadKey, Usage};
 
 super::cases! {
     a_copy_has_everything,

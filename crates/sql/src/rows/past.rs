@@ -1,12 +1,12 @@
-//! Putting together what a state is made of.
+//! What a state is made of, read row by row.
 
+use super::decode::one;
 use super::text::{CheckpointText, read};
-use super::together::one;
 use super::{Row, RowKind};
-use crate::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored};
 
 /// Makes what a state is made of from rows, as they are read: for
-/// [`Checkpointer::load_state`](crate::checkpoint::Checkpointer::load_state).
+/// [`Checkpointer::load_state`](langgraph::checkpoint::Checkpointer::load_state).
 ///
 /// The rows of a checkpoint follow each other, and each checkpoint is based on the one before. Of
 /// those that are past nothing is read that a state does not need.

@@ -6,12 +6,12 @@ use std::time::Duration;
 use fastrand::Rng;
 use serde_json::json;
 
-use super::super::{
+use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
+use super::{Problem, World, same};
+use langgraph::checkpoint::{
     Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, ListOptions, MemorySaver,
     Prune, Source, ThreadFilter, ThreadKey,
 };
-use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
-use super::{Problem, World, same};
 
 super::cases! {
     random_histories_are_those_of_memory,
@@ -209,16 +209,12 @@ impl History {
 
     async fn list(&mut self) -> Result<(), Problem> {
         let key = self.key();
-        let mut options = ListOptions {
-            before: self.id(),
-            limit: self.rng.bool().then(|| self.rng.usize(..4)),
-            source: self.rng.bool().then_some(Source::Loop),
-            steps: self
-                .rng
-                .bool()
-                .then(|| self.rng.i64(-1..2)..=self.rng.i64(2..5)),
-            ..ListOptions::default()
-        };
+        let mut options = ListOptions::new();
+        options.before = self.id();
+        options.limit = self.rng.bool().then(|| self.rng.usize(..4));
+        options.source = self.rng.bool().then_some(Source::Loop);
+        let steps = self.rng.bool();
+        options.steps = steps.then(|| self.rng.i64(-1..2)..=self.rng.i64(2..5));
         if self.rng.bool() {
             options.metadata.insert("m".into(), json!(self.rng.u8(..3)));
         }
@@ -263,7 +259,8 @@ impl History {
                 }
             }
         }
-        let plain = |info: super::super::ThreadInfo| (info.thread, info.head, info.running);
+        let plain =
+            |info: langgraph::checkpoint::ThreadInfo| (info.thread, info.head, info.running);
         let saver = self.saver.threads(ThreadFilter::default()).await?;
         let memory = self.memory.threads(ThreadFilter::default()).await?;
         let saver: Vec<_> = saver.into_iter().map(plain).collect();

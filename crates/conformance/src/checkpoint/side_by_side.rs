@@ -8,9 +8,9 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::super::{Batch, CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
 use super::log::{Log, checkpoint, entry};
 use super::{Problem, World, holds, same};
+use langgraph::checkpoint::{Batch, CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
 
 super::cases! {
     one_of_many_writers_wins,

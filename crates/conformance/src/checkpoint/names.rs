@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Batch, ListOptions, ThreadKey};
 use super::log::{Log, checkpoint, entry};
 use super::{Problem, World, same};
+use langgraph::checkpoint::{Batch, ListOptions, ThreadKey};
 
 super::cases! {
     threads_are_never_mistaken_for_each_other,
@@ -133,7 +133,9 @@ async fn names_come_back_as_they_were(world: &World<'_>) -> Result<(), Problem> 
         sign(&mut Log::root(&saver, name), name).await?;
     }
     threads.sort();
-    let found = saver.threads(super::super::ThreadFilter::default()).await?;
+    let found = saver
+        .threads(langgraph::checkpoint::ThreadFilter::default())
+        .await?;
     let found: Vec<_> = found.into_iter().map(|info| info.thread).collect();
     same("the threads, by the bytes of their names", found, threads)?;
 

@@ -1,16 +1,16 @@
-//! Putting records together.
+//! Records of rows.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::text::{ArgumentText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read};
 use super::{Row, RowKind};
-use crate::checkpoint::{
+use langgraph::checkpoint::{
     CheckpointError, CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored, TaskArgument,
     TaskOutcome, TaskRecord, TaskSpec,
 };
 
-/// Puts tasks together: their arguments follow as rows.
+/// Tasks, whose arguments follow as rows.
 fn specs(
     texts: Vec<TaskText>,
     checkpoint: CheckpointId,
@@ -41,7 +41,7 @@ fn specs(
 /// # Errors
 ///
 /// [`CheckpointError::Corrupt`] when rows are missing, or cannot be read.
-pub fn assemble(rows: impl IntoIterator<Item = Row>) -> Result<Vec<Stored>, CheckpointError> {
+pub fn decode(rows: impl IntoIterator<Item = Row>) -> Result<Vec<Stored>, CheckpointError> {
     let mut order: Vec<CheckpointId> = Vec::new();
     let mut by_checkpoint: BTreeMap<CheckpointId, Vec<Row>> = BTreeMap::new();
     for row in rows {

@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use super::super::{Batch, CheckpointError, ThreadFilter, ThreadKey, Usage};
 use super::log::{Log, checkpoint, entry, finished, payload};
 use super::{Problem, World, holds, refused, same};
+use langgraph::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadKey, Usage};
 
 super::cases! {
     threads_are_those_with_a_root_log,
@@ -72,10 +72,7 @@ async fn threads_are_listed_by_name_and_in_pages(world: &World<'_>) -> Result<()
         log.step(|_| ()).await?;
     }
     let log = Log::root(&saver, "");
-    let mut filter = ThreadFilter {
-        limit: Some(4),
-        ..ThreadFilter::default()
-    };
+    let mut filter = ThreadFilter::new().limit(4);
     let mut pages = Vec::new();
     loop {
         let page = names(&log, filter.clone()).await?;
@@ -161,10 +158,8 @@ async fn threads_are_filtered_by_running(world: &World<'_>) -> Result<(), Proble
         (Some(false), vec!["a", "c"]),
         (None, vec!["a", "b", "c", "d"]),
     ] {
-        let filter = ThreadFilter {
-            running,
-            ..ThreadFilter::default()
-        };
+        let mut filter = ThreadFilter::new();
+        filter.running = running;
         same(
             "the threads",
             names(&log, filter).await?,
@@ -183,9 +178,10 @@ async fn threads_are_filtered_by_age(world: &World<'_>) -> Result<(), Problem> {
     new.step(|_| ()).await?;
     let threads = saver.threads(ThreadFilter::default()).await?;
     let newest = threads.iter().map(|info| info.updated_at).max();
-    let since = |idle_since| ThreadFilter {
-        idle_since,
-        ..ThreadFilter::default()
+    let since = |idle_since| {
+        let mut filter = ThreadFilter::new();
+        filter.idle_since = idle_since;
+        filter
     };
     // The time is the saver's own: a server may have another clock.
     same(
@@ -209,12 +205,9 @@ async fn threads_are_filtered_by_age(world: &World<'_>) -> Result<(), Problem> {
 
 async fn filters_of_threads_work_together(world: &World<'_>) -> Result<(), Problem> {
     let log = some_running(world).await?;
-    let mut filter = ThreadFilter {
-        running: Some(true),
-        idle_since: Some(SystemTime::now() + Duration::from_secs(600)),
-        after: Some("a".into()),
-        limit: Some(1),
-    };
+    let later = SystemTime::now() + Duration::from_secs(600);
+    let filter = ThreadFilter::new().running(true).idle_since(later);
+    let mut filter = filter.after("a").limit(1);
     same(
         "the first",
         names(&log, filter.clone()).await?,

@@ -2,11 +2,12 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use langgraph::checkpoint::{Checkpointer, MemorySaver, conformance};
+//! use langgraph::checkpoint::{Checkpointer, MemorySaver};
+//! use langgraph_conformance::checkpoint;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
-//! let report = conformance::run(async || {
+//! let report = checkpoint::run(async || {
 //!     Ok(Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>)
 //! });
 //! report.await.assert_ok();
@@ -18,8 +19,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{CheckpointError, Checkpointer};
-use crate::AgentError;
+use langgraph::AgentError;
+use langgraph::checkpoint::{CheckpointError, Checkpointer};
 
 mod copying;
 mod graphs;

@@ -1,20 +1,38 @@
 //! Records as flat rows: what a saver that stores bytes has to keep.
 //!
 //! Every record becomes one or more rows of the same shape: which checkpoint it belongs to, what it
-//! is, a little JSON and at most one payload. [`Batch::into_rows`] takes records apart,
-//! [`assemble`] puts them together again; a saver keeps the rows and their order.
+//! is, a little JSON and at most one payload. [`encode`] makes rows of records, [`decode`] makes
+//! records of rows. A saver keeps the rows and their order.
 //!
-//! [`Batch::into_rows`]: super::Batch::into_rows
+//! # Examples
+//!
+//! ```
+//! use langgraph::checkpoint::{Batch, CheckpointId, Encoded, EntryRecord, Formats};
+//! use langgraph_sql::rows::{self, RowKind};
+//!
+//! # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+//! let entry = EntryRecord {
+//!     checkpoint: CheckpointId::after(None),
+//!     writes: Encoded::new("json", 0, "{}").into(),
+//!     tasks: Vec::new(),
+//! };
+//! let batch = Batch { entries: vec![entry], ..Batch::default() };
+//! let rows = rows::encode(batch, &Formats::default())?;
+//! assert_eq!((rows.len(), rows[0].kind), (1, RowKind::Entry));
+//! # Ok(())
+//! # }
+//! ```
 
-use super::{CheckpointId, Encoded};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded};
 
-mod apart;
+mod decode;
+mod encode;
 mod past;
 mod text;
-mod together;
 
+pub use decode::decode;
+pub use encode::{encode, fold};
 pub use past::PastRows;
-pub use together::assemble;
 
 /// What a row is. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +63,20 @@ impl RowKind {
         ]
         .into_iter()
         .find(|kind| *kind as u8 == number)
+    }
+
+    /// The kind that stands in a row of a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`] when there is no such kind.
+    pub fn read(number: i64, checkpoint: CheckpointId) -> Result<Self, CheckpointError> {
+        let kind = u8::try_from(number).ok().and_then(Self::from_number);
+        kind.ok_or_else(|| {
+            CheckpointError::Corrupt(format!(
+                "checkpoint `{checkpoint}` has a row of the unknown kind {number}"
+            ))
+        })
     }
 }
 

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{CheckpointError, Checkpointer, Durability};
 use super::{Problem, World, holds, same};
-use crate::graph::CompiledStateGraph;
-use crate::message::Message;
-use crate::node::{Command, Context, NodeError, Send};
-use crate::{AgentError, END, START, State, StateGraph};
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability};
+use langgraph::graph::CompiledStateGraph;
+use langgraph::message::Message;
+use langgraph::node::{Command, Context, NodeError, Send};
+use langgraph::{AgentError, END, START, State, StateGraph};
 
 super::cases! {
     a_thread_goes_on_where_it_was,
@@ -370,9 +370,9 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
     let mut events = graph
         .run(())
         .thread("t")
-        .stream(crate::stream::Mode::Values);
+        .stream(langgraph::stream::Mode::Values);
     while let Some(event) = events.next().await {
-        if let crate::stream::EventKind::Values(state) = event?.kind {
+        if let langgraph::stream::EventKind::Values(state) = event?.kind {
             states.push(state);
         }
     }

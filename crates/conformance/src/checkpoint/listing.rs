@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::{CheckpointId, ListOptions, Source, ThreadKey};
 use super::log::Log;
 use super::{Problem, World, same};
+use langgraph::checkpoint::{CheckpointId, ListOptions, Source, ThreadKey};
 
 super::cases! {
     checkpoints_are_listed_newest_first,
@@ -49,10 +49,7 @@ async fn a_limit_is_kept(world: &World<'_>) -> Result<(), Problem> {
     let mut ids = log.grow(3).await?;
     ids.reverse();
     for limit in [0, 1, 3, 4, 5, usize::MAX] {
-        let options = ListOptions {
-            limit: Some(limit),
-            ..ListOptions::default()
-        };
+        let options = ListOptions::new().limit(limit);
         let found = saver.list(&log.key, options).await?;
         let expected = ids.iter().take(limit).copied().collect();
         same("the checkpoints", found, expected)?;
@@ -66,10 +63,7 @@ async fn before_is_strict(world: &World<'_>) -> Result<(), Problem> {
     let ids = log.grow(3).await?;
     let bounds = ids.iter().copied().chain([log.next_id()]);
     for before in bounds {
-        let options = ListOptions {
-            before: Some(before),
-            ..ListOptions::default()
-        };
+        let options = ListOptions::new().before(before);
         let found = saver.list(&log.key, options).await?;
         let older = ids.iter().rev().filter(|id| **id < before);
         same("the older ones", found, older.copied().collect())?;
@@ -135,10 +129,7 @@ async fn sources_and_steps_are_filtered(world: &World<'_>) -> Result<(), Problem
         (Source::Fork, vec![4]),
     ];
     for (source, expected) in sources {
-        let options = ListOptions {
-            source: Some(source),
-            ..ListOptions::default()
-        };
+        let options = ListOptions::new().source(source);
         same("by source", places(&log, &ids, options).await?, expected)?;
     }
     for (steps, expected) in [
@@ -147,10 +138,7 @@ async fn sources_and_steps_are_filtered(world: &World<'_>) -> Result<(), Problem
         (6..=9, vec![]),
         (i64::MIN..=i64::MAX, (0..7).collect()),
     ] {
-        let options = ListOptions {
-            steps: Some(steps),
-            ..ListOptions::default()
-        };
+        let options = ListOptions::new().steps(steps);
         same("by steps", places(&log, &ids, options).await?, expected)?;
     }
     Ok(())
@@ -182,10 +170,8 @@ async fn metadata_is_filtered_by_every_key(world: &World<'_>) -> Result<(), Prob
         (json!({"unknown": 1}), vec![]),
         (json!({}), (0..7).collect()),
     ] {
-        let options = ListOptions {
-            metadata: metadata(wanted.clone()),
-            ..ListOptions::default()
-        };
+        let mut options = ListOptions::new();
+        options.metadata = metadata(wanted.clone());
         let found = places(&log, &ids, options).await?;
         same(&format!("by {wanted}"), found, expected)?;
     }
@@ -196,30 +182,22 @@ async fn filters_work_together(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let ids = marked(&mut log).await?;
-    let options = ListOptions {
-        before: Some(ids[6]),
-        limit: Some(2),
-        source: Some(Source::Loop),
-        steps: Some(0..=4),
-        metadata: BTreeMap::new(),
-    };
+    let options = ListOptions::new().before(ids[6]).limit(2).steps(0..=4);
+    let mut options = options.source(Source::Loop);
     same(
         "all but metadata",
         places(&log, &ids, options.clone()).await?,
         vec![2, 5],
     )?;
-    let options = ListOptions {
-        limit: Some(1),
-        metadata: metadata(json!({"n": 1})),
-        source: None,
-        ..options
-    };
+    options.limit = Some(1);
+    options.metadata = metadata(json!({"n": 1}));
+    options.source = None;
     // The limit counts what is wanted, not what is looked at.
     same("all", places(&log, &ids, options).await?, vec![2])
 }
 
 async fn branches_are_listed_by_age(world: &World<'_>) -> Result<(), Problem> {
-    use super::super::Base;
+    use langgraph::checkpoint::Base;
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;

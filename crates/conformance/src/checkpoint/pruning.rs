@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::super::{
-    Base, Batch, CheckpointId, Fold, ListOptions, Prune, TaskArgument, TaskSpec, ThreadKey, Usage,
-};
 use super::log::{Log, entry, finished, payload, value};
 use super::{Problem, World, holds, same};
+use langgraph::checkpoint::{
+    Base, Batch, CheckpointId, Fold, ListOptions, Prune, TaskArgument, TaskSpec, ThreadKey, Usage,
+};
 
 super::cases! {
     a_folded_checkpoint_needs_nothing_before_it,

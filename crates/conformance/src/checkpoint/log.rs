@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::super::{
-    Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Formats, Head, Past, Payload, Source, Standing, Stored, TaskOutcome, TaskRecord,
-    TaskSpec, ThreadKey,
-};
 use super::{Problem, same};
+use langgraph::checkpoint::{
+    Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
+    EntryRecord, Formats, Head, Past, Payload, Source, Standing, Stored, TaskArgument, TaskOutcome,
+    TaskRecord, TaskSpec, ThreadKey,
+};
 
 /// A value as a payload: savers of values keep it as it is, savers of bytes have no need to encode
 /// it.
@@ -247,31 +247,47 @@ fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<Stri
                 let values: Result<_, _> = written.into_iter().map(value).collect();
                 format!("tasks {}", Value::Array(values?))
             }
+            other => return Err(Problem(format!("a past of no known kind: {other:?}"))),
         });
     }
     lines.extend(text(standing.checkpoint.into_iter().collect())?);
     Ok(lines)
 }
 
-/// Records as text: a line for each part.
+/// Records as text: a line for each of them, and for each of their values.
 pub(super) fn text(records: Vec<Stored>) -> Result<Vec<String>, Problem> {
     let mut lines = Vec::new();
     for stored in records {
-        let batch = Batch {
-            checkpoints: vec![stored.checkpoint],
-            tasks: stored.tasks,
-            entries: stored.entries,
-            ..Batch::default()
-        };
-        for row in batch.into_rows(&Formats::default())? {
-            let payload = row.payload.map(|payload| {
-                let bytes = String::from_utf8_lossy(&payload.bytes);
-                format!("{} v{}: {bytes}", payload.format, payload.version)
-            });
-            let payload = payload.unwrap_or_default();
-            let (id, kind) = (row.checkpoint, row.kind);
-            lines.push(format!("{id} {kind:?} {} {payload}", row.text));
+        let mut checkpoint = stored.checkpoint;
+        if checkpoint.log_bytes > 0 {
+            checkpoint.since_snapshot = 0;
+        }
+        lines.push(format!("{checkpoint:?}"));
+        let mut values: Vec<_> = checkpoint.snapshot.into_iter().collect();
+        values.extend(arguments(checkpoint.tasks));
+        for task in stored.tasks {
+            lines.push(format!("{task:?}"));
+            if let Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) = task.outcome {
+                values.push(done);
+            }
+        }
+        for entry in stored.entries {
+            lines.push(format!("{entry:?}"));
+            values.push(entry.writes);
+            values.extend(arguments(entry.tasks));
+        }
+        for value in values {
+            let encoded = value.encode(&Formats::default());
+            let encoded = encoded.map_err(|error| Problem(error.to_string()))?;
+            lines.push(format!("{encoded:?}"));
         }
     }
     Ok(lines)
+}
+
+fn arguments(tasks: Vec<TaskSpec>) -> impl Iterator<Item = Payload> {
+    let arguments = tasks.into_iter().filter_map(|task| task.argument);
+    arguments.map(|argument| match argument {
+        TaskArgument::Item(value) | TaskArgument::State(value) => value,
+    })
 }

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Row;
-use crate::checkpoint::{AskedQuestions, Base, CheckpointError, CheckpointId, JoinRecord, Source};
-use crate::graph::NodeName;
-use crate::node::{Answer, OnceRecord};
+use langgraph::checkpoint::{
+    AskedQuestions, Base, CheckpointError, CheckpointId, JoinRecord, Source,
+};
+use langgraph::graph::NodeName;
+use langgraph::node::{Answer, OnceRecord};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CheckpointText {

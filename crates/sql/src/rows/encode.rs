@@ -1,4 +1,4 @@
-//! Taking records apart.
+//! Rows of records.
 
 use std::time::UNIX_EPOCH;
 
@@ -6,13 +6,13 @@ use super::text::{
     ArgumentText, BaseText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read, text,
 };
 use super::{Row, RowKind};
-use crate::checkpoint::{
+use langgraph::checkpoint::{
     Base, Batch, CheckpointError, CheckpointRecord, Encoded, EntryRecord, Fold, Formats,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 
-/// Takes tasks apart: their names, and their arguments in order.
-fn take_apart(
+/// The names of tasks, and their arguments in order.
+fn encode_tasks(
     specs: Vec<TaskSpec>,
     formats: &Formats,
     mut argument: impl FnMut(Encoded),
@@ -33,47 +33,43 @@ fn take_apart(
     Ok(texts)
 }
 
-impl Fold {
-    /// The row of the checkpoint with its snapshot.
-    ///
-    /// # Errors
-    ///
-    /// When the state cannot be written, or the row not be read.
-    pub fn apply(self, row: &Row, formats: &Formats) -> Result<Row, CheckpointError> {
-        let mut folded: CheckpointText = read(row)?;
-        (folded.ran, folded.joined) = (self.ran, self.joined);
-        (folded.since, folded.log, folded.measure) = (0, 0, 0);
-        let snapshot = self.snapshot.encode(formats)?;
-        let text = text(&folded)?;
-        Ok(Row::new(row.checkpoint, row.kind, text, Some(snapshot)))
-    }
+/// The row of a checkpoint with the snapshot that it gets.
+///
+/// # Errors
+///
+/// When the state cannot be written, or the row not be read.
+pub fn fold(fold: Fold, row: &Row, formats: &Formats) -> Result<Row, CheckpointError> {
+    let mut folded: CheckpointText = read(row)?;
+    (folded.ran, folded.joined) = (fold.ran, fold.joined);
+    (folded.since, folded.log, folded.measure) = (0, 0, 0);
+    let snapshot = fold.snapshot.encode(formats)?;
+    let text = text(&folded)?;
+    Ok(Row::new(row.checkpoint, row.kind, text, Some(snapshot)))
 }
 
-impl Batch {
-    /// The records as rows, in the order in which they are to be kept: what belongs to checkpoints
-    /// that are stored already comes first.
-    ///
-    /// # Errors
-    ///
-    /// When a value cannot be written in the first of `formats`.
-    pub fn into_rows(self, formats: &Formats) -> Result<Vec<Row>, CheckpointError> {
-        let mut rows = Vec::new();
-        let new: Vec<_> = self.checkpoints.iter().map(|new| new.id).collect();
-        let (tasks, new_tasks) = self
-            .tasks
-            .into_iter()
-            .partition(|t| !new.contains(&t.checkpoint));
-        let (entries, new_entries) = self
-            .entries
-            .into_iter()
-            .partition(|e| !new.contains(&e.checkpoint));
-        record_rows(tasks, entries, formats, &mut rows)?;
-        for checkpoint in self.checkpoints {
-            checkpoint_rows(checkpoint, formats, &mut rows)?;
-        }
-        record_rows(new_tasks, new_entries, formats, &mut rows)?;
-        Ok(rows)
+/// The records of a batch as rows, in the order in which they are to be kept: what belongs to
+/// checkpoints that are stored already comes first.
+///
+/// # Errors
+///
+/// When a value cannot be written in the first of `formats`.
+pub fn encode(batch: Batch, formats: &Formats) -> Result<Vec<Row>, CheckpointError> {
+    let mut rows = Vec::new();
+    let new: Vec<_> = batch.checkpoints.iter().map(|new| new.id).collect();
+    let (tasks, new_tasks) = batch
+        .tasks
+        .into_iter()
+        .partition(|t| !new.contains(&t.checkpoint));
+    let (entries, new_entries) = batch
+        .entries
+        .into_iter()
+        .partition(|e| !new.contains(&e.checkpoint));
+    record_rows(tasks, entries, formats, &mut rows)?;
+    for checkpoint in batch.checkpoints {
+        checkpoint_rows(checkpoint, formats, &mut rows)?;
     }
+    record_rows(new_tasks, new_entries, formats, &mut rows)?;
+    Ok(rows)
 }
 
 fn record_rows(
@@ -100,7 +96,7 @@ fn record_rows(
     }
     for entry in entries {
         let mut arguments = Vec::new();
-        let tasks = take_apart(entry.tasks, formats, |argument| arguments.push(argument))?;
+        let tasks = encode_tasks(entry.tasks, formats, |argument| arguments.push(argument))?;
         let payload = Some(entry.writes.encode(formats)?);
         let text = text(&EntryText { tasks })?;
         rows.push(Row::new(entry.checkpoint, RowKind::Entry, text, payload));
@@ -117,7 +113,7 @@ fn checkpoint_rows(
     rows: &mut Vec<Row>,
 ) -> Result<(), CheckpointError> {
     let mut arguments = Vec::new();
-    let tasks = take_apart(record.tasks, formats, |argument| arguments.push(argument))?;
+    let tasks = encode_tasks(record.tasks, formats, |argument| arguments.push(argument))?;
     let usual = record.parent.map(|id| Base {
         id,
         with_tasks: true,

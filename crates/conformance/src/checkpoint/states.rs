@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
-use super::super::{Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, ThreadKey, Usage};
 use super::log::{Log, checkpoint, ended, entry, finished, payload, state, state_of_chain};
 use super::{Problem, World, holds, same};
+use langgraph::checkpoint::{
+    Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, ThreadKey, Usage,
+};
 
 super::cases! {
     what_is_not_there_has_no_state,

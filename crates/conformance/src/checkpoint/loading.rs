@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Base, Batch, CheckpointId, ThreadKey};
 use super::log::{Log, checkpoint, entry, finished, payload};
 use super::{Problem, World, holds, same};
+use langgraph::checkpoint::{Base, Batch, CheckpointId, ThreadKey};
 
 super::cases! {
     what_is_not_there_is_not_loaded,

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::super::{
+use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
+use super::{Problem, World, holds, refused, same};
+use langgraph::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, Source, Stored,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
 };
-use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
-use super::{Problem, World, holds, refused, same};
-use crate::node::{Answer, Interrupt, Question, Questions};
+use langgraph::node::Answer;
 
 super::cases! {
     the_first_batch_makes_a_log,
@@ -111,21 +111,13 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
-    let question = Question {
-        key: "sure".into(),
-        payload: json!({"ask": "sure?"}),
-    };
-    let inner = Interrupt::new(
-        "id".into(),
-        "in".into(),
-        vec!["out".into()],
-        question.clone(),
-    );
-    let questions = Questions {
-        own: Some(question),
-        inner: vec![inner],
-        again: true,
-    };
+    let question = json!({"key": "sure", "payload": {"ask": "sure?"}});
+    let inner = json!({
+        "id": "id", "key": "sure", "node": "in", "namespace": ["out"], "payload": {"ask": "sure?"},
+    });
+    let questions = json!({"own": question, "inner": [inner], "again": true});
+    let questions: AskedQuestions =
+        serde_json::from_value(questions).map_err(|error| Problem(error.to_string()))?;
     let answer = Answer {
         key: "sure".into(),
         value: json!(null),
@@ -135,7 +127,7 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     let failed = TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into());
     let tasks = vec![
         finished(id, 0, &json!("done")),
-        ended(id, 1, TaskOutcome::Asked(AskedQuestions(questions))),
+        ended(id, 1, TaskOutcome::Asked(questions)),
         ended(id, 2, failed),
         ended(id, 3, TaskOutcome::Ran(payload(&json!("ran")))),
         TaskRecord {
@@ -392,7 +384,7 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
 }
 
 async fn formats_and_versions_come_back(world: &World<'_>) -> Result<(), Problem> {
-    use super::super::{Encoded, EntryRecord, Payload};
+    use langgraph::checkpoint::{Encoded, EntryRecord, Payload};
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;

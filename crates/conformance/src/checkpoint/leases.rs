@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::super::{Checkpointer, ThreadFilter, Usage};
 use super::log::Log;
 use super::{Problem, World, holds, same};
+use langgraph::checkpoint::{Checkpointer, ThreadFilter, Usage};
 
 super::cases! {
     a_lease_keeps_others_out,

@@ -1,0 +1,125 @@
+//! What stands in columns.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use langgraph::checkpoint::{CheckpointError, CheckpointId, ListOptions, Source};
+use serde_json::Value;
+
+use crate::rows::Row;
+
+/// The numbers of databases have signs; none of ours gets that large.
+pub fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number that was stored as [`signed`] makes it.
+pub fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// How a source is stored.
+pub fn source_text(source: Source) -> &'static str {
+    match source {
+        Source::Input => "input",
+        Source::Loop => "loop",
+        Source::Update => "update",
+        Source::Fork => "fork",
+    }
+}
+
+fn source_of(text: &str) -> Option<Source> {
+    [Source::Input, Source::Loop, Source::Update, Source::Fork]
+        .into_iter()
+        .find(|known| source_text(*known) == text)
+}
+
+/// How the metadata of a checkpoint is stored; nothing when there is none.
+///
+/// # Errors
+///
+/// None: it is JSON.
+pub fn metadata_text(
+    metadata: &BTreeMap<String, Value>,
+) -> Result<Option<String>, CheckpointError> {
+    let text = (!metadata.is_empty()).then(|| serde_json::to_string(metadata));
+    text.transpose().map_err(CheckpointError::storage)
+}
+
+/// A checkpoint as its columns say it, for whoever lists them.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::checkpoint::{CheckpointId, ListOptions};
+/// use langgraph_sql::Listed;
+///
+/// # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+/// let id = CheckpointId::after(None);
+/// let listed = Listed { id, step: 1, source: "loop", metadata: Some(r#"{"user":"Ada"}"#) };
+/// assert!(listed.is_wanted(&ListOptions::new().metadata("user", "Ada"))?);
+/// assert!(!listed.is_wanted(&ListOptions::new().steps(2..=3))?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// The checkpoint.
+    pub id: CheckpointId,
+    /// The superstep.
+    pub step: i64,
+    /// What made it, as [`source_text`] says it.
+    pub source: &'a str,
+    /// What the caller noted, as [`metadata_text`] says it.
+    pub metadata: Option<&'a str>,
+}
+
+impl Listed<'_> {
+    /// True when the options want it.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`] when a column cannot be read.
+    pub fn is_wanted(&self, options: &ListOptions) -> Result<bool, CheckpointError> {
+        let Self { id, source, .. } = *self;
+        let corrupt = CheckpointError::Corrupt;
+        let found = source_of(source).ok_or_else(|| {
+            corrupt(format!(
+                "checkpoint `{id}` has the unknown source `{source}`"
+            ))
+        })?;
+        // What is not asked for is not read.
+        let metadata = self.metadata.filter(|_| !options.metadata.is_empty());
+        let metadata = metadata.map_or_else(|| Ok(BTreeMap::new()), serde_json::from_str);
+        let metadata = metadata.map_err(|error| {
+            corrupt(format!(
+                "the metadata of checkpoint `{id}` cannot be read: {error}"
+            ))
+        })?;
+        Ok(options.wants(id, self.step, found, &metadata))
+    }
+}
+
+/// The number of the last row of each checkpoint, counted from the first of `rows`.
+pub fn last_rows(rows: &[Row]) -> HashMap<CheckpointId, i64> {
+    let numbered = rows.iter().zip(0..);
+    numbered
+        .map(|(row, number)| (row.checkpoint, number))
+        .collect()
+}
+
+/// The names of formats that have been read: there are few, so each is made once.
+#[derive(Clone, Debug, Default)]
+pub struct FormatNames(Vec<Arc<str>>);
+
+impl FormatNames {
+    /// That name.
+    pub fn get(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.0.iter().find(|known| ***known == *name) {
+            return Arc::clone(known);
+        }
+        let new = Arc::<str>::from(name);
+        self.0.push(Arc::clone(&new));
+        new
+    }
+}

@@ -1,0 +1,13 @@
+//! What savers in SQL databases share: records as rows, the chain of a checkpoint, the form of
+//! columns.
+//!
+//! A saver that keeps bytes of any kind can use [`rows`] alone.
+
+mod chain;
+mod column;
+mod name;
+pub mod rows;
+
+pub use chain::{Link, LinkFinder, Links};
+pub use column::{FormatNames, Listed, last_rows, metadata_text, signed, source_text, unsigned};
+pub use name::LogName;

@@ -1,0 +1,78 @@
+//! Names of logs.
+
+use langgraph::checkpoint::{CheckpointError, ThreadKey};
+
+/// The name of a log, as it is stored.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::checkpoint::ThreadKey;
+/// use langgraph_sql::LogName;
+///
+/// # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+/// let name = LogName::of(&ThreadKey::root("t"))?;
+/// assert_eq!(name.namespace, LogName::ROOT);
+/// assert_eq!(name.key()?, ThreadKey::root("t"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogName {
+    /// The thread.
+    pub thread: String,
+    /// The labels of the namespace as JSON: they stay apart whatever they hold.
+    pub namespace: String,
+}
+
+impl LogName {
+    /// The namespace of the root graph's log.
+    pub const ROOT: &str = "[]";
+
+    /// The name of that log.
+    ///
+    /// # Errors
+    ///
+    /// None: labels are text.
+    pub fn of(key: &ThreadKey) -> Result<Self, CheckpointError> {
+        let namespace = serde_json::to_string(&key.namespace);
+        Ok(Self {
+            thread: key.thread.clone(),
+            namespace: namespace.map_err(CheckpointError::storage)?,
+        })
+    }
+
+    /// The log of that name.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`] when the namespace is none.
+    pub fn key(self) -> Result<ThreadKey, CheckpointError> {
+        let Self { thread, namespace } = self;
+        let labels = serde_json::from_str(&namespace).map_err(|error| {
+            CheckpointError::Corrupt(format!("`{namespace}` is no namespace: {error}"))
+        });
+        Ok(ThreadKey {
+            thread,
+            namespace: labels?,
+        })
+    }
+
+    /// The logs of a thread by their namespaces, in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`key`](Self::key).
+    pub fn keys(
+        thread: &str,
+        namespaces: impl IntoIterator<Item = String>,
+    ) -> Result<Vec<ThreadKey>, CheckpointError> {
+        let keys = namespaces.into_iter().map(|namespace| {
+            let thread = thread.to_owned();
+            Self { thread, namespace }.key()
+        });
+        let mut keys: Vec<_> = keys.collect::<Result<_, _>>()?;
+        keys.sort();
+        Ok(keys)
+    }
+}
