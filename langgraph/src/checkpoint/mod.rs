@@ -20,6 +20,7 @@ mod payload;
 mod record;
 mod saver;
 mod snapshot;
+mod task_fold;
 mod wire;
 
 pub use attach::{ByBytes, ByValue, Keeps, KeepsBytes, KeepsValues, Saver};
@@ -46,4 +47,5 @@ pub use saver::{
     Checkpointer, Durability, ListOptions, SaverFuture, SeePast, ThreadFilter, ThreadInfo, Usage,
 };
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
+pub(crate) use task_fold::{TaskFold, fold_tasks};
 pub(crate) use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};

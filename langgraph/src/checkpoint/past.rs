@@ -1,7 +1,7 @@
 //! What the state of a checkpoint is made of, without the rest of what is stored.
 
-use super::{Chain, Head, Payload, Stored, TaskOutcome, TaskRecord};
-use crate::graph::START;
+use super::task_fold::fold_tasks;
+use super::{Chain, Head, Payload, Stored};
 
 /// A part of what a state is made of: the last snapshot, and then what was written, in order.
 #[derive(Clone, Debug)]
@@ -53,11 +53,12 @@ impl Past {
         snapshot.cloned().map(Self::Snapshot).for_each(&mut *see);
         entries.for_each(|entry| see(Self::Entry(entry.writes.clone())));
         if with_tasks {
-            let mut tasks = written(stored);
-            if tasks.len() > 1 {
-                see(Self::Tasks(tasks));
+            let tasks = fold_tasks(stored).into_iter();
+            let mut written: Vec<_> = tasks.filter_map(|task| task.written().cloned()).collect();
+            if written.len() > 1 {
+                see(Self::Tasks(written));
             } else {
-                tasks.pop().map(Self::Task).into_iter().for_each(see);
+                written.pop().map(Self::Task).into_iter().for_each(see);
             }
         }
     }
@@ -73,46 +74,4 @@ impl Chain {
         }
         Standing::new(self.head, self.records.pop())
     }
-}
-
-/// What has come of a task so far.
-#[derive(Default)]
-struct Written<'a> {
-    finished: Option<&'a Payload>,
-    ran: Option<&'a Payload>,
-}
-
-/// What the tasks of a checkpoint wrote, in their order.
-fn written(stored: &Stored) -> Vec<Payload> {
-    let mut tasks: Vec<Written<'_>> = Vec::new();
-    for TaskRecord { task, outcome, .. } in &stored.tasks {
-        let Some(outcome) = outcome else { continue };
-        if tasks.len() <= *task {
-            tasks.resize_with(*task + 1, Written::default);
-        }
-        let Some(written) = tasks.get_mut(*task) else {
-            continue;
-        };
-        match outcome {
-            TaskOutcome::Finished(done) => {
-                *written = Written {
-                    finished: Some(done),
-                    ran: None,
-                }
-            }
-            TaskOutcome::Ran(done) => written.ran = Some(done),
-            // START's input is there before its routers are asked.
-            TaskOutcome::Asked(_) => written.ran = written.finished.take().or(written.ran),
-            TaskOutcome::Failed(_) => {
-                let spec = stored.checkpoint.tasks.get(*task);
-                if spec.is_none_or(|spec| &*spec.node != START) {
-                    written.finished = None;
-                }
-            }
-        }
-    }
-    let written = tasks.into_iter();
-    written
-        .filter_map(|task| task.finished.or(task.ran).cloned())
-        .collect()
 }

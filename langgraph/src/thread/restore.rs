@@ -66,7 +66,7 @@ impl<S: State> Loaded<S> {
         for (index, task) in self.tasks.into_iter().enumerate() {
             let waits = task.waits();
             // START goes its way again; until that fails again it is finished.
-            if let (Some(_), Some(Outcome::Finished(done))) = (&task.lost_way, &task.outcome)
+            if let (Some(_), Some(Outcome::Finished(done))) = (&task.routing_error, &task.outcome)
                 && let Some(recorder) = &mut engine.observer.recorder
             {
                 recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;

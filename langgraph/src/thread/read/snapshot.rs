@@ -102,7 +102,7 @@ impl<S: State> Loaded<S> {
             let interrupts = task.questions(&base, index, namespace, all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
             let (result, error) = match task.outcome {
-                _ if task.lost_way.is_some() => (None, task.lost_way),
+                _ if task.routing_error.is_some() => (None, task.routing_error),
                 Some(Outcome::Finished(_)) if !has_run => (None, None),
                 Some(Outcome::Finished(done)) => (Some(done.output.writes.into_vec()), None),
                 Some(Outcome::Failed(error)) => (None, Some(error)),

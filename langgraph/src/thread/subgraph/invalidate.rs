@@ -7,6 +7,7 @@ use super::resolve::{Around, Resolved};
 use crate::AgentError;
 use crate::checkpoint::{
     AskedQuestions, Batch, CheckpointError, Checkpointer, Stored, TaskOutcome, TaskRecord,
+    fold_tasks,
 };
 use crate::node::Questions;
 
@@ -92,18 +93,13 @@ async fn mark(
 
 /// What a task has asked and got no answer to, if that is how it has ended.
 fn open(stored: &Stored, task: usize) -> Option<Questions> {
-    let mut open = None;
-    for record in stored.tasks.iter().filter(|record| record.task == task) {
-        match &record.outcome {
-            Some(TaskOutcome::Asked(AskedQuestions(questions))) => open = Some(questions.clone()),
-            Some(_) => open = None,
-            None => {}
-        }
-        if let Some(Questions { own, inner, .. }) = &mut open {
-            let answered = |key: &str| record.answers.iter().any(|answer| answer.key == *key);
-            *own = own.take().filter(|own| !answered(&own.key));
-            inner.retain(|question| !answered(&question.id));
-        }
-    }
-    open
+    let folded = fold_tasks(stored).into_iter().nth(task)?;
+    let Some(TaskOutcome::Asked(AskedQuestions(questions))) = folded.outcome else {
+        return None;
+    };
+    let mut open = questions.clone();
+    let answered = |key: &str| folded.answers.iter().any(|answer| answer.key == *key);
+    open.own = open.own.filter(|own| !answered(&own.key));
+    open.inner.retain(|question| !answered(&question.id));
+    Some(open)
 }

@@ -566,7 +566,7 @@ async fn a_graph_in_a_node_that_was_renamed_is_found_by_either_name() {
             .iter()
             .find(|s| s.next.iter().any(|n| &**n == "middle"))
             .unwrap();
-        let then = deep.clone().at(called.id);
+        let then = inside_at(&graph, called.id, ["middle", "inner"]);
         let first = then.history().await.unwrap().pop().unwrap();
         then.at(first.id)
             .update(wrote("anew"))
