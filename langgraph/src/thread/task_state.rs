@@ -24,7 +24,7 @@ pub(crate) struct TaskState<S: State> {
     /// START's routers failed; the input that it has taken up is kept all the same.
     pub(super) routing_error: Option<String>,
     /// What the node did, when it is its routers that have asked.
-    pub(crate) ran: Option<Finished<S>>,
+    pub(super) ran: Option<Finished<S>>,
     /// The graph that its node is, when it has been looked at.
     pub(super) inside: Option<InnerSnapshot>,
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state, whatever that is
 
 mod going_back;
+mod handle;
 mod inside;
 mod subgraphs;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::path::SubgraphPath;
-use super::resolve::Resolved;
+use super::resolve::{Around, Resolved};
 use crate::checkpoint::{
     Batch, CheckpointError, CheckpointId, Checkpointer, Stored, TaskOutcome, ThreadKey,
 };
@@ -44,7 +44,9 @@ pub(super) async fn copy_logs(
     let (Some(root), Some(first)) = (way.around.first(), path.nodes().first()) else {
         return Ok(None);
     };
-    if root.joined_in {
+    // What a graph on the way keeps from call to call is not a part of any copy.
+    let per_call = |pair: &[Around]| matches!(pair, [outer, inner] if inner.key == outer.below);
+    if root.joined_in || !way.around.windows(2).all(per_call) {
         return Ok(None);
     }
     let fork = Fork {

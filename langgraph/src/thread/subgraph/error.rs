@@ -87,7 +87,7 @@ pub enum SubgraphError {
     },
     /// The graph has ended, and nothing waits for it.
     #[error(
-        "the graph in node `{path}` has ended on thread `{thread}`, so a change of it would have no effect; go back to a checkpoint of the thread in which it is pending, with `.at(..)`"
+        "the graph in node `{path}` has ended on thread `{thread}`, so a change of it would have no effect; go back to a checkpoint of the thread in which it is pending, with `graph.thread({thread:?}).at(..).subgraph(..)`"
     )]
     Ended {
         /// The thread.
@@ -97,7 +97,7 @@ pub enum SubgraphError {
     },
     /// A checkpoint of the thread says nothing about a graph that is kept from call to call.
     #[error(
-        "the graph in node `{path}` is kept from call to call (`Persistence::PerThread`), beside the checkpoints of thread `{thread}`; without `.at(..)`, go back by checkpoints of its own"
+        "the graph in node `{path}` is kept from call to call (`Persistence::PerThread`), beside the checkpoints of thread `{thread}`; go back by checkpoints of its own: `graph.thread({thread:?}).subgraph(..)?.at(..)`"
     )]
     NotOfACheckpoint {
         /// The thread.

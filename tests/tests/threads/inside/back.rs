@@ -138,6 +138,95 @@ async fn a_change_two_graphs_deep_copies_what_is_in_between() {
 }
 
 #[tokio::test]
+async fn a_graph_inside_a_graph_inside_is_reached_step_by_step() {
+    for Opened { saver, .. } in savers().await {
+        let graph = nested(&saver);
+        graph.thread("t").run(()).await.unwrap();
+        let mid = inside(&graph, "mid");
+        let deep = mid.subgraph::<Vec2>("inner").unwrap();
+        assert_eq!(log_of(&deep).await, ["before", "first"]);
+        let error = mid.subgraph::<Vec2>("iner").unwrap_err().to_string();
+        assert!(error.contains("on the way `mid/iner`"), "{error}");
+        let error = deep.update(wrote("x")).as_node("nobody").await;
+        assert!(error.is_err());
+
+        graph.thread("t").resume("own", "mine").await.unwrap();
+        graph.thread("t").answer("yes").await.unwrap();
+        // Back in the thread, and in each graph on the way.
+        let called = before(&graph, "mid").await;
+        let mid = inside_at(&graph, called, "mid");
+        let history = mid.history().await.unwrap();
+        let begun = history.iter().find(|s| s.step == 0).unwrap();
+        let deep = mid.at(begun.id).subgraph::<Vec2>("inner").unwrap();
+        let history = deep.history().await.unwrap();
+        let asked = history
+            .iter()
+            .find(|s| s.next.iter().any(|n| &**n == "ask"))
+            .unwrap();
+        deep.at(asked.id)
+            .update(wrote("outside"))
+            .as_node("ask")
+            .await
+            .unwrap();
+        graph.thread("t").proceed().await.unwrap();
+        let state = graph.thread("t").answer("again").await.unwrap();
+        assert_eq!(
+            state.finished().unwrap().log,
+            ["before", "first", "outside", "last", "own: again", "after"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_of_a_graph_inside_is_named_on_the_way_to_one_inside_it() {
+    for Opened { saver, .. } in savers().await {
+        // `mid` calls `inner` twice, one call after the other.
+        let mut mid = StateGraph::<Vec2>::new();
+        mid.add_node("inner", inner())
+            .add_node("again", asking("again"));
+        mid.add_sequence(&["inner", "again"]).add_conditional_edges(
+            "again",
+            |s: &Vec2| if s.log.len() < 8 { "more" } else { "enough" },
+            [("more", "inner"), ("enough", END)],
+        );
+        let graph = around_mid(compiled(&mid), &saver);
+        let thread = graph.thread("t");
+        thread.run(()).await.unwrap();
+        for answer in ["one", "more", "two"] {
+            thread.answer(answer).await.unwrap();
+        }
+        let mid = inside(&graph, "mid");
+        // The second call is the newest.
+        let newest = mid.subgraph::<Vec2>("inner").unwrap();
+        assert_eq!(log_of(&newest).await.len(), 8);
+        let history = mid.history().await.unwrap();
+        let first = history
+            .iter()
+            .rev()
+            .find(|s| s.next.iter().any(|n| &**n == "inner"))
+            .unwrap();
+        let then = mid.at(first.id).subgraph::<Vec2>("inner").unwrap();
+        assert_eq!(
+            log_of(&then).await,
+            ["before", "first", "a: one", "last"],
+            "the first call"
+        );
+        // It is changed in a copy of what is around it, up to that call.
+        let checkpoints = thread.history().await.unwrap().len();
+        then.update(wrote("outside")).as_node("ask").await.unwrap();
+        assert_eq!(thread.history().await.unwrap().len(), checkpoints + 1);
+        thread.proceed().await.unwrap();
+        assert_eq!(open_questions(&graph).await, ["again"]);
+        let state = thread.state_with_subgraphs().await.unwrap().unwrap();
+        let mid = state.tasks[0].inside::<Vec2>().unwrap();
+        assert_eq!(
+            mid.values.log,
+            ["before", "first", "a: one", "last", "outside", "last"]
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_copied_thread_has_graphs_of_its_own() {
     for Opened { saver, .. } in savers().await {
         let graph = around(inner(), &saver);

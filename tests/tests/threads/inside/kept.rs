@@ -151,3 +151,29 @@ async fn no_checkpoint_of_the_thread_says_where_it_stood() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_graph_inside_an_older_call_of_it_is_shown_but_not_changed() {
+    for Opened { saver, .. } in savers().await {
+        let mut mid = StateGraph::<Vec2>::new();
+        mid.add_node("inner", inner()).add_sequence(&["inner"]);
+        let graph = around_mid(expert(compiled(&mid)), &saver);
+        let thread = graph.thread("t");
+        thread.run(()).await.unwrap();
+        let mid = inside(&graph, "mid");
+        let first = mid.state().await.unwrap().unwrap().id;
+        thread.answer("yes").await.unwrap();
+        thread.run(()).await.unwrap();
+
+        let then = mid.at(first).subgraph::<Vec2>("inner").unwrap();
+        let log = log_of(&then).await;
+        assert_eq!(log[log.len() - 2..], ["a: yes", "last"]);
+        let logs = saver.logs("t").await.unwrap();
+        let error = then.update(wrote("x")).await.unwrap_err();
+        assert!(
+            matches!(error, AgentError::Subgraph(SubgraphError::Ended { .. })),
+            "{error}"
+        );
+        assert_eq!(saver.logs("t").await.unwrap(), logs);
+    }
+}
