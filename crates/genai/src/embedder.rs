@@ -4,7 +4,7 @@ use std::fmt;
 
 use genai::embed::EmbedRequest;
 use langgraph_agent::ModelError;
-use langgraph_store::{EmbedError, EmbedFuture, Embedder};
+use langgraph_store::{EmbedError, Embedder, async_trait};
 
 use crate::{GenaiModel, Model, error};
 
@@ -70,13 +70,14 @@ impl GenaiEmbedder {
     }
 }
 
+#[async_trait]
 impl Embedder for GenaiEmbedder {
     fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
-        Box::pin(self.vectors(texts))
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.vectors(texts).await
     }
 }
 

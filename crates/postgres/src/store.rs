@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
+use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreOptions, async_trait};
 
 use crate::{Database, PostgresError};
 
@@ -74,45 +74,42 @@ impl PostgresStore {
     }
 }
 
+#[async_trait]
 impl Store for PostgresStore {
-    fn batch(&self, ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
-        Box::pin(async move {
-            let ops = self.options.prepare(ops).await?;
-            let now = self.options.now();
-            let writes = |op: &Prepared| matches!(op, Prepared::Put { .. } | Prepared::Delete(_));
-            // Shared with the future of each attempt.
-            let ops: Arc<[Prepared]> = ops.into();
-            if ops.iter().any(writes) {
-                let job = self.database.transaction(|transaction| {
-                    let ops = Arc::clone(&ops);
-                    Box::pin(async move {
-                        let answers = items::run(transaction, &ops, now).await?;
-                        items::sweep(transaction, now, Some(64)).await?;
-                        Ok(answers)
-                    })
-                });
-                return job.await.map_err(Fault::into_error);
-            }
-            let job = self.database.snapshot(|transaction| {
+    async fn batch(&self, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
+        let ops = self.options.prepare(ops).await?;
+        let now = self.options.now();
+        let writes = |op: &Prepared| matches!(op, Prepared::Put { .. } | Prepared::Delete(_));
+        // Shared with the future of each attempt.
+        let ops: Arc<[Prepared]> = ops.into();
+        if ops.iter().any(writes) {
+            let job = self.database.transaction(|transaction| {
                 let ops = Arc::clone(&ops);
-                Box::pin(async move { items::read(transaction, &ops, now).await })
+                Box::pin(async move {
+                    let answers = items::run(transaction, &ops, now).await?;
+                    items::sweep(transaction, now, Some(64)).await?;
+                    Ok(answers)
+                })
             });
-            let (answers, renewals) = job.await.map_err(Fault::into_error)?;
-            if !renewals.is_empty() {
-                let client = self.database.client().await?;
-                let renewed = items::renew(&client, &renewals, now).await;
-                renewed.map_err(Fault::into_error)?;
-            }
-            Ok(answers)
-        })
+            return job.await.map_err(Fault::into_error);
+        }
+        let job = self.database.snapshot(|transaction| {
+            let ops = Arc::clone(&ops);
+            Box::pin(async move { items::read(transaction, &ops, now).await })
+        });
+        let (answers, renewals) = job.await.map_err(Fault::into_error)?;
+        if !renewals.is_empty() {
+            let client = self.database.client().await?;
+            let renewed = items::renew(&client, &renewals, now).await;
+            renewed.map_err(Fault::into_error)?;
+        }
+        Ok(answers)
     }
 
-    fn sweep(&self) -> StoreFuture<'_, usize> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            let swept = items::sweep(&client, self.options.now(), None).await;
-            swept.map_err(Fault::into_error)
-        })
+    async fn sweep(&self) -> Result<usize, StoreError> {
+        let client = self.database.client().await?;
+        let swept = items::sweep(&client, self.options.now(), None).await;
+        swept.map_err(Fault::into_error)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What the chunks of a stream are.
 
+use langgraph::message::{MessageAccumulator, MessageChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use langgraph::message::{MessageAccumulator, MessageChunk};
 
 /// What the chunks of a stream are, and so how they are put together.
 ///

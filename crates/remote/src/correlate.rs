@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use langgraph::node::NodeError;
 use tokio::sync::mpsc;
 
 use crate::recent::Recent;
 use crate::reply::Ending;
 use crate::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
-use langgraph::node::NodeError;
 
 /// How many requests that are over are remembered, to tell a late answer from one to nothing.
 const REMEMBERED: usize = 4_096;

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use langgraph::checkpoint::Json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{AgentId, RemoteError, RequestId, StreamId};
-use langgraph::checkpoint::Json;
 
 /// One thing that an agent sends another.
 ///

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use crate::{AgentId, ErrorCode, RequestId, StreamError};
 use langgraph::Failure;
 use langgraph::checkpoint::FormatError;
 use langgraph::node::NodeError;
+
+use crate::{AgentId, ErrorCode, RequestId, StreamError};
 
 /// Why a call of a remote agent failed.
 ///

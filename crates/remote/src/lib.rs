@@ -84,6 +84,9 @@ mod reply;
 mod serve;
 mod transport;
 
+/// What an `impl` of [`Transport`] carries, so that its methods are `async fn`.
+pub use async_trait::async_trait;
+
 pub use assemble::{Assembled, StreamAssembler, StreamError, StreamLimits};
 pub use boundary::InvokeBoundary;
 pub use content::StreamContent;

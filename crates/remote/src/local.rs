@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_core::Stream;
-use futures_core::future::BoxFuture;
 use langgraph::NoRuntime;
 use tokio::time::Sleep;
 
@@ -112,23 +112,22 @@ impl LocalNetwork {
     }
 }
 
+#[async_trait]
 impl Transport for LocalNetwork {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-        Box::pin(async move {
-            let agent = self.find(&request.to)?;
-            if let Some(limit) = request.timeout {
-                NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))
-                    .map_err(RemoteError::connection)?;
-            }
-            let deadline = request
-                .timeout
-                .map(|limit| (Box::pin(tokio::time::sleep(limit)), limit));
-            Ok(ReplyStream::new(Delivery {
-                reply: Some(agent.handle(request)),
-                ending: Ending::default(),
-                deadline,
-            }))
-        })
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+        let agent = self.find(&request.to)?;
+        if let Some(limit) = request.timeout {
+            NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))
+                .map_err(RemoteError::connection)?;
+        }
+        let deadline = request
+            .timeout
+            .map(|limit| (Box::pin(tokio::time::sleep(limit)), limit));
+        Ok(ReplyStream::new(Delivery {
+            reply: Some(agent.handle(request)),
+            ending: Ending::default(),
+            deadline,
+        }))
     }
 }
 

@@ -7,6 +7,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use langgraph::NoRuntime;
+use langgraph::message::MessageChunk;
+use langgraph::node::{Context, IntoOutput, Node, NodeError, NodeRun, Output};
+use langgraph::state::State;
+use langgraph::stream::Mode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,11 +23,6 @@ use crate::{
     AgentEnvelope, AgentId, EnvelopeBody, RemoteError, RequestId, StreamContent, StreamLimits,
     Transport,
 };
-use langgraph::NoRuntime;
-use langgraph::message::MessageChunk;
-use langgraph::node::{Context, IntoOutput, Node, NodeError, NodeRun, Output};
-use langgraph::state::State;
-use langgraph::stream::Mode;
 
 /// An agent somewhere else, to be a node of a graph.
 ///

@@ -3,6 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langgraph::graph::CompiledStateGraph;
+use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::run::{Outcome, Run, StreamOptions};
+use langgraph::state::State;
+use langgraph::stream::{EventKind, Mode};
+use langgraph::{AgentError, InvalidUpdate, WrittenBy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,13 +18,6 @@ use crate::{
     AgentEnvelope, AgentHandler, EnvelopeBody, ErrorCode, RemoteError, Replies, ReplyStream,
     StreamContent, StreamId,
 };
-use langgraph::AgentError;
-use langgraph::graph::CompiledStateGraph;
-use langgraph::node::{IntoOutput, NodeError, Output};
-use langgraph::run::{Outcome, Run, StreamOptions};
-use langgraph::state::State;
-use langgraph::stream::{EventKind, Mode};
-use langgraph::{InvalidUpdate, WrittenBy};
 
 /// Serves `graph` as an agent: each request is a run of its own, whose input `input` makes of the
 /// request, and whose reply `reply` makes of the final state.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use futures_core::future::BoxFuture;
+use async_trait::async_trait;
 
 use crate::{AgentEnvelope, RemoteError, ReplyStream};
 
 /// Carries a request to an agent and brings its reply.
+///
+/// Implementations carry [`#[async_trait]`](macro@crate::async_trait).
 ///
 /// [`LocalNetwork`](crate::LocalNetwork) is the one inside a process. One that goes over a network
 /// keeps its open requests in a [`Correlator`](crate::Correlator).
@@ -17,18 +19,16 @@ use crate::{AgentEnvelope, RemoteError, ReplyStream};
 /// # Examples
 ///
 /// ```
-/// use futures_core::future::BoxFuture;
-/// use langgraph_remote::{AgentEnvelope, EnvelopeBody, RemoteError, ReplyStream, Transport};
+/// use langgraph_remote::{AgentEnvelope, EnvelopeBody, RemoteError, ReplyStream, Transport, async_trait};
 ///
 /// /// Everybody answers with their own name.
 /// struct Echo;
 ///
+/// #[async_trait]
 /// impl Transport for Echo {
-///     fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-///         Box::pin(async move {
-///             let body = EnvelopeBody::complete(&request.to)?;
-///             Ok(ReplyStream::once(request.reply(body)))
-///         })
+///     async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+///         let body = EnvelopeBody::complete(&request.to)?;
+///         Ok(ReplyStream::once(request.reply(body)))
 ///     }
 /// }
 ///
@@ -39,6 +39,7 @@ use crate::{AgentEnvelope, RemoteError, ReplyStream};
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait Transport: Send + Sync + 'static {
     /// Sends `request` on its way.
     ///
@@ -46,17 +47,19 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// When it cannot be sent: nobody of that name, no connection. What goes wrong later is an
     /// item of the stream.
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>>;
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError>;
 }
 
+#[async_trait]
 impl<T: Transport + ?Sized> Transport for Arc<T> {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-        (**self).request(request)
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+        (**self).request(request).await
     }
 }
 
+#[async_trait]
 impl<T: Transport + ?Sized> Transport for Box<T> {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-        (**self).request(request)
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+        (**self).request(request).await
     }
 }

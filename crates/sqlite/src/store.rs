@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreFuture, StoreOptions};
+use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreOptions, async_trait};
 
 use crate::{Database, SqliteError};
 
@@ -78,38 +78,35 @@ impl SqliteStore {
     }
 }
 
+#[async_trait]
 impl Store for SqliteStore {
-    fn batch(&self, ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
-        Box::pin(async move {
-            let ops = self.options.prepare(ops).await?;
-            let now = self.options.now();
-            let writes = |op: &Prepared| matches!(op, Prepared::Put { .. } | Prepared::Delete(_));
-            if ops.iter().any(writes) {
-                let job = move |connection: &rusqlite::Connection| {
-                    let answers = items::run(connection, ops, now)?;
-                    items::sweep(connection, now, Some(64))?;
-                    Ok(answers)
-                };
-                return self.database.write(job).await.map_err(Fault::into_error);
-            }
-            let job = move |connection: &rusqlite::Connection| items::read(connection, ops, now);
-            let (answers, renewals) = self.database.read(job).await.map_err(Fault::into_error)?;
-            if !renewals.is_empty() {
-                let job = move |connection: &rusqlite::Connection| {
-                    items::renew(connection, &renewals, now)
-                };
-                self.database.write(job).await.map_err(Fault::into_error)?;
-            }
-            Ok(answers)
-        })
+    async fn batch(&self, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
+        let ops = self.options.prepare(ops).await?;
+        let now = self.options.now();
+        let writes = |op: &Prepared| matches!(op, Prepared::Put { .. } | Prepared::Delete(_));
+        if ops.iter().any(writes) {
+            let job = move |connection: &rusqlite::Connection| {
+                let answers = items::run(connection, ops, now)?;
+                items::sweep(connection, now, Some(64))?;
+                Ok(answers)
+            };
+            return self.database.write(job).await.map_err(Fault::into_error);
+        }
+        let job = move |connection: &rusqlite::Connection| items::read(connection, ops, now);
+        let (answers, renewals) = self.database.read(job).await.map_err(Fault::into_error)?;
+        if !renewals.is_empty() {
+            let job =
+                move |connection: &rusqlite::Connection| items::renew(connection, &renewals, now);
+            self.database.write(job).await.map_err(Fault::into_error)?;
+        }
+        Ok(answers)
     }
 
-    fn sweep(&self) -> StoreFuture<'_, usize> {
+    async fn sweep(&self) -> Result<usize, StoreError> {
         let now = self.options.now();
-        Box::pin(async move {
-            let job = move |connection: &rusqlite::Connection| items::sweep(connection, now, None);
-            self.database.write(job).await.map_err(Fault::into_error)
-        })
+
+        let job = move |connection: &rusqlite::Connection| items::sweep(connection, now, None);
+        self.database.write(job).await.map_err(Fault::into_error)
     }
 }
 

@@ -1,53 +1,51 @@
 //! Texts as vectors, for searches by meaning.
 
 use std::error::Error;
-use std::future::Future;
-use std::pin::Pin;
+
+use async_trait::async_trait;
 
 use crate::StoreError;
-
-/// What an embedder's methods return: a vector for each text, in their order.
-pub type EmbedFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>, EmbedError>> + Send + 'a>>;
 
 /// What an embedder fails with.
 pub type EmbedError = Box<dyn Error + Send + Sync>;
 
 /// Turns texts into vectors, such that texts that mean similar things get vectors of similar
-/// direction: an embedding model.
+/// direction: an embedding model. Implementations carry
+/// [`#[async_trait]`](macro@crate::async_trait).
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph_store::{EmbedFuture, Embedder};
+/// use langgraph_store::{EmbedError, Embedder, async_trait};
 ///
 /// /// Counts vowels: not a good model.
 /// struct Vowels;
 ///
+/// #[async_trait]
 /// impl Embedder for Vowels {
 ///     fn dimensions(&self) -> usize {
 ///         5
 ///     }
 ///
-///     fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
+///     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
 ///         let count = |text: &String| {
 ///             ['a', 'e', 'i', 'o', 'u'].map(|vowel| text.matches(vowel).count() as f32).to_vec()
 ///         };
-///         let vectors = texts.iter().map(count).collect();
-///         Box::pin(async move { Ok(vectors) })
+///         Ok(texts.iter().map(count).collect())
 ///     }
 /// }
 /// ```
+#[async_trait]
 pub trait Embedder: Send + Sync + 'static {
     /// How long its vectors are.
     fn dimensions(&self) -> usize;
 
-    /// Embeds what is stored.
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a>;
+    /// Embeds what is stored: a vector for each text, in their order.
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
     /// Embeds what is searched for. Some models want to know the difference.
-    fn embed_queries<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
-        self.embed(texts)
+    async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.embed(texts).await
     }
 }
 
@@ -90,14 +88,14 @@ fn fnv(text: &str) -> u64 {
     })
 }
 
+#[async_trait]
 impl Embedder for HashingEmbedder {
     fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
-        let vectors = texts.iter().map(|text| self.vector(text)).collect();
-        Box::pin(std::future::ready(Ok(vectors)))
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 }
 
@@ -183,13 +181,14 @@ mod tests {
 
     struct Fixed(usize, Vec<Vec<f32>>);
 
+    #[async_trait]
     impl Embedder for Fixed {
         fn dimensions(&self) -> usize {
             self.0
         }
 
-        fn embed<'a>(&'a self, _: &'a [String]) -> EmbedFuture<'a> {
-            Box::pin(async { Ok(self.1.clone()) })
+        async fn embed(&self, _: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+            Ok(self.1.clone())
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
+use std::pin::Pin;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     Answer, Delete, FieldPath, Filter, Get, Indexing, Item, Label, ListNamespaces, Namespace, Op,
-    Put, Search, Store, StoreError, StoreFuture, Ttl,
+    Put, Search, Store, StoreError, Ttl,
 };
 
 /// How programs call a store: each method gives a [`Request`] that is awaited, after setting
@@ -223,6 +224,9 @@ impl<St: ?Sized> Request<'_, St, ListNamespaces> {
         self.set(|list| list.offset = namespaces)
     }
 }
+
+/// What a [`Request`] becomes when it is awaited.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// What can be asked of a store, with the type of its answer.
 trait Asked: Into<Op> {

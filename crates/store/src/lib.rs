@@ -95,18 +95,19 @@ mod op;
 mod options;
 mod path;
 
+/// What an `impl` of [`Store`] or [`Embedder`] carries, so that its methods are `async fn`.
+pub use async_trait::async_trait;
+
 pub use attach::{ContextExt, WithStore};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use embed::{EmbedError, EmbedFuture, Embedder, HashingEmbedder, similarity};
+pub use embed::{EmbedError, Embedder, HashingEmbedder, similarity};
 pub use error::StoreError;
-pub use ext::{Request, StoreExt};
+pub use ext::{Request, StoreExt, StoreFuture};
 pub use filter::{Bound, Filter, Scalar, Test};
 pub use item::Item;
 pub use memory::MemoryStore;
 pub use namespace::{Label, Namespace};
-pub use op::{
-    Answer, Delete, Get, Indexing, ListNamespaces, Op, Put, Search, Store, StoreFuture, Ttl,
-};
+pub use op::{Answer, Delete, Get, Indexing, ListNamespaces, Op, Put, Search, Store, Ttl};
 pub use options::{Prepared, StoreOptions};
 pub use path::{FieldPath, Segment};
 

@@ -5,10 +5,11 @@ use std::fmt;
 use std::ops::Bound::{Included, Unbounded};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    Answer, Item, Namespace, Op, Prepared, Search, Store, StoreFuture, StoreOptions, similarity,
+    Answer, Item, Namespace, Op, Prepared, Search, Store, StoreError, StoreOptions, similarity,
 };
 
 /// Keeps values in memory, until the program ends: for tests, and for programs that do not last.
@@ -93,18 +94,17 @@ impl MemoryStore {
     }
 }
 
+#[async_trait]
 impl Store for MemoryStore {
-    fn batch(&self, ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
-        Box::pin(async move {
-            let prepared = self.options.prepare(ops).await?;
-            let now = self.options.now();
-            let mut items = self.items();
-            let answers = prepared.into_iter().map(|op| run(&mut items, op, now));
-            Ok(answers.collect())
-        })
+    async fn batch(&self, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
+        let prepared = self.options.prepare(ops).await?;
+        let now = self.options.now();
+        let mut items = self.items();
+        let answers = prepared.into_iter().map(|op| run(&mut items, op, now));
+        Ok(answers.collect())
     }
 
-    fn sweep(&self) -> StoreFuture<'_, usize> {
+    async fn sweep(&self) -> Result<usize, StoreError> {
         let now = self.options.now();
         let mut removed = 0;
         self.items().retain(|_, entries| {
@@ -113,7 +113,7 @@ impl Store for MemoryStore {
             removed += before - entries.len();
             !entries.is_empty()
         });
-        Box::pin(std::future::ready(Ok(removed)))
+        Ok(removed)
     }
 }
 

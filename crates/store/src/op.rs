@@ -1,23 +1,21 @@
 //! What a store is asked, and what it answers.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
+use async_trait::async_trait;
+use langgraph::checkpoint::Limits;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{FieldPath, Filter, Item, Label, Namespace, StoreError};
-use langgraph::checkpoint::Limits;
-
-/// What a store's methods return.
-pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Keeps values beyond threads. Programs call it through [`StoreExt`](crate::StoreExt).
 ///
 /// To write one, begin with [`StoreOptions::prepare`](crate::StoreOptions::prepare), which checks
-/// the operations, fills in the defaults and calls the embedder; and run
-/// `langgraph_conformance::store` on it.
+/// the operations, fills in the defaults and calls the embedder; write
+/// [`#[async_trait]`](macro@crate::async_trait) above the `impl`; and hold it to
+/// `langgraph_conformance::store`.
+#[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Does what it is asked, in that order, and answers each.
     ///
@@ -27,10 +25,10 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// When one of them cannot be done. Then none is.
-    fn batch(&self, ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>>;
+    async fn batch(&self, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError>;
 
     /// Removes what has expired, and says how many items that were.
-    fn sweep(&self) -> StoreFuture<'_, usize>;
+    async fn sweep(&self) -> Result<usize, StoreError>;
 }
 
 /// One thing that a store is asked.

@@ -11,7 +11,7 @@ use langgraph_conformance::store as conformance;
 use langgraph_store::prelude::*;
 use langgraph_store::{
     Answer, Filter, Indexing, Item, ManualClock, MemoryStore, Namespace, Op, Put, Search,
-    StoreError, StoreFuture, StoreOptions, Ttl,
+    StoreError, StoreOptions, Ttl, async_trait,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -247,18 +247,17 @@ struct Faulty {
     answered: Change<Answer>,
 }
 
+#[async_trait]
 impl Store for Faulty {
-    fn batch(&self, mut ops: Vec<Op>) -> StoreFuture<'_, Vec<Answer>> {
-        Box::pin(async move {
-            (self.asked)(&mut ops);
-            let mut answers = self.inner.batch(ops).await?;
-            (self.answered)(&mut answers);
-            Ok(answers)
-        })
+    async fn batch(&self, mut ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
+        (self.asked)(&mut ops);
+        let mut answers = self.inner.batch(ops).await?;
+        (self.answered)(&mut answers);
+        Ok(answers)
     }
 
-    fn sweep(&self) -> StoreFuture<'_, usize> {
-        self.inner.sweep()
+    async fn sweep(&self) -> Result<usize, StoreError> {
+        self.inner.sweep().await
     }
 }
 

@@ -1,7 +1,8 @@
 //! Items that live for a while.
 
-use super::{Problem, World, holds, same, secs};
 use langgraph_store::{Get, ListNamespaces, Op, Search, StoreExt, StoreOptions};
+
+use super::{Problem, World, holds, same, secs};
 
 super::cases! {
     what_has_expired_is_gone_without_a_sweep,

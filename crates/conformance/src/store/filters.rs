@@ -1,9 +1,9 @@
 //! Searches by what items hold.
 
+use langgraph_store::{FieldPath, Filter, Store, StoreError, StoreExt};
 use serde_json::{Value, json};
 
 use super::{Problem, World, refused, same};
-use langgraph_store::{FieldPath, Filter, Store, StoreError, StoreExt};
 
 super::cases! {
     filters_compare_within_a_kind,

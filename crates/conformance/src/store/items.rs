@@ -1,11 +1,11 @@
 //! Items one by one, and batches.
 
-use serde_json::{Value, json};
-
-use super::{Problem, World, holds, refused, same, secs};
 use langgraph_store::{
     Answer, Delete, Get, Item, Namespace, Op, Put, StoreError, StoreExt, StoreOptions,
 };
+use serde_json::{Value, json};
+
+use super::{Problem, World, holds, refused, same, secs};
 
 super::cases! {
     values_come_back_as_they_were_put,

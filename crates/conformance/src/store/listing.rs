@@ -1,7 +1,8 @@
 //! The namespaces that hold items.
 
-use super::{Problem, World, same};
 use langgraph_store::{Label, Namespace, Store, StoreExt};
+
+use super::{Problem, World, same};
 
 super::cases! {
     namespaces_are_listed_in_order,

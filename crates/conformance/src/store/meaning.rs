@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use langgraph_store::{
+    EmbedError, Embedder, Filter, HashingEmbedder, Item, Op, Put, StoreError, StoreExt,
+    StoreOptions, async_trait,
+};
 use serde_json::json;
 
 use super::{Problem, World, holds, refused, same, secs};
-use langgraph_store::{
-    EmbedFuture, Embedder, Filter, HashingEmbedder, Item, Op, Put, StoreError, StoreExt,
-    StoreOptions,
-};
 
 super::cases! {
     the_nearest_come_first_with_their_scores,
@@ -151,18 +151,17 @@ async fn what_has_expired_is_not_found_by_a_query(world: &World<'_>) -> Result<(
 #[derive(Default)]
 struct Failing(AtomicBool);
 
+#[async_trait]
 impl Embedder for Failing {
     fn dimensions(&self) -> usize {
         2
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbedFuture<'a> {
-        Box::pin(async move {
-            if self.0.load(Ordering::Relaxed) {
-                return Err("out of order".into());
-            }
-            Ok(vec![vec![1.0, 0.0]; texts.len()])
-        })
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err("out of order".into());
+        }
+        Ok(vec![vec![1.0, 0.0]; texts.len()])
     }
 }
 

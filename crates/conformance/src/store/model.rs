@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::{Problem, World};
 use langgraph_store::{
     Answer, Delete, FieldPath, Filter, Get, HashingEmbedder, Indexing, Label, ListNamespaces,
     MemoryStore, Namespace, Op, Put, Search, Store, StoreOptions, Ttl,
 };
+use serde_json::{Value, json};
+
+use super::{Problem, World};
 
 super::cases! {
     random_batches_are_answered_as_in_memory,

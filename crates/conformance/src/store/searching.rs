@@ -1,7 +1,8 @@
 //! Searches by place, in pages, newest first.
 
-use super::{Problem, World, refused, same, secs};
 use langgraph_store::{Item, Namespace, StoreError, StoreExt};
+
+use super::{Problem, World, refused, same, secs};
 
 super::cases! {
     the_newest_come_first,

@@ -4,12 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use langgraph::graph::NodeKind;
 use langgraph::prelude::*;
 use langgraph_remote::{
     AgentEnvelope, AgentId, EnvelopeBody, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
-    StreamId, Transport,
+    StreamId, Transport, async_trait,
 };
 use serde_json::{Value, json};
 
@@ -81,11 +80,12 @@ fn h6_the_graph_lists_a_remote_node_with_its_agent() {
 
 struct Elsewhere(Arc<Mutex<Vec<Value>>>);
 
+#[async_trait]
 impl Transport for Elsewhere {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
         self.0.lock().unwrap().push(request.payload().unwrap());
         let body = EnvelopeBody::Complete(json!({"Sent": "Ann"}));
-        Box::pin(async move { Ok(ReplyStream::once(request.reply(body))) })
+        Ok(ReplyStream::once(request.reply(body)))
     }
 }
 

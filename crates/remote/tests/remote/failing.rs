@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use langgraph::prelude::*;
 use langgraph_remote::{
     AgentEnvelope, EnvelopeBody, ErrorCode, LocalNetwork, RemoteError, RemoteNode, ReplyStream,
-    Transport,
+    Transport, async_trait,
 };
 use serde_json::{Value, json};
 
@@ -102,8 +101,9 @@ async fn h9_a_reply_that_never_comes_is_given_up_in_time() {
 /// Each part of its reply comes soon, the last one never.
 struct Dribble;
 
+#[async_trait]
 impl Transport for Dribble {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
         let reply = ReplyStream::produce(&request, |replies| async move {
             let stream = replies.start(Value::Null).await;
             loop {
@@ -111,7 +111,7 @@ impl Transport for Dribble {
                 replies.chunk(&stream, "…").await?;
             }
         });
-        Box::pin(async move { Ok(reply) })
+        Ok(reply)
     }
 }
 
@@ -157,15 +157,13 @@ async fn h9_a_failed_call_is_tried_again() {
 #[tokio::test]
 async fn h9_the_reply_to_another_request_is_refused() {
     struct Mixed;
+    #[async_trait]
     impl Transport for Mixed {
-        fn request(
-            &self,
-            request: AgentEnvelope,
-        ) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
+        async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
             let reply = request
                 .reply(EnvelopeBody::Complete(json!("yours?")))
                 .with_request_id("another");
-            Box::pin(async move { Ok(ReplyStream::once(reply)) })
+            Ok(ReplyStream::once(reply))
         }
     }
     let error = asking(RemoteNode::new("judge", Mixed))

@@ -4,11 +4,10 @@ use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use futures_util::future::BoxFuture;
 use langgraph::prelude::*;
 use langgraph_remote::{
     AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteError, RemoteExt, RemoteNode,
-    ReplyStream, Transport, serve,
+    ReplyStream, Transport, async_trait, serve,
 };
 use serde::{Deserialize, Serialize};
 
@@ -170,21 +169,20 @@ impl<T: Transport> Tap<T> {
     }
 }
 
+#[async_trait]
 impl<T: Transport> Transport for Tap<T> {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-        Box::pin(async move {
-            self.seen.lock().unwrap().push(request.clone());
-            let mut reply = self.inner.request(request.clone()).await?;
-            let seen = Arc::clone(&self.seen);
-            Ok(ReplyStream::produce(&request, |replies| async move {
-                while let Some(part) = reply.next().await {
-                    let part = part?;
-                    seen.lock().unwrap().push(part.clone());
-                    replies.send(part.body).await;
-                }
-                Ok(())
-            }))
-        })
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+        self.seen.lock().unwrap().push(request.clone());
+        let mut reply = self.inner.request(request.clone()).await?;
+        let seen = Arc::clone(&self.seen);
+        Ok(ReplyStream::produce(&request, |replies| async move {
+            while let Some(part) = reply.next().await {
+                let part = part?;
+                seen.lock().unwrap().push(part.clone());
+                replies.send(part.body).await;
+            }
+            Ok(())
+        }))
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::join_all;
 use langgraph::prelude::*;
 use langgraph_remote::{
     AgentEnvelope, AgentHandler, AgentId, CorrelationError, Correlator, EnvelopeBody, Frame,
     LocalNetwork, RemoteError, RemoteNode, ReplyStream, RequestId, StreamContent, Transport,
+    async_trait,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -42,19 +43,18 @@ impl Wire {
     }
 }
 
+#[async_trait]
 impl Transport for Wire {
-    fn request(&self, request: AgentEnvelope) -> BoxFuture<'_, Result<ReplyStream, RemoteError>> {
-        Box::pin(async move {
-            let reply = self
-                .table
-                .expect(&request)
-                .map_err(RemoteError::connection)?;
-            let text = Frame::send(request)
-                .to_json()
-                .map_err(RemoteError::connection)?;
-            self.out.send(text).map_err(RemoteError::connection)?;
-            Ok(reply)
-        })
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+        let reply = self
+            .table
+            .expect(&request)
+            .map_err(RemoteError::connection)?;
+        let text = Frame::send(request)
+            .to_json()
+            .map_err(RemoteError::connection)?;
+        self.out.send(text).map_err(RemoteError::connection)?;
+        Ok(reply)
     }
 }
 
