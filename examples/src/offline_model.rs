@@ -2,17 +2,17 @@
 
 use crate::reader::{ToolResult, next};
 use langgraph::message::{Message, ToolCall};
-use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelFuture};
+use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, async_trait};
 
 /// The question reader as a [`ChatModel`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfflineModel;
 
+#[async_trait]
 impl ChatModel for OfflineModel {
-    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let tools: Vec<&str> = request.tools.iter().map(|tool| &*tool.name).collect();
-        let message = reply(&request.messages, &tools);
-        Box::pin(async move { Ok(ChatResponse::new(message)) })
+        Ok(ChatResponse::new(reply(&request.messages, &tools)))
     }
 }
 

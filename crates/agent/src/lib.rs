@@ -48,8 +48,8 @@ extern crate self as langgraph_agent;
 
 #[doc(hidden)]
 pub mod __private;
-mod alone;
 mod approval;
+mod join_all;
 mod messages_state;
 mod model;
 mod model_node;
@@ -57,20 +57,22 @@ mod next_action;
 mod pending;
 mod react;
 mod scripted;
-mod side_by_side;
 mod simple;
+mod standalone;
 mod think_act_observe;
 mod tool;
 mod tool_agent;
 mod tool_node;
 
 pub use approval::{Approval, ApprovalRequest, DecisionKind, ToolDecision};
+#[doc(no_inline)]
+pub use async_trait::async_trait;
 #[doc(inline)]
 pub use langgraph_macros::tool;
 pub use messages_state::{MessagesState, MessagesStateUpdate};
 pub use model::{
     BoundModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError, ModelErrorKind,
-    ModelFuture, ModelStream, ResponseFormat, ToolChoice,
+    ModelStream, ResponseFormat, ToolChoice,
 };
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;
@@ -101,5 +103,7 @@ pub mod prelude {
     pub use crate::model_node::ModelNode;
     pub use crate::tool::{Tool, ToolContext, ToolError, Tools};
     pub use crate::tool_node::ToolNode;
+    #[doc(no_inline)]
+    pub use async_trait::async_trait;
     pub use langgraph_macros::tool;
 }

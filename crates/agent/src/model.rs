@@ -6,10 +6,10 @@ mod error;
 mod request;
 mod stream;
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -23,10 +23,6 @@ pub(super) use call::respond;
 pub use bound::BoundModel;
 pub use error::{ModelError, ModelErrorKind};
 pub use request::{ChatRequest, ChatResponse, ResponseFormat, ToolChoice};
-
-/// One answer of a model, as it is awaited.
-pub type ModelFuture<'a, T = ChatResponse> =
-    Pin<Box<dyn Future<Output = Result<T, ModelError>> + Send + 'a>>;
 
 /// One answer of a model, piece by piece.
 pub type ModelStream<'a> =
@@ -72,16 +68,15 @@ pub type ModelStream<'a> =
 /// ```
 /// use langgraph::prelude::*;
 /// use langgraph_agent::prelude::*;
-/// use langgraph_agent::ModelFuture;
 ///
 /// /// Says what it hears.
 /// struct Echo;
 ///
+/// #[async_trait]
 /// impl ChatModel for Echo {
-///     fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
+///     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
 ///         let heard = request.messages.last().map(|message| message.text().into_owned());
-///         let reply = Message::assistant(heard.unwrap_or_default());
-///         Box::pin(async move { Ok(ChatResponse::new(reply)) })
+///         Ok(ChatResponse::new(Message::assistant(heard.unwrap_or_default())))
 ///     }
 /// }
 ///
@@ -92,9 +87,10 @@ pub type ModelStream<'a> =
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait ChatModel: Send + Sync {
     /// Answers `request` in one piece.
-    fn generate(&self, request: ChatRequest) -> ModelFuture<'_>;
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError>;
 
     /// Answers `request` piece by piece. The last piece says why the message ends
     /// ([`MessageChunk::finish_reason`]); a stream that ends without has been cut off.
@@ -107,9 +103,10 @@ pub trait ChatModel: Send + Sync {
 
 macro_rules! pointers {
     ($($pointer:ty)*) => {$(
+        #[async_trait]
         impl<M: ChatModel + ?Sized> ChatModel for $pointer {
-            fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
-                (**self).generate(request)
+            async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+                (**self).generate(request).await
             }
 
             fn stream(&self, request: ChatRequest) -> ModelStream<'_> {

@@ -6,11 +6,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use async_trait::async_trait;
 use futures_core::Stream;
 
-use super::{
-    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelFuture, ModelStream,
-};
+use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream};
 use langgraph::message::{
     FinishReason, Message, MessageAccumulator, MessageChunk, ToolCall, Usage,
 };
@@ -219,10 +218,10 @@ impl ScriptedModel {
     }
 }
 
+#[async_trait]
 impl ChatModel for ScriptedModel {
-    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
-        let answer = self.take(request).respond();
-        Box::pin(async move { answer })
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        self.take(request).respond()
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::alone::{compiled, failed};
+use super::standalone::{compiled, failed};
 use super::{ChatModel, ModelNode, NextAction};
 use langgraph::message::Message;
 use langgraph::node::NodeRun;

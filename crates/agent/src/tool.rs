@@ -12,6 +12,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ pub use schema::schema_of;
 pub(super) use output::CommandFor;
 use schema::arguments;
 
-/// One call of a tool, as the runtime awaits it.
+/// One call of a `#[tool]` function, as a [`ToolMeta`] starts it.
 pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
 
 /// Something that a model can ask to be called.
@@ -37,7 +38,8 @@ pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>
 /// # Examples
 ///
 /// ```
-/// use langgraph_agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolRun};
+/// use langgraph_agent::prelude::*;
+/// use langgraph_agent::{ToolDefinition, ToolOutput};
 /// use serde_json::{Value, json};
 ///
 /// struct Lookup {
@@ -45,20 +47,19 @@ pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>
 ///     table: Vec<(String, String)>,
 /// }
 ///
+/// #[async_trait]
 /// impl Tool for Lookup {
 ///     fn definition(&self) -> &ToolDefinition {
 ///         &self.definition
 ///     }
 ///
-///     fn call<'a>(&'a self, arguments: Value, _: &'a ToolContext<'a>) -> ToolRun<'a> {
-///         Box::pin(async move {
-///             let key = arguments["key"].as_str().unwrap_or_default();
-///             let found = self.table.iter().find(|(name, _)| name == key);
-///             match found {
-///                 Some((_, value)) => Ok(ToolOutput::text(value)),
-///                 None => Err(ToolError::model(format!("there is no entry `{key}`"))),
-///             }
-///         })
+///     async fn call(&self, arguments: Value, _: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+///         let key = arguments["key"].as_str().unwrap_or_default();
+///         let found = self.table.iter().find(|(name, _)| name == key);
+///         match found {
+///             Some((_, value)) => Ok(ToolOutput::text(value)),
+///             None => Err(ToolError::model(format!("there is no entry `{key}`"))),
+///         }
 ///     }
 /// }
 ///
@@ -72,13 +73,14 @@ pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>
 /// };
 /// assert_eq!(lookup.name(), "lookup");
 /// ```
+#[async_trait]
 pub trait Tool: Send + Sync + 'static {
     /// What the model is told about the tool.
     fn definition(&self) -> &ToolDefinition;
 
     /// Calls the tool. `arguments` is what the model sent: a JSON object, which may or may not
     /// follow the schema.
-    fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a>;
+    async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError>;
 
     /// The name by which the model asks for it.
     fn name(&self) -> &str {
@@ -93,13 +95,18 @@ pub trait Tool: Send + Sync + 'static {
 
 macro_rules! pointers {
     ($($pointer:ident)*) => {$(
+        #[async_trait]
         impl<T: Tool + ?Sized> Tool for $pointer<T> {
             fn definition(&self) -> &ToolDefinition {
                 (**self).definition()
             }
 
-            fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
-                (**self).call(arguments, cx)
+            async fn call(
+                &self,
+                arguments: Value,
+                cx: &ToolContext<'_>,
+            ) -> Result<ToolOutput, ToolError> {
+                (**self).call(arguments, cx).await
             }
 
             fn returns_directly(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::alone::compiled;
+use super::standalone::compiled;
 use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
 use langgraph::message::{Message, ToolResult};
 use langgraph::node::NodeRun;

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::approval::{self, Approvals, Decided};
+use super::join_all::join_all;
 use super::pending::pending;
-use super::side_by_side::side_by_side;
 use super::tool::CommandFor;
 use super::{Approval, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use langgraph::message::{Message, ToolCall, ToolResult};
@@ -243,7 +243,7 @@ impl ToolNode {
             .map(|call| ToolContext::new(cx, call).with_state(state).scoped())
             .collect();
         let runs = contexts.iter().map(|cx| Box::pin(self.run(cx)));
-        let mut results = side_by_side(runs).await.into_iter();
+        let mut results = join_all(runs).await.into_iter();
         let mut messages = Vec::with_capacity(calls.len());
         let mut commands = vec![];
         for (call, decided) in calls.iter().zip(&decided) {
@@ -275,7 +275,7 @@ impl ToolNode {
         let mut result = None;
         if let Decided::Run { call, .. } = &decided {
             let context = ToolContext::new(cx, call).with_state(state);
-            result = side_by_side([Box::pin(self.run(&context))]).await.pop();
+            result = join_all([Box::pin(self.run(&context))]).await.pop();
         }
         let answer: Answer<S> = self.answer_decided(call, &decided, result)?;
         pause(cx)?;
@@ -336,7 +336,7 @@ impl ToolNode {
                 "the arguments are not a JSON object",
             )));
         }
-        let result = tool.call(call.arguments.clone(), cx).await;
+        let result = tool.as_ref().call(call.arguments.clone(), cx).await;
         result.map_err(Failed::Tool)
     }
 

@@ -8,7 +8,7 @@ use genai::chat::ChatOptions;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget, WebConfig};
 use langgraph_agent::{
-    ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelFuture, ModelStream,
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, async_trait,
 };
 
 use crate::stream::Chunks;
@@ -222,10 +222,7 @@ impl GenaiModel {
         Ok(target)
     }
 
-    async fn answer(
-        &self,
-        request: ChatRequest,
-    ) -> Result<langgraph_agent::ChatResponse, ModelError> {
+    async fn answer(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let target = self.target().await?;
         // The raw body is for what genai cannot read.
         let options = request::options(&request).with_capture_raw_body(true);
@@ -252,9 +249,10 @@ impl GenaiModel {
     }
 }
 
+#[async_trait]
 impl ChatModel for GenaiModel {
-    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
-        Box::pin(self.answer(request))
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        self.answer(request).await
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph_agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolRun};
+use langgraph_agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, async_trait};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::ServiceError;
 use serde_json::Value;
@@ -89,27 +89,26 @@ impl RemoteTool {
     }
 }
 
+#[async_trait]
 impl Tool for RemoteTool {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
-        Box::pin(async move {
-            let mut call = CallToolRequestParams::new(self.name.clone());
-            call.arguments = match arguments {
-                Value::Null => None,
-                Value::Object(arguments) => Some(arguments),
-                other => {
-                    let text = format!("the arguments are no JSON object: {other}");
-                    return Err(ToolError::arguments(text));
-                }
-            };
-            let result = self.answer(call, cx).await?;
-            match result.is_error {
-                Some(true) => Err(ToolError::model(content::text(result))),
-                _ => Ok(content::output(result)),
+    async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let mut call = CallToolRequestParams::new(self.name.clone());
+        call.arguments = match arguments {
+            Value::Null => None,
+            Value::Object(arguments) => Some(arguments),
+            other => {
+                let text = format!("the arguments are no JSON object: {other}");
+                return Err(ToolError::arguments(text));
             }
-        })
+        };
+        let result = self.answer(call, cx).await?;
+        match result.is_error {
+            Some(true) => Err(ToolError::model(content::text(result))),
+            _ => Ok(content::output(result)),
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{ChatModel, ChatRequest, ModelFuture, ModelStream, ToolChoice};
+use async_trait::async_trait;
+
+use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, ToolChoice};
 use crate::ToolDefinition;
 
 /// A model that is offered tools in every request; see
@@ -39,9 +41,10 @@ impl<M> BoundModel<M> {
     }
 }
 
+#[async_trait]
 impl<M: ChatModel> ChatModel for BoundModel<M> {
-    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
-        self.model.generate(self.bind(request))
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        self.model.generate(self.bind(request)).await
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {

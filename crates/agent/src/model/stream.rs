@@ -5,13 +5,16 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
-use super::{ChatResponse, ModelError, ModelFuture};
+use super::{ChatResponse, ModelError};
 use langgraph::message::{FinishReason, MessageChunk};
 
-pub(super) struct Whole<'a>(Option<ModelFuture<'a>>);
+/// What [`ChatModel::generate`](super::ChatModel::generate) returns.
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<ChatResponse, ModelError>> + Send + 'a>>;
+
+pub(super) struct Whole<'a>(Option<Answer<'a>>);
 
 impl<'a> Whole<'a> {
-    pub(super) fn new(answer: ModelFuture<'a>) -> Self {
+    pub(super) fn new(answer: Answer<'a>) -> Self {
         Self(Some(answer))
     }
 }

@@ -5,11 +5,15 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of};
+use super::{
+    IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolRun, arguments,
+    schema_of,
+};
 
 /// A function or closure as a tool.
 ///
@@ -75,13 +79,14 @@ impl FnTool {
     }
 }
 
+#[async_trait]
 impl Tool for FnTool {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
-        self.function.call(arguments, cx)
+    async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        self.function.call(arguments, cx).await
     }
 
     fn returns_directly(&self) -> bool {

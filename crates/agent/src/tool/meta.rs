@@ -6,11 +6,15 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolRun, arguments, schema_of};
+use super::{
+    IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolRun, arguments,
+    schema_of,
+};
 
 /// What `#[tool]` knows of a function, reachable from the function's type.
 pub trait ToolMeta: Sized + Send + Sync + 'static {
@@ -86,16 +90,14 @@ impl<M: ToolMeta> MetaTool<M> {
     }
 }
 
+#[async_trait]
 impl<M: ToolMeta> Tool for MetaTool<M> {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    fn call<'a>(&'a self, value: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a> {
-        match arguments(value) {
-            Ok(arguments) => M::call(arguments, cx),
-            Err(error) => Box::pin(async move { Err(error) }),
-        }
+    async fn call(&self, value: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        M::call(arguments(value)?, cx).await
     }
 
     fn returns_directly(&self) -> bool {

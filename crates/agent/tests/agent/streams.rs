@@ -78,13 +78,12 @@ fn path_of(names: &[&str]) -> Vec<langgraph::graph::NodeName> {
 #[tokio::test]
 async fn a_model_that_cannot_stream_is_one_piece() {
     struct Whole;
+    #[async_trait]
     impl ChatModel for Whole {
-        fn generate(&self, _: langgraph_agent::ChatRequest) -> langgraph_agent::ModelFuture<'_> {
-            Box::pin(async {
-                let calls = [ToolCall::new("c1", "t", json!({"a": 1}))];
-                let message = Message::assistant_with_tool_calls("wait", calls);
-                Ok(langgraph_agent::ChatResponse::new(message))
-            })
+        async fn generate(&self, _: ChatRequest) -> Result<ChatResponse, ModelError> {
+            let calls = [ToolCall::new("c1", "t", json!({"a": 1}))];
+            let message = Message::assistant_with_tool_calls("wait", calls);
+            Ok(ChatResponse::new(message))
         }
     }
     let graph = graph! {

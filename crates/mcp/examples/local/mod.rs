@@ -10,7 +10,6 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use langgraph::message::{Message, ToolCall};
 use langgraph::prelude::*;
-use langgraph_agent::ModelFuture;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{ReactState, Tools, WhatNext, act, observe, think, what_next};
 use langgraph_examples::{model, show};
@@ -113,10 +112,10 @@ pub(crate) async fn serve_http(tools: Vec<LocalTool>) -> Result<String, Box<dyn 
 #[derive(Clone, Copy)]
 pub(crate) struct Rules(pub(crate) fn(&[Message]) -> Message);
 
+#[async_trait]
 impl ChatModel for Rules {
-    fn generate(&self, request: ChatRequest) -> ModelFuture<'_> {
-        let reply = (self.0)(&request.messages);
-        Box::pin(async move { Ok::<_, ModelError>(ChatResponse::new(reply)) })
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        Ok(ChatResponse::new((self.0)(&request.messages)))
     }
 }
 

@@ -10,7 +10,7 @@ use std::task::Poll;
 /// with.
 ///
 /// They share one task, so a future that computes without awaiting holds up the others.
-pub(super) async fn side_by_side<F: Future + Unpin>(
+pub(super) async fn join_all<F: Future + Unpin>(
     futures: impl IntoIterator<Item = F>,
 ) -> Vec<Result<F::Output, String>> {
     let mut slots: Vec<Slot<F>> = futures.into_iter().map(Slot::Running).collect();
@@ -70,7 +70,7 @@ mod tests {
                 n
             })
         });
-        let ended = side_by_side(sleeps).await;
+        let ended = join_all(sleeps).await;
         assert_eq!(start.elapsed(), Duration::from_secs(20));
         for (n, result) in ended.into_iter().enumerate() {
             match result {
@@ -83,6 +83,6 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_ready_at_once() {
         let none: [std::future::Ready<()>; 0] = [];
-        assert!(side_by_side(none).await.is_empty());
+        assert!(join_all(none).await.is_empty());
     }
 }
