@@ -139,7 +139,7 @@
 //! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
 //! | see what happens | [`stream`], [`run::EventStream`] |
 //! | remember beyond threads | the crate `langgraph-store` |
-//! | keep threads, and wait for people | [`checkpoint`], [`Context::interrupt`] |
+//! | keep threads, and wait for people | [`thread`], [`checkpoint`], [`Context::interrupt`] |
 //! | call models and tools | the crate `langgraph-agent` |
 //! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
 //! | ask agents elsewhere | the crate `langgraph-remote` |

@@ -129,7 +129,7 @@ pub enum CheckpointError {
     },
     /// The thread waits for a node that the graph does not have.
     #[error(
-        "thread `{thread}` waits for node `{node}`, which graph `{graph}` does not have: the graph was changed since (from {stored:016x} to {now:016x}); give the node that took its place an alias, or move the thread on with `update_state(..).as_node(..)` or `clear_pending(..)`"
+        "thread `{thread}` waits for node `{node}`, which graph `{graph}` does not have: the graph was changed since (from {stored:016x} to {now:016x}); give the node that took its place an alias, or move the thread on with `thread.update(..).as_node(..)` or `thread.clear_pending()`"
     )]
     UnknownNode {
         /// The thread.

@@ -74,7 +74,7 @@ pub struct TaskSnapshot<S: State> {
     /// What it asked.
     pub interrupts: Vec<Interrupt>,
     /// The graph that the node is, where it stands; see
-    /// [`get_state_with_subgraphs`](crate::CompiledStateGraph::get_state_with_subgraphs).
+    /// [`Thread::state_with_subgraphs`](crate::thread::Thread::state_with_subgraphs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<InnerSnapshot>,
 }
