@@ -1,6 +1,7 @@
 //! `MessagePack`.
 
-use langgraph::checkpoint::{Format, FormatError, Limits, ReadValue};
+use langgraph::checkpoint::{Format, FormatError, ReadValue};
+use langgraph_strict_serde::Limits;
 
 const LIMITS: Limits = Limits::new("MessagePack")
     .null_is_none()

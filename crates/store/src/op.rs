@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::Limits;
+use langgraph_strict_serde::Limits;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -6,20 +6,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use langgraph_strict_serde::Refusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 mod any;
 mod json;
-mod limits;
-mod strict;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use any::AnyValue;
 pub use json::Json;
 pub(crate) use json::given_back;
-pub use limits::Limits;
 
 /// Reads a value out of a deserializer, whatever the format.
 pub type ReadValue<'a> =
@@ -165,6 +163,16 @@ impl Error for FormatError {
 impl From<erased_serde::Error> for FormatError {
     fn from(error: erased_serde::Error) -> Self {
         Self::new(error)
+    }
+}
+
+impl From<Refusal> for FormatError {
+    fn from(refusal: Refusal) -> Self {
+        let error = Self::new(refusal.reason());
+        match refusal.path() {
+            Some(path) => error.at(path),
+            None => error,
+        }
     }
 }
 

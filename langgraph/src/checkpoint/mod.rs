@@ -28,7 +28,7 @@ pub(crate) use behind::Behind;
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
 pub(crate) use format::given_back;
-pub use format::{Encoded, Format, FormatError, Formats, Json, Limits, ReadValue};
+pub use format::{Encoded, Format, FormatError, Formats, Json, ReadValue};
 #[doc(inline)]
 pub use forward::forward;
 pub(crate) use held::Held;

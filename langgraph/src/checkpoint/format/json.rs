@@ -1,9 +1,10 @@
 //! JSON.
 
+use langgraph_strict_serde::Limits;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Format, FormatError, Limits, ReadValue};
+use super::{Format, FormatError, ReadValue};
 
 /// JSON: readable with any tool, and every finite number comes back bit by bit.
 ///
@@ -71,7 +72,12 @@ impl Format for Json {
 
 /// What is JSON whatever a thread is stored in: questions, events. They become a part of something
 /// else, which has to be read too. `null` and `None` are the same to whoever reads them.
-const SHOWN: Limits = Limits::new("JSON").finite_numbers().depth(100).fixed();
+const SHOWN: Limits = Limits::new("JSON")
+    .finite_numbers()
+    .depth(SHOWN_DEPTH)
+    .fixed();
+
+const SHOWN_DEPTH: usize = 100;
 
 /// What is given back to a node as the type it asks for: answers.
 const GIVEN_BACK: Limits = SHOWN.null_is_none();
@@ -85,8 +91,9 @@ pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, For
 /// for, and the value is serialized once.
 fn held(value: &(impl Serialize + ?Sized), limits: &Limits) -> Result<Value, FormatError> {
     let json = serde_json::to_value(value)?;
-    if !is_whole(&json, limits.depth) {
-        limits.check(&value)?;
+    if !is_whole(&json, SHOWN_DEPTH) {
+        // One check for all types: the value is erased.
+        limits.check(&value as &dyn erased_serde::Serialize)?;
     }
     Ok(json)
 }

@@ -1,7 +1,9 @@
 //! What a format cannot give back.
 
-use super::FormatError;
-use super::strict::{Check, Refusal};
+use serde::Serialize;
+
+use crate::Refusal;
+use crate::check::Check;
 
 /// What a format cannot give back as it was, so that it is refused before it is written.
 ///
@@ -12,7 +14,7 @@ use super::strict::{Check, Refusal};
 /// # Examples
 ///
 /// ```
-/// use langgraph::checkpoint::Limits;
+/// use langgraph_strict_serde::Limits;
 ///
 /// #[derive(serde::Serialize)]
 /// struct Sample {
@@ -27,15 +29,15 @@ use super::strict::{Check, Refusal};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each is a question of its own
 pub struct Limits {
-    pub(super) format: &'static str,
-    pub(super) finite: bool,
-    pub(super) text_keys: bool,
-    pub(super) narrow: bool,
-    pub(super) null_is_none: bool,
-    pub(super) human_readable: bool,
-    pub(super) depth: usize,
+    pub(crate) format: &'static str,
+    pub(crate) finite: bool,
+    pub(crate) text_keys: bool,
+    pub(crate) narrow: bool,
+    pub(crate) null_is_none: bool,
+    pub(crate) human_readable: bool,
+    pub(crate) depth: usize,
     /// No other format can be used instead.
-    pub(super) fixed: bool,
+    pub(crate) fixed: bool,
 }
 
 impl Limits {
@@ -105,8 +107,9 @@ impl Limits {
         self
     }
 
-    /// Nothing else can be used instead.
-    pub(super) const fn fixed(mut self) -> Self {
+    /// No other format can be used instead: what is refused is not told to use one.
+    #[must_use]
+    pub const fn fixed(mut self) -> Self {
         self.fixed = true;
         self
     }
@@ -116,11 +119,7 @@ impl Limits {
     /// # Errors
     ///
     /// What it is, and where in the value: `messages[3].score`.
-    pub fn check(&self, value: &dyn erased_serde::Serialize) -> Result<(), FormatError> {
-        match serde::Serialize::serialize(value, Check::new(self)) {
-            Ok(_) => Ok(()),
-            Err(Refusal { path, why }) if path.is_empty() => Err(FormatError::new(why)),
-            Err(Refusal { path, why }) => Err(FormatError::new(why).at(path)),
-        }
+    pub fn check<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), Refusal> {
+        value.serialize(Check::new(self)).map(drop)
     }
 }

@@ -4,22 +4,29 @@ use std::fmt::{self, Display};
 
 use serde::{Serialize, ser};
 
-use self::inside::Inside;
-use self::key::Key;
-use super::Limits;
-
-mod inside;
-mod key;
+use crate::Limits;
+use crate::inside::Inside;
+use crate::key::Key;
 
 /// Why a value is refused, and where in it.
-#[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) path: String,
-    pub(super) why: String,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    path: String,
+    pub(crate) why: String,
 }
 
 impl Refusal {
-    fn new(why: impl Into<String>) -> Self {
+    /// Where in the value it is: `messages[3].score`; nothing when it is the value itself.
+    pub fn path(&self) -> Option<&str> {
+        (!self.path.is_empty()).then_some(&*self.path)
+    }
+
+    /// What it is, and what can be done about it.
+    pub fn reason(&self) -> &str {
+        &self.why
+    }
+
+    pub(crate) fn new(why: impl Into<String>) -> Self {
         Self {
             path: String::new(),
             why: why.into(),
@@ -27,7 +34,7 @@ impl Refusal {
     }
 
     /// The value is in that field. The path is made on the way out: what is accepted costs none.
-    fn in_field(mut self, name: &str) -> Self {
+    pub(crate) fn in_field(mut self, name: &str) -> Self {
         let dot = match self.path.chars().next() {
             None | Some('[') => "",
             Some(_) => ".",
@@ -36,14 +43,17 @@ impl Refusal {
         self
     }
 
-    fn at_index(self, index: usize) -> Self {
+    pub(crate) fn at_index(self, index: usize) -> Self {
         self.in_field(&format!("[{index}]"))
     }
 }
 
 impl Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
+        match self.path() {
+            Some(path) => write!(f, "field `{path}`: {}", self.why),
+            None => f.write_str(&self.why),
+        }
     }
 }
 
@@ -57,23 +67,23 @@ impl ser::Error for Refusal {
 
 /// What was seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// What is written as `null`.
     Null,
     Other,
 }
 
-type Checked = Result<Shape, Refusal>;
+pub(crate) type Checked = Result<Shape, Refusal>;
 
 #[derive(Clone, Copy)]
-pub(super) struct Check<'a> {
+pub(crate) struct Check<'a> {
     limits: &'a Limits,
     /// How many values may still be inside each other.
     depth: usize,
 }
 
 impl<'a> Check<'a> {
-    pub(super) fn new(limits: &'a Limits) -> Self {
+    pub(crate) fn new(limits: &'a Limits) -> Self {
         Self {
             limits,
             depth: limits.depth,
@@ -131,7 +141,7 @@ impl<'a> Check<'a> {
         )))
     }
 
-    fn key(self, key: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+    pub(crate) fn key(self, key: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
         if !self.limits.text_keys {
             return key.serialize(self).map(drop);
         }
@@ -144,7 +154,11 @@ impl<'a> Check<'a> {
     }
 
     /// The value of a field.
-    fn field(self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+    pub(crate) fn field(
+        self,
+        name: &str,
+        value: &(impl Serialize + ?Sized),
+    ) -> Result<(), Refusal> {
         let checked = value.serialize(self);
         checked.map(drop).map_err(|refusal| refusal.in_field(name))
     }

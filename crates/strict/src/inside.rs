@@ -2,11 +2,11 @@
 
 use serde::{Serialize, ser};
 
-use super::key::name_of;
-use super::{Check, Checked, Refusal, Shape};
+use crate::check::{Check, Checked, Refusal, Shape};
+use crate::key::name_of;
 
 /// What holds other values.
-pub(in crate::checkpoint::format) struct Inside<'a> {
+pub(crate) struct Inside<'a> {
     check: Check<'a>,
     index: usize,
     /// The key whose value comes next, where they come one by one.
@@ -15,7 +15,7 @@ pub(in crate::checkpoint::format) struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    pub(super) fn new(check: Check<'a>) -> Self {
+    pub(crate) fn new(check: Check<'a>) -> Self {
         Self {
             check,
             index: 0,
@@ -25,7 +25,7 @@ impl<'a> Inside<'a> {
     }
 
     /// The values of a variant.
-    pub(super) fn of_variant(self, name: &'static str) -> Self {
+    pub(crate) fn of_variant(self, name: &'static str) -> Self {
         Self {
             variant: Some(name),
             ..self

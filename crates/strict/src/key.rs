@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
-use super::Refusal;
+use crate::Refusal;
 
 /// A key as a part of a path.
-pub(super) fn name_of(key: &(impl Serialize + ?Sized)) -> String {
+pub(crate) fn name_of(key: &(impl Serialize + ?Sized)) -> String {
     let name = key.serialize(Key { text: true });
     // What is no text is named by what it is.
     name.unwrap_or_else(|refusal| refusal.why)
@@ -15,9 +15,9 @@ pub(super) fn name_of(key: &(impl Serialize + ?Sized)) -> String {
 
 /// A key that is text; the refusal says what another one is.
 #[derive(Clone, Copy)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// True when the text is wanted.
-    pub(super) text: bool,
+    pub(crate) text: bool,
 }
 
 impl Key {

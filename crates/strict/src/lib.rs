@@ -1,0 +1,22 @@
+//! Finds what a format of serde cannot give back, before it is written.
+//!
+//! A serializer that writes NaN as `null`, or the key 7 as `"7"`, does so without an error. The loss
+//! is found when the value is read, if at all. [`Limits`] says what a format cannot hold, and
+//! [`Limits::check`] looks through any value that is `Serialize`, writes nothing, and names the place:
+//!
+//! ```
+//! use langgraph_strict_serde::Limits;
+//!
+//! let by_name = std::collections::BTreeMap::from([("Ada", [1.0, f64::INFINITY])]);
+//! let refused = Limits::JSON.check(&by_name).unwrap_err();
+//! assert_eq!(refused.path(), Some("Ada[1]"));
+//! assert!(refused.reason().starts_with("`inf` cannot be stored as JSON"));
+//! ```
+
+mod check;
+mod inside;
+mod key;
+mod limits;
+
+pub use check::Refusal;
+pub use limits::Limits;
