@@ -10,8 +10,8 @@ use super::Topology;
 use super::plan::Plan;
 use crate::AgentError;
 use crate::checkpoint::{Checkpointer, Keeps, Saver, StateCodec};
-use crate::node::IntoInput;
-use crate::run::{Persistence, Run};
+use crate::node::{IntoInput, Persistence};
+use crate::run::Run;
 use crate::state::State;
 
 /// A graph that is ready to run: immutable, cheap to clone, shared between threads.
@@ -119,6 +119,48 @@ impl<S: State> CompiledStateGraph<S> {
         S::Update: Serialize + DeserializeOwned,
     {
         self.codec = Some(StateCodec::serde());
+        self
+    }
+
+    /// What this graph keeps when it runs inside another one; per call unless set.
+    ///
+    /// # Examples
+    ///
+    /// An agent that remembers what it was asked before:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::run::Persistence;
+    ///
+    /// #[derive(State, Clone, Debug, Default)]
+    /// struct Memory {
+    ///     #[reducer(append)]
+    ///     asked: Vec<String>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut expert = StateGraph::<Memory>::new();
+    /// expert.add_node("look", |_: &Memory| {}).add_sequence(&["look"]);
+    /// let expert = expert.compile()?.persistence(Persistence::PerThread("expert".to_owned()));
+    ///
+    /// let mut outer = StateGraph::<String>::new();
+    /// let ask = |question: &String| Memory { asked: vec![question.clone()] };
+    /// outer.add_node("expert", expert.mapped(ask, |memory: Memory| memory.asked.join(" ")));
+    /// outer.add_sequence(&["expert"]);
+    /// let outer = outer.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// outer.run("one".to_owned()).thread("t").await?;
+    /// let outcome = outer.run("two".to_owned()).thread("t").await?;
+    /// assert_eq!(outcome.into_state(), "one two");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = persistence;
         self
     }
 

@@ -13,13 +13,13 @@ mod future;
 mod guard;
 mod handler;
 mod id;
-mod inner;
 mod input;
 mod interrupt;
 mod middleware;
 mod once;
 mod output;
 mod panic;
+mod persistence;
 mod policies;
 mod policy;
 mod pulse;
@@ -29,6 +29,7 @@ mod scope;
 mod send;
 mod step;
 mod stored;
+mod subgraph;
 #[cfg(feature = "tracing")]
 mod trace;
 mod worker;
@@ -50,6 +51,7 @@ pub use interrupt::{Answer, Interrupt, Interrupted};
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use once::{OnceKey, OnceRecord};
 pub use output::{IntoOutput, Output, Write};
+pub use persistence::Persistence;
 pub use policies::NodeDefaults;
 pub use policy::{NodeTimeout, RetryPolicy, TimeoutKind, is_transient};
 pub use resources::{MissingResource, Resources};
@@ -63,14 +65,15 @@ pub(crate) use annotated::Annotated;
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
 pub(crate) use id::NodeId;
-pub(crate) use inner::{
-    AnyState, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking, Wanted,
-};
 pub(crate) use interrupt::Questions;
 pub(crate) use output::Writes;
 pub(crate) use panic::{Panicked, catch, caught, contained};
+pub(crate) use persistence::OnlyCall;
 pub(crate) use policies::{Around, Policies};
 pub(crate) use scope::{Place, Scope, Shared, below, kept};
 pub(crate) use send::{Argument, ErasedItem, StoredItem};
 pub(crate) use step::{Call, Step};
 pub(crate) use stored::{Lent, state, whole};
+pub(crate) use subgraph::{
+    AnyState, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking, Wanted,
+};

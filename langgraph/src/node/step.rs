@@ -1,7 +1,7 @@
 //! The one form in which the runtime holds every node.
 
-use super::inner::GraphNode;
 use super::send::ErasedItem;
+use super::subgraph::GraphNode;
 use super::{Context, NodeRun};
 use crate::state::State;
 

@@ -13,14 +13,14 @@ use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held}
 use crate::graph::plan::Plan;
 use crate::node::NodeId;
 use crate::node::{Command, NodeError, Output};
-use crate::run::setup::{engine, enter, log};
+use crate::run::setup::{engine, log};
 use crate::runtime::runtime;
 use crate::state::State;
 use crate::stream::Emitter;
 use crate::superstep::log::Log;
 use crate::superstep::log::Snapshots;
-use crate::superstep::{End, Engine, Task};
-use crate::thread::lease::beside_others;
+use crate::superstep::{End, Engine, Task, enter};
+use crate::thread::lease::under_policy;
 use crate::thread::resume;
 
 impl<S: State> Run<S> {
@@ -70,7 +70,7 @@ impl<S: State> Run<S> {
                 let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
                 let run = with_log(&graph.plan, &mut engine, log, begin, command, &options);
                 let run = Box::pin(run);
-                let end = beside_others(options.on_conflict, &saver, &thread, run).await?;
+                let end = under_policy(options.on_conflict, &saver, &thread, run).await?;
                 outcome(engine, end)
             }),
         }

@@ -5,16 +5,14 @@ mod future;
 mod io;
 pub(crate) mod options;
 mod outcome;
-mod persistence;
 pub(crate) mod setup;
 mod stream;
 mod subgraph;
 mod thread;
 
-pub use crate::node::CancelToken;
+pub use crate::node::{CancelToken, Persistence};
 pub use io::IoGraph;
 pub use options::Run;
 pub use outcome::Outcome;
-pub use persistence::Persistence;
 pub use stream::{EventStream, StreamOptions};
 pub use subgraph::MappedGraph;

@@ -15,11 +15,9 @@ use crate::checkpoint::{CheckpointId, Durability};
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
+use crate::superstep::DEFAULT_LIMIT;
 use crate::thread::OnConflict;
-use crate::thread::resume_values::Given;
-
-/// How many supersteps a run may take unless it says otherwise.
-pub(crate) const DEFAULT_LIMIT: usize = 1_000;
+use crate::thread::resume_values::ResumeValue;
 
 /// A run before it starts: set options, then await it, or [`stream`](Self::stream) it.
 ///
@@ -40,7 +38,7 @@ pub(crate) enum Begin<S: State> {
     /// With an input, at START.
     Input(Result<Output<S>, NodeError>),
     /// Where its thread stands, with answers to what was asked.
-    Proceed(Result<Vec<Given>, AgentError>),
+    Proceed(Result<Vec<ResumeValue>, AgentError>),
 }
 
 /// The options of one run.

@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::options::Options;
 use crate::AgentError;
 use crate::checkpoint::CheckpointError;
+use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
-use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Output, Resources, Scope, Shared, Write};
+use crate::node::{Scope, Shared};
 use crate::state::State;
 use crate::stream::Emitter;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
 
-/// A engine at rest, with the options of the run.
+/// An engine at rest, with the options of the run.
 pub(crate) fn engine<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,
@@ -74,24 +74,6 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
 }
 
-/// A engine that does not run, to change a log from outside: a thread's, or that of a graph inside.
-pub(crate) fn engine_at_rest<S: State>(
-    graph: &CompiledStateGraph<S>,
-    namespace: &[NodeName],
-    resources: Resources,
-    initial: S,
-) -> Engine<S> {
-    let plan = &graph.plan;
-    let scope = Scope {
-        namespace: namespace.into(),
-        resources,
-        ..scope(plan, &Options::default(), None)
-    };
-    let mut engine = Engine::new(Arc::clone(plan), Arc::new(scope), Arc::new(initial));
-    engine.codec = graph.codec.or(engine.codec);
-    engine
-}
-
 /// The log of the run's thread.
 pub(crate) fn log<S: State>(
     graph: &CompiledStateGraph<S>,
@@ -106,25 +88,5 @@ pub(crate) fn log<S: State>(
             metadata: options.metadata.clone(),
             ..Log::root(saver, thread.clone())
         })),
-    }
-}
-
-/// Makes what comes in from outside ready to be merged: a state counts as an update, and whatever
-/// is random is fixed.
-pub(crate) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
-    as_update(input);
-    for write in input.writes.as_mut_slice() {
-        if let Write::Update(update) | Write::Overwrite(update) = write {
-            plan.initial.prepare(update);
-        }
-    }
-}
-
-/// A state that comes in from outside is an update: it goes through the reducers.
-fn as_update<S: State>(input: &mut Output<S>) {
-    for write in input.writes.as_mut_slice() {
-        if let Write::State(state) = write {
-            *write = Write::Update(S::clone(state).into());
-        }
     }
 }

@@ -3,15 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::persistence::{Only, Persistence};
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::node::{
     Answer, Call, ConfiguredNode, Context, GraphNode, IntoInput, IntoNode, IntoOutput, NodeError,
-    NodeRun, Output, Scope, Step, Write,
+    NodeRun, OnlyCall, Output, Persistence, Scope, Step, Write,
 };
-use crate::run::setup::enter;
 use crate::state::State;
+use crate::superstep::enter;
 use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::{Changes, End, Engine, Task};
 use crate::thread::resume::{resume, start};
@@ -55,7 +54,7 @@ async fn run_inside<S: State>(
     let mut engine = Engine::new(Arc::clone(plan), Arc::new(scope), Arc::new(state));
     engine.codec = graph.codec.or(engine.codec);
     let _only = match &graph.persistence {
-        Persistence::PerThread(key) if cx.place().is_some() => Some(Only::new(cx, key)?),
+        Persistence::PerThread(key) if cx.place().is_some() => Some(OnlyCall::new(cx, key)?),
         _ => None,
     };
     enter_below(&mut engine, &graph.persistence, input, cx, collect)

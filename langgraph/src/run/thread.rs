@@ -8,7 +8,7 @@ use crate::AgentError;
 use crate::node::IntoInput;
 use crate::state::State;
 use crate::thread::Thread;
-use crate::thread::resume_values::{Given, given};
+use crate::thread::resume_values::{ResumeValue, resume_value};
 
 /// Runs on a thread: from its head, or from the checkpoint of [`at`](Self::at).
 ///
@@ -49,7 +49,7 @@ impl<S: State> Thread<S> {
 
     /// Answers the question `key` (its key, or its id) and goes on.
     pub fn resume(&self, key: impl Into<String>, answer: impl Serialize) -> Run<S> {
-        let given = given(Some(key.into()), answer);
+        let given = resume_value(Some(key.into()), answer);
         self.answered("resume", given.map(|given| vec![given]))
     }
 
@@ -59,17 +59,21 @@ impl<S: State> Thread<S> {
         answers: impl IntoIterator<Item = (K, impl Serialize)>,
     ) -> Run<S> {
         let answers = answers.into_iter();
-        let given = answers.map(|(key, value)| given(Some(key.into()), value));
+        let given = answers.map(|(key, value)| resume_value(Some(key.into()), value));
         self.answered("resume_all", given.collect())
     }
 
     /// Answers the only open question and goes on; an error when there are several, or none.
     pub fn answer(&self, answer: impl Serialize) -> Run<S> {
-        let given = given(None, answer);
+        let given = resume_value(None, answer);
         self.answered("answer", given.map(|given| vec![given]))
     }
 
-    fn answered(&self, method: &'static str, given: Result<Vec<Given>, AgentError>) -> Run<S> {
+    fn answered(
+        &self,
+        method: &'static str,
+        given: Result<Vec<ResumeValue>, AgentError>,
+    ) -> Run<S> {
         self.begin(method, Begin::Proceed(given))
     }
 

@@ -6,6 +6,9 @@ use crate::AgentError;
 use crate::graph::NodeName;
 use crate::node::Scope;
 
+/// How many supersteps a run may take unless it says otherwise.
+pub(crate) const DEFAULT_LIMIT: usize = 1_000;
+
 /// How many supersteps pass before the loop makes sure that others get their turn.
 const TURN: usize = 128;
 

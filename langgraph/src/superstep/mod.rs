@@ -1,5 +1,6 @@
 //! Supersteps: the loop that runs the tasks of a graph, merges what they wrote, and routes.
 
+mod at_rest;
 mod breakpoints;
 mod budget;
 pub(crate) mod commit;
@@ -8,6 +9,7 @@ mod engine;
 mod events;
 mod executor;
 mod frontier;
+mod input;
 mod interrupts;
 pub(crate) mod log;
 mod moment;
@@ -17,10 +19,12 @@ mod task;
 mod task_result;
 mod writer;
 
+pub(crate) use budget::DEFAULT_LIMIT;
 pub(crate) use commit::{Changes, Commit};
 pub(crate) use end::End;
 pub(crate) use engine::Engine;
 pub(crate) use frontier::JoinProgress;
+pub(crate) use input::enter;
 pub(crate) use router_view::ask_on_view;
 pub(crate) use task::{Past, Task};
 pub(crate) use task_result::{Finished, TaskResult};

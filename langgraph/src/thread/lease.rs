@@ -10,21 +10,21 @@ use crate::AgentError;
 use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
 use crate::runtime::runtime;
 
-/// What a run does when another one is at work on its thread.
+/// What a run does when another run is at work on its thread.
 ///
-/// Whatever they do, two runs never write to a thread side by side: each record says which one it
-/// comes behind, and the run that comes second with it fails with
+/// Two runs never write to a thread side by side, whatever the policy is. Each record names the
+/// record that it follows; the run that is second to follow it fails with
 /// [`CheckpointError::Conflict`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnConflict {
-    /// The run that is the second to store a record fails.
+    /// The run that is second to store a record fails.
     #[default]
     Reject,
-    /// Waits until the thread is free, for that long, and then holds it. For this all runs on the
-    /// thread have to wait: one that does not takes no notice.
+    /// Waits until the thread is free, for that long, and then holds it. All runs on the thread need
+    /// this policy: a run with another one does not see the hold.
     Wait(Duration),
-    /// Goes ahead: the other run fails when it next stores a record.
+    /// Takes the thread over: the other run fails when it next stores a record.
     Cancel,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Lease {
     saver: Arc<dyn Checkpointer>,
     thread: String,
     holder: String,
-    given_back: bool,
+    released: bool,
 }
 
 impl Lease {
@@ -51,7 +51,7 @@ impl Lease {
             thread: thread.to_owned(),
             // Two runs may have been given one id.
             holder: uuid::Uuid::now_v7().to_string(),
-            given_back: false,
+            released: false,
         };
         let began = Instant::now();
         let mut pause = Duration::from_millis(5);
@@ -88,11 +88,11 @@ impl Lease {
         .await
     }
 
-    /// Ends the hold before anything else happens. One that cannot be given back runs out: what was
-    /// done meanwhile is stored, and somebody who were told of a failure would do it again.
-    pub(crate) async fn give_back(mut self) {
+    /// Ends the hold. A failure is not reported: the run's work is stored, and whoever heard of a
+    /// failure would do it again. The lease then runs out by itself.
+    pub(crate) async fn release(mut self) {
         let released = self.saver.release(&self.thread, &self.holder).await;
-        self.given_back = released.is_ok();
+        self.released = released.is_ok();
     }
 
     /// Renews the lease for as long as that works.
@@ -114,7 +114,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if self.given_back {
+        if self.released {
             return;
         }
         let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
@@ -128,8 +128,8 @@ impl Drop for Lease {
     }
 }
 
-/// Runs `run` on a thread, beside others as `policy` says.
-pub(crate) async fn beside_others<T>(
+/// Runs `run` on a thread that other runs may use, as `policy` says.
+pub(crate) async fn under_policy<T>(
     policy: OnConflict,
     saver: &Arc<dyn Checkpointer>,
     thread: &str,
@@ -143,7 +143,7 @@ pub(crate) async fn beside_others<T>(
             })?;
             let lease = Lease::take(saver, thread, at_most).await?;
             let ended = lease.during(run).await;
-            lease.give_back().await;
+            lease.release().await;
             ended
         }
         OnConflict::Cancel => {
@@ -153,7 +153,7 @@ pub(crate) async fn beside_others<T>(
     }
 }
 
-/// Raises the version of every log of a thread: whoever writes there now comes second.
+/// Raises the version of every log of a thread, so that the other run's next record is refused.
 async fn shut_out(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
     for key in saver.logs(thread).await? {
         loop {

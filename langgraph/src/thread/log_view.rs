@@ -1,11 +1,11 @@
-//! A log that is looked at: a thread's, or that of a graph inside it.
+//! A log with what is needed to read it: a thread's, or that of a graph inside.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ancestry::{joined, last_by_edge};
 use super::load::{Loaded, Read, load};
-use super::read::subgraphs::{Looked, show};
+use super::read::subgraphs::{ShownLog, show};
 use super::read::walk::Walk;
 use super::{Place, Thread};
 use crate::AgentError;
@@ -92,13 +92,13 @@ impl<S: State> LogView<S> {
         let Some(loaded) = self.read(at).await? else {
             return Ok(None);
         };
-        let looked = Looked {
+        let shown = ShownLog {
             saver: &*self.saver,
             key: &self.key,
             namespace: &self.namespace,
             saved: at.is_some(),
         };
-        Ok(Some(show(&self.graph.plan, loaded, looked).await?))
+        Ok(Some(show(&self.graph.plan, loaded, shown).await?))
     }
 
     fn walk(&self) -> Walk<'_, S> {

@@ -67,7 +67,7 @@ impl<S: State> Threads<S> {
             self.graph.thread(thread).proceed().await.map(Some)
         };
         let outcome = lease.during(run).await;
-        lease.give_back().await;
+        lease.release().await;
         outcome
     }
 }

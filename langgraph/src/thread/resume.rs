@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::load::Loaded;
-use super::resume_values::{Given, assign};
+use super::resume_values::{ResumeValue, assign};
 use super::task_state::TaskState;
 use super::write::copy;
 use crate::AgentError;
@@ -66,7 +66,7 @@ pub(crate) async fn proceed<S: State>(
     engine: &mut Engine<S>,
     log: Log,
     at: Option<CheckpointId>,
-    given: Vec<Given>,
+    given: Vec<ResumeValue>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let thread = log.key.thread.clone();
@@ -97,7 +97,7 @@ async fn fork<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     loaded: Loaded<S>,
-    given: Vec<Given>,
+    given: Vec<ResumeValue>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let answers = assign(&log.key.thread, &loaded.asked(&[]), given)?;

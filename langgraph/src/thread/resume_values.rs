@@ -10,12 +10,15 @@ use crate::node::{Answer, Interrupt};
 
 /// An answer from outside: the key or the id of a question (none: of the only one), and the value.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct ResumeValue {
     pub(crate) key: Option<String>,
     pub(crate) value: Value,
 }
 
-pub(crate) fn given(key: Option<String>, value: impl Serialize) -> Result<Given, AgentError> {
+pub(crate) fn resume_value(
+    key: Option<String>,
+    value: impl Serialize,
+) -> Result<ResumeValue, AgentError> {
     let value = given_back(&value).map_err(|error| {
         let answer = match &key {
             Some(key) => format!("the answer to `{key}`"),
@@ -23,7 +26,7 @@ pub(crate) fn given(key: Option<String>, value: impl Serialize) -> Result<Given,
         };
         AgentError::InvalidInput(format!("{answer} cannot be written as JSON: {error}"))
     })?;
-    Ok(Given { key, value })
+    Ok(ResumeValue { key, value })
 }
 
 /// The key under which a task finds the answer: its own question's, or the id of one that a graph
@@ -40,7 +43,7 @@ pub(crate) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> Strin
 pub(crate) fn assign(
     thread: &str,
     open: &[(usize, Interrupt)],
-    given: Vec<Given>,
+    given: Vec<ResumeValue>,
 ) -> Result<Vec<(usize, Answer)>, CheckpointError> {
     let list = |questions: &[&(usize, Interrupt)]| {
         let ids: Vec<_> = questions
@@ -54,7 +57,7 @@ pub(crate) fn assign(
         }
     };
     let mut answers = Vec::with_capacity(given.len());
-    for Given { key, value } in given {
+    for ResumeValue { key, value } in given {
         let fits: Vec<_> = open
             .iter()
             .filter(|(_, i)| key.as_ref().is_none_or(|key| i.id == *key || i.key == *key))

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use self::resolve::{Found, Resolved};
+use self::resolve::{FoundLog, Resolved};
 use super::log_view::LogView;
 use super::{Inside, Place, Thread};
 use crate::AgentError;
 use crate::node::InnerGraph;
-use crate::run::Persistence;
+use crate::node::Persistence;
 use crate::state::State;
 
 mod copy;
@@ -102,7 +102,7 @@ impl<S: State> Thread<S> {
     pub(super) fn open_inside(
         &self,
         inside: &Inside,
-        found: Found,
+        found: FoundLog,
     ) -> Result<LogView<S>, AgentError> {
         Ok(LogView {
             saver: Arc::clone(self.saver()?),

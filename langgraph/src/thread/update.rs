@@ -44,7 +44,7 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
     }
 }
 
-/// A change of a thread, before it is made: await it. It answers with the new checkpoint.
+/// A change of a thread that is not made yet: await it. It returns the new checkpoint.
 #[must_use = "nothing is changed until it is awaited"]
 pub struct ThreadUpdate<S: State> {
     pub(super) thread: Thread<S>,

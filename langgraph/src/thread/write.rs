@@ -14,10 +14,9 @@ use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::node::NodeId;
 use crate::node::{NodeError, Output, Resources};
-use crate::run::setup::{engine_at_rest, enter};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin, Snapshots};
-use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view};
+use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view, enter};
 
 impl<S: State> ThreadUpdate<S> {
     /// Makes the change, and answers with the new checkpoint.
@@ -43,8 +42,8 @@ impl<S: State> LogView<S> {
         change: Change<S>,
         at: Option<CheckpointId>,
     ) -> Result<CheckpointId, AgentError> {
-        let initial = S::clone(&self.initial);
-        let mut engine = engine_at_rest(&self.graph, &self.namespace, resources, initial);
+        let initial = Arc::clone(&self.initial);
+        let mut engine = Engine::at_rest(&self.graph, &self.namespace, resources, initial);
         let mut log = Log {
             key: key.clone(),
             snapshots: if key.namespace.is_empty() {
@@ -100,7 +99,7 @@ fn refused(reason: impl Into<String>) -> AgentError {
 }
 
 /// A checkpoint whose state is that of `parent`.
-fn behind(parent: Option<CheckpointId>, source: Source) -> Origin {
+fn child_of(parent: Option<CheckpointId>, source: Source) -> Origin {
     Origin {
         parent,
         base: parent.map(|id| Base {
@@ -112,7 +111,7 @@ fn behind(parent: Option<CheckpointId>, source: Source) -> Origin {
 }
 
 /// Puts an engine where a log stands, and returns the checkpoint.
-fn stand<S: State>(
+fn restore<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     loaded: Option<Loaded<S>>,
@@ -183,7 +182,7 @@ async fn write<S: State>(
     };
     let plan = Arc::clone(&engine.plan);
     let arrived = drop_but_arrived(log, &mut loaded, &plan).await?;
-    let mut parent = stand(engine, log, loaded)?;
+    let mut parent = restore(engine, log, loaded)?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
         for update in updates {
@@ -274,7 +273,9 @@ async fn superstep<S: State>(
     engine.frontier.put_in_order();
     engine.frontier.release_deferred();
     let entry = engine.observer.entry(written)?;
-    engine.record(behind(parent, Source::Update), entry).await?;
+    engine
+        .record(child_of(parent, Source::Update), entry)
+        .await?;
     let made = engine
         .observer
         .recorder
@@ -304,7 +305,7 @@ async fn clear<S: State>(
         }
     }
     drop_pending(&mut loaded, &plan);
-    let parent = stand(engine, log, loaded)?;
+    let parent = restore(engine, log, loaded)?;
     let untouched = Arc::clone(&engine.cell.state);
     let kept = superstep(engine, parent, finished, &[]).await;
     if let Err(AgentError::InvalidUpdate(_)) = kept {
@@ -334,13 +335,13 @@ async fn add_input<S: State>(
             .retain(|task| !task.joined_in && &*task.node != START);
         loaded.tasks.iter_mut().for_each(TaskState::forget);
     }
-    let parent = stand(engine, log, loaded)?;
+    let parent = restore(engine, log, loaded)?;
     if !fresh {
         engine.budget.step += 1;
     }
     engine.frontier.tasks.insert(0, Task::by_edge(start));
     engine.observer.keep_input(0, input)?;
-    engine.record(behind(parent, Source::Input), None).await
+    engine.record(child_of(parent, Source::Input), None).await
 }
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns

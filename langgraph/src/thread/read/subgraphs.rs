@@ -6,13 +6,13 @@ use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::Persistence;
 use crate::node::{AnyState, Argument, InnerLog, Look, below, kept};
-use crate::run::Persistence;
 use crate::state::State;
 use crate::thread::load::{Loaded, Read, load};
 
-/// A log that is looked at.
-pub(in crate::thread) struct Looked<'a> {
+/// A log to show.
+pub(in crate::thread) struct ShownLog<'a> {
     pub(in crate::thread) saver: &'a dyn Checkpointer,
     pub(in crate::thread) key: &'a ThreadKey,
     pub(in crate::thread) namespace: &'a [NodeName],
@@ -61,13 +61,13 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
     let Some(loaded) = loaded else {
         return Ok(None);
     };
-    let looked = Looked {
+    let shown = ShownLog {
         saver: log.saver,
         key: &key,
         namespace: &look.namespace,
         saved: look.saved,
     };
-    let snapshot = show(&graph.plan, loaded, looked).await?;
+    let snapshot = show(&graph.plan, loaded, shown).await?;
     Ok(Some(InnerSnapshot::new(snapshot)))
 }
 
@@ -75,7 +75,7 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
 pub(in crate::thread) async fn show<S: State>(
     plan: &Plan<S>,
     mut loaded: Loaded<S>,
-    looked: Looked<'_>,
+    shown: ShownLog<'_>,
 ) -> Result<Snapshot<S>, AgentError> {
     let checkpoint: CheckpointId = loaded.stored.checkpoint.id;
     for index in 0..loaded.tasks.len() {
@@ -97,26 +97,26 @@ pub(in crate::thread) async fn show<S: State>(
         // The log has the name that the node had then.
         let stored = loaded.stored.checkpoint.tasks.get(index);
         let stored = stored.map_or(&task.node, |spec| &spec.node);
-        let mut namespace = looked.namespace.to_vec();
+        let mut namespace = shown.namespace.to_vec();
         namespace.push(Arc::clone(&task.node));
         let log = InnerLog {
-            saver: looked.saver,
+            saver: shown.saver,
             // A node that is a graph makes one call.
-            key: below(looked.key, checkpoint, index, stored, 0),
+            key: below(shown.key, checkpoint, index, stored, 0),
             around: node.shares_state.then_some(around),
         };
         let look = Look {
             namespace,
-            saved: looked.saved,
+            saved: shown.saved,
         };
         let inside = node.graph.look(log, look).await?;
         if let Some(task) = loaded.tasks.get_mut(index) {
             task.inside = inside;
         }
     }
-    Ok(if looked.saved {
-        loaded.saved(looked.namespace)
+    Ok(if shown.saved {
+        loaded.saved(shown.namespace)
     } else {
-        loaded.live(plan, looked.namespace)
+        loaded.live(plan, shown.namespace)
     })
 }

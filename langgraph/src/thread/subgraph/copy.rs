@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::path::SubgraphPath;
-use super::resolve::{Around, Resolved};
+use super::resolve::{OuterTask, Resolved};
 use crate::checkpoint::{
     Batch, CheckpointError, CheckpointId, Checkpointer, Stored, TaskOutcome, ThreadKey,
 };
@@ -41,12 +41,12 @@ pub(super) async fn copy_logs(
     last: &ThreadKey,
     at: Option<CheckpointId>,
 ) -> Result<Option<CopiedLogs>, CheckpointError> {
-    let (Some(root), Some(first)) = (way.around.first(), path.nodes().first()) else {
+    let (Some(root), Some(first)) = (way.outer.first(), path.nodes().first()) else {
         return Ok(None);
     };
     // What a graph on the way keeps from call to call is not a part of any copy.
-    let per_call = |pair: &[Around]| matches!(pair, [outer, inner] if inner.key == outer.below);
-    if root.joined_in || !way.around.windows(2).all(per_call) {
+    let per_call = |pair: &[OuterTask]| matches!(pair, [outer, inner] if inner.key == outer.below);
+    if root.joined_in || !way.outer.windows(2).all(per_call) {
         return Ok(None);
     }
     let fork = Fork {
@@ -59,9 +59,9 @@ pub(super) async fn copy_logs(
     let (mut key, mut checkpoint) = (root.key.clone(), fork.id);
     let mut copied = Vec::new();
     let mut copies = Vec::new();
-    for (index, around) in way.around.iter().enumerate() {
-        key = below(&key, checkpoint, around.task, name, 0);
-        let (from, upto) = match way.around.get(index + 1) {
+    for (index, outer) in way.outer.iter().enumerate() {
+        key = below(&key, checkpoint, outer.task, name, 0);
+        let (from, upto) = match way.outer.get(index + 1) {
             Some(next) => {
                 (checkpoint, name) = (next.checkpoint, &next.node);
                 (&next.key, Some(next.checkpoint))

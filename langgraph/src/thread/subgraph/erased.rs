@@ -7,14 +7,13 @@ use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, Checkpointer, InnerSnapshot, Source, Stored};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::Persistence;
 use crate::node::{
     AnyState, Argument, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking,
     Resources, Wanted,
 };
-use crate::run::Persistence;
-use crate::run::options::Options;
-use crate::run::setup::engine;
 use crate::state::State;
+use crate::superstep::Engine;
 use crate::superstep::log::{Log, Origin};
 use crate::thread::load::{Read, load};
 use crate::thread::read::subgraphs::snapshot_inside;
@@ -182,7 +181,9 @@ async fn make_fork<S: State>(
     thread: &str,
     Fork { at, id, head }: Fork,
 ) -> Result<(), AgentError> {
-    let mut engine = engine(graph, &Options::default(), None)?;
+    let resources = graph.plan.resources.clone();
+    let initial = Arc::new(graph.plan.initial.clone());
+    let mut engine = Engine::at_rest(graph, &[], resources, initial);
     let log = Log {
         at_rest: true,
         next: Some(id),

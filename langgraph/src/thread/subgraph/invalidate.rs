@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::resolve::{Around, Resolved};
+use super::resolve::{OuterTask, Resolved};
 use crate::AgentError;
 use crate::checkpoint::{
     AskedQuestions, Batch, CheckpointError, Checkpointer, Stored, TaskOutcome, TaskRecord,
@@ -15,8 +15,8 @@ use crate::node::Questions;
 const ATTEMPTS: usize = 3;
 
 impl Resolved {
-    /// Takes back what the changed graph has asked from the tasks around it, and lets these run
-    /// again, whether what else they wait for is answered or not.
+    /// Removes the questions of the changed graph from the tasks around it. These tasks run again,
+    /// whether their other questions are answered or not.
     pub(in crate::thread) async fn run_again(
         &self,
         saver: &Arc<dyn Checkpointer>,
@@ -25,38 +25,38 @@ impl Resolved {
             return Ok(());
         }
         let mut gone = None;
-        for around in self.around.iter().rev() {
-            gone = Some(mark(&**saver, around, gone).await?);
+        for outer in self.outer.iter().rev() {
+            gone = Some(mark(&**saver, outer, gone).await?);
         }
         Ok(())
     }
 }
 
-/// Lets a task run again without the questions that are gone: all that the graph inside has asked,
-/// or those with these ids. Answers with the ids of what is gone.
+/// Lets a task run again without questions of the graph inside: all of them, or those with these
+/// ids. Returns the ids of the questions that it removed.
 async fn mark(
     saver: &dyn Checkpointer,
-    around: &Around,
+    outer: &OuterTask,
     gone: Option<HashSet<String>>,
 ) -> Result<HashSet<String>, AgentError> {
     let mut attempt = 0;
     loop {
-        let chain = saver.load(&around.key, None).await?;
+        let chain = saver.load(&outer.key, None).await?;
         let Some((head, stored)) =
             chain.and_then(|mut chain| Some((chain.head, chain.records.pop()?)))
         else {
             return Ok(HashSet::new());
         };
         // Another run has gone on meanwhile.
-        if stored.checkpoint.id != around.checkpoint {
+        if stored.checkpoint.id != outer.checkpoint {
             return Err(CheckpointError::Conflict {
-                thread: around.key.thread.clone(),
-                known: Some(around.head),
+                thread: outer.key.thread.clone(),
+                known: Some(outer.head),
                 head: Some(head),
             }
             .into());
         }
-        let Some(asked) = open(&stored, around.task) else {
+        let Some(asked) = open(&stored, outer.task) else {
             // It runs again anyway.
             return Ok(HashSet::new());
         };
@@ -71,8 +71,8 @@ async fn mark(
             again: true,
         };
         let record = TaskRecord {
-            checkpoint: around.checkpoint,
-            task: around.task,
+            checkpoint: outer.checkpoint,
+            task: outer.task,
             outcome: Some(TaskOutcome::Asked(AskedQuestions(questions))),
             answers: Vec::new(),
             once: Vec::new(),
@@ -83,7 +83,7 @@ async fn mark(
             ..Batch::default()
         };
         attempt += 1;
-        match saver.put(&around.key, batch).await {
+        match saver.put(&outer.key, batch).await {
             Ok(()) => return Ok(dropped.into_iter().map(|question| question.id).collect()),
             Err(CheckpointError::Conflict { .. }) if attempt < ATTEMPTS => {}
             Err(error) => return Err(error.into()),

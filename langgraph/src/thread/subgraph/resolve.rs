@@ -7,12 +7,12 @@ use super::path::SubgraphPath;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::Persistence;
 use crate::node::{AnyState, InnerGraph, InnerLog, Resources, Wanted, below, kept};
-use crate::run::Persistence;
 use crate::state::State;
 
-/// A task that a graph is inside of.
-pub(super) struct Around {
+/// A task around a graph.
+pub(super) struct OuterTask {
     /// The log that the task is in.
     pub(super) key: ThreadKey,
     pub(super) head: Head,
@@ -23,12 +23,12 @@ pub(super) struct Around {
     pub(super) joined_in: bool,
     /// The log of the graph inside the task, if it is kept per call.
     pub(super) below: ThreadKey,
-    /// True when the run that goes on with the thread goes on with this task.
+    /// True when a run that resumes the thread resumes this task.
     pub(super) pending: bool,
 }
 
 /// The log of a graph at the end of a way.
-pub(in crate::thread) struct Found {
+pub(in crate::thread) struct FoundLog {
     pub(super) key: ThreadKey,
     /// The state of the task around, where the graph begins with that.
     pub(super) around: Option<AnyState>,
@@ -37,8 +37,8 @@ pub(in crate::thread) struct Found {
 /// The way from a thread to a graph inside it.
 pub(in crate::thread) struct Resolved {
     /// The tasks on the way, outermost first; fewer where a graph has not been called.
-    pub(super) around: Vec<Around>,
-    pub(in crate::thread) found: Option<Found>,
+    pub(super) outer: Vec<OuterTask>,
+    pub(in crate::thread) found: Option<FoundLog>,
     /// What the graph and those around it were given; what is nearer wins.
     pub(super) resources: Resources,
     /// True when all the tasks on the way were found.
@@ -103,8 +103,8 @@ pub(super) async fn resolve(
     path: &SubgraphPath,
 ) -> Result<Resolved, AgentError> {
     let mut way = Resolved {
-        around: Vec::new(),
-        found: Some(Found {
+        outer: Vec::new(),
+        found: Some(FoundLog {
             key: ThreadKey::root(thread),
             around: None,
         }),
@@ -142,10 +142,10 @@ pub(super) async fn resolve(
                 task.map(|task| (found.key, task))
             }
         };
-        let pending = way.whole && way.around.iter().all(|around| around.pending);
+        let pending = way.whole && way.outer.iter().all(|outer| outer.pending);
         let task = task.map(|(key, task)| {
             let below = below(&key, task.checkpoint, task.task, &task.node, 0);
-            let around = Around {
+            let outer = OuterTask {
                 pending: pending && task.pending && task.call == call,
                 key,
                 head: task.head,
@@ -155,7 +155,7 @@ pub(super) async fn resolve(
                 joined_in: task.joined_in,
                 below,
             };
-            (around, task.state)
+            (outer, task.state)
         });
         way.whole &= task.is_some();
         let (key, state) = if let Persistence::PerThread(name) = graph.persistence() {
@@ -166,31 +166,31 @@ pub(super) async fn resolve(
                 }
                 .into());
             }
-            let below = task.as_ref().map(|(around, _)| &around.below);
+            let below = task.as_ref().map(|(outer, _)| &outer.below);
             call = below.map(|below| Arc::from(below.namespace.join("/")));
             (Some(kept(thread, name)), None)
         } else {
             call = None;
-            let below = task.as_ref().map(|(around, _)| around.below.clone());
+            let below = task.as_ref().map(|(outer, _)| outer.below.clone());
             let state = task.as_ref().map(|(_, state)| Arc::clone(state));
             (below, state.filter(|_| inside.shares_state))
         };
-        way.around.extend(task.map(|(around, _)| around));
-        way.found = key.map(|key| Found { key, around: state });
+        way.outer.extend(task.map(|(outer, _)| outer));
+        way.found = key.map(|key| FoundLog { key, around: state });
     }
     Ok(way)
 }
 
 impl Resolved {
-    /// The task that the graph is inside of, if a run that goes on with the thread goes on with it.
-    pub(super) fn pending(&self) -> Option<&Around> {
-        let innermost = self.around.last().filter(|around| around.pending);
+    /// The task that the graph is inside of, if a run that resumes the thread resumes it.
+    pub(super) fn pending(&self) -> Option<&OuterTask> {
+        let innermost = self.outer.last().filter(|outer| outer.pending);
         innermost.filter(|_| self.whole)
     }
 
     /// The call of a graph that is kept, if it is pending.
     pub(in crate::thread) fn pending_call(&self) -> Option<Arc<str>> {
-        let around = self.pending()?;
-        Some(around.below.namespace.join("/").into())
+        let outer = self.pending()?;
+        Some(outer.below.namespace.join("/").into())
     }
 }

@@ -5,11 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::Resources;
+use super::{Persistence, Resources};
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
 use crate::graph::NodeName;
-use crate::run::Persistence;
 
 /// What answers a question about a graph whose state type is not known.
 pub(crate) type Looking<'a, T> =

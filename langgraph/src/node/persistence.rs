@@ -2,9 +2,7 @@
 
 use std::sync::PoisonError;
 
-use crate::graph::CompiledStateGraph;
-use crate::node::{Context, NodeError};
-use crate::state::State;
+use super::{Context, NodeError};
 
 /// What a graph keeps when it runs inside another one that has a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,63 +20,19 @@ pub enum Persistence {
     /// of the thread finds it as the newest call left it. A graph over the state of the graph around
     /// it is given all of that state as the input of each call, so that what is appended there is
     /// appended here again; one that keeps a list wants a state of its own, with
-    /// [`mapped`](CompiledStateGraph::mapped).
+    /// [`mapped`](crate::CompiledStateGraph::mapped).
     PerThread(String),
     /// Nothing: a resume runs it from its beginning, with the answers there are.
     None,
 }
 
-impl<S: State> CompiledStateGraph<S> {
-    /// What this graph keeps when it runs inside another one; per call unless set.
-    ///
-    /// # Examples
-    ///
-    /// An agent that remembers what it was asked before:
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use langgraph::prelude::*;
-    /// use langgraph::checkpoint::MemorySaver;
-    /// use langgraph::run::Persistence;
-    ///
-    /// #[derive(State, Clone, Debug, Default)]
-    /// struct Memory {
-    ///     #[reducer(append)]
-    ///     asked: Vec<String>,
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut expert = StateGraph::<Memory>::new();
-    /// expert.add_node("look", |_: &Memory| {}).add_sequence(&["look"]);
-    /// let expert = expert.compile()?.persistence(Persistence::PerThread("expert".to_owned()));
-    ///
-    /// let mut outer = StateGraph::<String>::new();
-    /// let ask = |question: &String| Memory { asked: vec![question.clone()] };
-    /// outer.add_node("expert", expert.mapped(ask, |memory: Memory| memory.asked.join(" ")));
-    /// outer.add_sequence(&["expert"]);
-    /// let outer = outer.compile()?.checkpointer(Arc::new(MemorySaver::new()));
-    ///
-    /// outer.run("one".to_owned()).thread("t").await?;
-    /// let outcome = outer.run("two".to_owned()).thread("t").await?;
-    /// assert_eq!(outcome.into_state(), "one two");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn persistence(mut self, persistence: Persistence) -> Self {
-        self.persistence = persistence;
-        self
-    }
-}
-
 /// The only call of a key that runs. It ends when it is dropped.
-pub(crate) struct Only<'a> {
+pub(crate) struct OnlyCall<'a> {
     cx: &'a Context,
     key: String,
 }
 
-impl<'a> Only<'a> {
+impl<'a> OnlyCall<'a> {
     pub(crate) fn new(cx: &'a Context, key: &str) -> Result<Self, NodeError> {
         let running = &cx.scope().shared.kept_graphs;
         let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +46,7 @@ impl<'a> Only<'a> {
     }
 }
 
-impl Drop for Only<'_> {
+impl Drop for OnlyCall<'_> {
     fn drop(&mut self) {
         let running = &self.cx.scope().shared.kept_graphs;
         let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);

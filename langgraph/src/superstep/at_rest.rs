@@ -1,0 +1,34 @@
+//! Engines that do not run.
+
+use std::sync::Arc;
+
+use super::Engine;
+use super::budget::DEFAULT_LIMIT;
+use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::{Resources, Scope, Shared};
+use crate::state::State;
+
+impl<S: State> Engine<S> {
+    /// An engine that does not run, to change a log from outside: a thread's, or that of a graph
+    /// inside.
+    pub(crate) fn at_rest(
+        graph: &CompiledStateGraph<S>,
+        namespace: &[NodeName],
+        resources: Resources,
+        initial: Arc<S>,
+    ) -> Self {
+        let plan = &graph.plan;
+        let scope = Scope {
+            names: Arc::clone(&plan.names),
+            limit: DEFAULT_LIMIT,
+            resources,
+            emitter: None,
+            namespace: namespace.into(),
+            pulse: None,
+            shared: Arc::new(Shared::default()),
+        };
+        let mut engine = Self::new(Arc::clone(plan), Arc::new(scope), initial);
+        engine.codec = graph.codec.or(engine.codec);
+        engine
+    }
+}
