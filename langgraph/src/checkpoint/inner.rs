@@ -8,9 +8,9 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::{CheckpointId, Snapshot};
-use crate::graph::NodeName;
 use crate::node::Interrupt;
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// The graph inside a task, at the checkpoint where it stands.
 ///

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CheckpointId, Payload, Source};
-use crate::graph::NodeName;
 use crate::node::{Answer, OnceRecord, Questions};
+use langgraph_topology::NodeName;
 
 /// Names a log: a thread, and the place of the graph in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::{CheckpointId, InnerSnapshot};
-use crate::graph::{NodeName, UnfilledJoin};
+use crate::node::UnfilledJoin;
 use crate::node::{Interrupt, Write};
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// What made a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::NodeName;
+use langgraph_topology::NodeName;
 
 /// What a task, an input or an update from outside has written, and where it goes. A state is one
 /// write.

@@ -8,8 +8,8 @@ mod drawing;
 mod entries;
 pub(crate) mod plan;
 mod routers;
-mod unfilled;
 
+pub use crate::node::UnfilledJoin;
 pub use builder::StateGraph;
 pub use compiled::CompiledStateGraph;
 pub use entries::{EdgeSources, PathMapEntry};
@@ -20,4 +20,3 @@ pub use langgraph_topology::{
 };
 pub use routers::Pick;
 pub(crate) use routers::{Test, UnknownKey};
-pub use unfilled::UnfilledJoin;

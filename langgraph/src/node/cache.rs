@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use super::{Call, NodeError, Output};
 use crate::checkpoint::{FormatError, given_back};
-use crate::graph::NodeName;
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// When a node's answer is used again: for the same key, until it expires.
 ///

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::output::{Write, Writes};
 use super::{NodeError, Output, Send};
 use crate::checkpoint::{FormatError, StateCodec};
-use crate::graph::{END, NodeName};
 use crate::state::State;
+use langgraph_topology::{END, NodeName};
 
 /// A node's own word on where to go, beside its update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::middleware::Middleware;
 use super::policies::Policies;
 use super::policy::RetryPolicy;
 use super::{IntoNode, NodeMeta, Step};
-use crate::graph::{NodeInfo, NodeKind};
 use crate::state::State;
+use langgraph_topology::{NodeInfo, NodeKind};
 
 /// A node together with its options, as [`NodeExt`]'s methods return it.
 pub struct ConfiguredNode<S: State> {

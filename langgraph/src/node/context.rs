@@ -175,7 +175,7 @@ impl Context {
     }
 
     /// The nodes around this graph, outermost first; empty at the root.
-    pub fn namespace(&self) -> &[crate::graph::NodeName] {
+    pub fn namespace(&self) -> &[langgraph_topology::NodeName] {
         &self.scope.namespace
     }
 
@@ -297,7 +297,7 @@ impl Context {
             .filter(|emitter| emitter.wants(mode))
     }
 
-    pub(crate) fn name(&self) -> crate::graph::NodeName {
+    pub(crate) fn name(&self) -> langgraph_topology::NodeName {
         self.scope
             .names
             .get(self.node.index())

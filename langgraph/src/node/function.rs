@@ -9,8 +9,8 @@ use super::{
     OwnedFuture, Step,
 };
 use crate::error::AgentError;
-use crate::graph::NodeKind;
 use crate::state::State;
+use langgraph_topology::NodeKind;
 
 /// One step of a graph, as a type of its own.
 ///

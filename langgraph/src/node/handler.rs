@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Context, IntoOutput, NodeError, NodeRun};
-use crate::graph::NodeName;
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// A failure that an error handler is given.
 #[derive(Debug)]

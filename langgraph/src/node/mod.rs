@@ -32,6 +32,7 @@ mod stored;
 mod subgraph;
 #[cfg(feature = "tracing")]
 mod trace;
+mod unfilled_join;
 mod worker;
 
 #[doc(hidden)]
@@ -59,6 +60,7 @@ pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
 #[cfg(feature = "tracing")]
 pub use trace::TraceNodes;
+pub use unfilled_join::UnfilledJoin;
 pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
 
 pub(crate) use annotated::Annotated;

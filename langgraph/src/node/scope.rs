@@ -9,9 +9,10 @@ use super::Resources;
 use super::once::OnceRecord;
 use super::pulse::Pulse;
 use crate::checkpoint::{Batch, CheckpointError, CheckpointId, LogHead, TaskRecord, ThreadKey};
-use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::CancelToken;
+use crate::node::UnfilledJoin;
 use crate::stream::Emitter;
+use langgraph_topology::NodeName;
 
 /// What the tasks of one graph share during a run.
 pub(crate) struct Scope {

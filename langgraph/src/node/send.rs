@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::{NodeError, NodeMeta, OwnedFuture, Worker};
 use crate::checkpoint::{Format as _, FormatError, Json};
-use crate::graph::NodeName;
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// What a worker takes: any value that can be cloned (for a retry) and stored (for a resume).
 pub trait Item: Clone + Serialize + DeserializeOwned + std::marker::Send + Sync + 'static {}

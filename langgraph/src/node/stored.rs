@@ -7,8 +7,8 @@ use super::command::{Jump, JumpTo, ParentCommand, Target};
 use super::output::{Output, Write, Writes};
 use super::send::{Argument, Send, StoredItem};
 use crate::checkpoint::{FormatError, JumpWire, OutputWire, TargetWire, WriteWire};
-use crate::graph::NodeName;
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// Updates that are borrowed where they are kept, and made where it is a whole state.
 pub(crate) type Lent<'a, S> = Cow<'a, <S as State>::Update>;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Persistence, Resources};
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
-use crate::graph::NodeName;
+use langgraph_topology::NodeName;
 
 /// What answers a question about a graph whose state type is not known.
 pub(crate) type Looking<'a, T> =

@@ -11,8 +11,8 @@ use super::{
     CachePolicy, Call, ConfiguredNode, Context, ErrorHandler, IntoOutput, Middleware, NodeError,
     NodeExt, NodeMeta, NodeRun, OwnedFuture, Step,
 };
-use crate::graph::{NodeKind, NodeName};
 use crate::state::State;
+use langgraph_topology::{NodeKind, NodeName};
 
 /// The handle of a worker that was added to a graph: its name, and the type of its item.
 pub struct Worker<T> {

@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{Mode, Modes};
-use crate::graph::NodeName;
 use crate::message::{Message, MessageChunk};
 use crate::node::Interrupt;
+use langgraph_topology::NodeName;
 
 /// A value whose type the reader knows.
 pub(crate) type Erased = Arc<dyn Any + Send + Sync>;

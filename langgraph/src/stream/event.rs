@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::emitter::{Erased, Payload, RawEvent};
 use crate::checkpoint::Snapshot;
-use crate::graph::NodeName;
 use crate::message::{Message, MessageChunk};
 use crate::node::{Interrupt, Write};
 use crate::state::State;
+use langgraph_topology::NodeName;
 
 /// One thing that happened in a run.
 ///

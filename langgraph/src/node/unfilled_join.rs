@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::NodeName;
+use langgraph_topology::NodeName;
 
 /// A join that has seen some of the nodes it waits for, and not all.
 ///
