@@ -1,7 +1,7 @@
 //! What the records of a checkpoint say about its tasks.
 
 use super::{Payload, Stored, TaskOutcome, TaskRecord};
-use crate::graph::START;
+use langgraph_topology::START;
 use crate::node::{Answer, OnceRecord, Questions};
 
 /// A task as its records leave it, one after the other. What it did is not decoded.
