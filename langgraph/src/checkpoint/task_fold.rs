@@ -1,8 +1,8 @@
 //! What the records of a checkpoint say about its tasks.
 
 use super::{Payload, Stored, TaskOutcome, TaskRecord};
-use langgraph_topology::START;
 use crate::node::{Answer, OnceRecord, Questions};
+use langgraph_topology::START;
 
 /// A task as its records leave it, one after the other. What it did is not decoded.
 #[derive(Clone, Default)]

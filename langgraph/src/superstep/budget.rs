@@ -59,24 +59,22 @@ impl Budget {
         self.step += 1;
     }
 
-    /// A superstep begins; others get their turn when it is time.
+    /// A superstep begins. True when others should [get their turn](Self::give_turn).
     #[inline]
-    pub(crate) async fn begin_superstep(&mut self, scope: &Scope) {
+    pub(crate) fn begin_superstep(&mut self, scope: &Scope) -> bool {
         self.step += 1;
         self.taken += 1;
         if let Some(pulse) = &scope.pulse {
             pulse.beat();
         }
-        if self.taken.is_multiple_of(TURN) {
-            self.give_turn().await;
-        }
+        self.taken.is_multiple_of(TURN)
     }
 
     /// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
     ///
     /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
     /// as long as their nodes compute.
-    async fn give_turn(&mut self) {
+    pub(crate) async fn give_turn(&mut self) {
         match &mut self.last_turn {
             Some(turn) if turn.elapsed() < TURN_TIME => {}
             Some(turn) => {

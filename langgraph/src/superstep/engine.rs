@@ -116,8 +116,8 @@ impl<S: State> Engine<S> {
             self.budget.begin_start();
         } else if self.budget.is_spent() {
             return Err(self.budget.spent(self.frontier.names(plan)));
-        } else {
-            self.budget.begin_superstep(&self.scope).await;
+        } else if self.budget.begin_superstep(&self.scope) {
+            self.budget.give_turn().await;
         }
         let stops_after = self.breakpoints.stop_after(&self.frontier.tasks);
         let mut tasks = std::mem::take(&mut self.frontier.tasks);
@@ -268,22 +268,34 @@ impl<S: State> Engine<S> {
         plan: &Plan<S>,
         mut writes: Vec<(Writer, Writes<S>)>,
     ) -> Result<bool, AgentError> {
+        match writes.pop() {
+            Some((writer, only)) if writes.is_empty() => self.merge_one(plan, writer, only),
+            last => {
+                writes.extend(last);
+                let mut commit = self.cell.commit(plan, self.scope.emitter.is_some());
+                Ok(commit.superstep(writes)?)
+            }
+        }
+    }
+
+    /// Merges the writes of the only task of a superstep. True when there were any.
+    fn merge_one(
+        &mut self,
+        plan: &Plan<S>,
+        writer: Writer,
+        writes: Writes<S>,
+    ) -> Result<bool, AgentError> {
         // The first superstep of a graph inside another is a part of the one around: what is
         // ephemeral there is seen here.
         let enters = self.budget.step == 0 && !self.scope.namespace.is_empty();
-        let input = matches!(writes.as_slice(), [(Writer::Start, _)]);
+        let is_input = writer == Writer::Start;
         let mut commit = self.cell.commit(plan, self.scope.emitter.is_some());
-        let wrote = match writes.pop() {
-            Some((writer, input)) if enters && writer == Writer::Start && writes.is_empty() => {
-                commit.entry(writer, input)?
-            }
-            Some((writer, only)) if writes.is_empty() => commit.one(writer, only)?,
-            last => {
-                writes.extend(last);
-                commit.superstep(writes)?
-            }
+        let wrote = if enters && is_input {
+            commit.entry(writer, writes)?
+        } else {
+            commit.one(writer, writes)?
         };
-        if input && self.cell.changes.is_some() {
+        if is_input && self.cell.changes.is_some() {
             // The input is the caller's, not a change of this graph.
             self.cell.changes = Some(Changes::default());
         }
@@ -476,7 +488,7 @@ impl<S: State> Engine<S> {
         node: NodeId,
         done: Finished<S>,
     ) -> Result<Option<End>, AgentError> {
-        self.merge(plan, vec![(Writer::from(node), done.output.writes)])?;
+        self.merge_one(plan, Writer::from(node), done.output.writes)?;
         self.lead_on(plan, node, done.output.jump, done.routes)
     }
 

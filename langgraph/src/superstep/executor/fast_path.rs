@@ -98,18 +98,21 @@ impl<S: State> Chain<'_, S> {
         current: &mut NodeId,
         phase: &mut Phase,
     ) -> Result<Halt<S>, AgentError> {
-        let (plan, cx) = (self.plan, &mut *self.cx);
+        let (plan, scope, cx) = (self.plan, self.scope, &mut *self.cx);
+        let budget = &mut *self.budget;
         // True when a write only changes the state.
         let direct = self.cell.changes.is_none() && plan.fields.ephemeral.is_empty();
         // Nobody else holds it: asked once, and not for every merge.
         let state = std::sync::Arc::make_mut(&mut self.cell.state);
         while let Some(node) = plan.node(*current) {
-            if self.budget.is_spent() {
+            if budget.is_spent() {
                 return Ok(Halt::Before);
             }
-            check_cancelled(self.scope)?;
-            self.budget.begin_superstep(self.scope).await;
-            cx.reuse(self.budget.shown_step(), self.budget.taken, *current);
+            check_cancelled(scope)?;
+            if budget.begin_superstep(scope) {
+                budget.give_turn().await;
+            }
+            cx.reuse(budget.shown_step(), budget.taken, *current);
             *phase = Phase::Node;
             let call = Call {
                 state: &*state,
