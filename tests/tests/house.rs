@@ -20,7 +20,7 @@ const ORDER: [&str; 9] = [
 ];
 
 /// The arrows that still run backwards: from, to.
-const BACKWARDS: [(&str, &str); 9] = [
+const BACKWARDS: [(&str, &str); 7] = [
     // `AddMessages` is a reducer.
     ("message", "state"),
     // A state's update is an answer of a node.
@@ -31,13 +31,10 @@ const BACKWARDS: [(&str, &str); 9] = [
     ("node", "checkpoint"),
     // A context sends events.
     ("node", "stream"),
-    ("node", "run"),
     // `invoke` and `run` are methods of a graph.
     ("graph", "run"),
     // The end of a run is the last frame of its stream.
     ("stream", "run"),
-    // A change from outside sets an engine up as a run does.
-    ("thread", "run"),
 ];
 
 fn root() -> PathBuf {
