@@ -168,6 +168,22 @@ fn checked(source: &str) -> BTreeSet<String> {
     rules.collect()
 }
 
+/// The rules about graphs: the public functions that return findings.
+fn rules() -> BTreeSet<String> {
+    let files = std::fs::read_dir(root().join("crates/topology/src/rules")).unwrap();
+    let sources = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let sources: Vec<String> = sources.collect();
+    let functions = sources
+        .iter()
+        .flat_map(|source| source.split("pub fn ").skip(1));
+    let rules = functions.filter_map(|function| {
+        let (signature, _) = function.split_once('{')?;
+        let (name, rest) = signature.split_once('(')?;
+        rest.contains("-> Vec<Finding>").then(|| name.to_owned())
+    });
+    rules.collect()
+}
+
 /// Graphs that break a rule in a second way, or several rules.
 const MORE_CASES: &[&str] = &[
     "cycle_beside_an_exit",
@@ -195,6 +211,23 @@ fn every_rule_of_graph_has_a_check_a_test_and_a_line_in_the_documentation() {
         .flat_map(|part| checked(&read(&format!("langgraph-macros/src/graph/check{part}.rs"))))
         .collect();
     assert!(checked.len() > 20, "{checked:?}");
+    // A rule about graphs is found in one place, for `graph!` and the builder alike; `graph!` adds
+    // only what can be wrong with chains.
+    let rules = rules();
+    let of_chains: Vec<_> = checked.difference(&rules).map(String::as_str).collect();
+    let only_written = [
+        "branch_end_in_group",
+        "decision_after_group",
+        "decision_first",
+        "decision_in_group",
+        "goto_after_start",
+        "map_in_group",
+        "unused_let",
+    ];
+    assert_eq!(
+        of_chains, only_written,
+        "no rule of that name in crates/topology/src/rules"
+    );
     let missing: Vec<_> = checked.difference(&tested).collect();
     assert!(
         missing.is_empty(),

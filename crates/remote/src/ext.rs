@@ -50,7 +50,7 @@ pub trait RemoteExt<S: State>: sealed::Sealed {
     /// ```
     fn add_remote_node<Q, R, O>(
         &mut self,
-        name: impl Into<NodeName>,
+        name: impl AsRef<str>,
         agent: impl Into<AgentId>,
         extract: impl Fn(&S) -> Option<Q> + Send + Sync + 'static,
         apply: impl Fn(R) -> O + Send + Sync + 'static,
@@ -70,7 +70,7 @@ impl<S: State> sealed::Sealed for StateGraph<S> {}
 impl<S: State> RemoteExt<S> for StateGraph<S> {
     fn add_remote_node<Q, R, O>(
         &mut self,
-        name: impl Into<NodeName>,
+        name: impl AsRef<str>,
         agent: impl Into<AgentId>,
         extract: impl Fn(&S) -> Option<Q> + Send + Sync + 'static,
         apply: impl Fn(R) -> O + Send + Sync + 'static,

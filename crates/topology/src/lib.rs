@@ -4,7 +4,8 @@
 //! builder of `langgraph` makes one, `graph!` checks one while a program is compiled, and a server
 //! can hand one out. `langgraph::graph` re-exports everything that users need from here.
 //!
-//! - [`problems`] tells why a graph cannot run, [`lints`] what is probably a mistake in it.
+//! - [`problems`] tells why a graph cannot run, [`lints`] what is probably a mistake in it. Each
+//!   wiring rule is one function in `rules`; `graph!` asks the same ones.
 //! - [`draw`] prints a graph as Mermaid, GraphViz or terminal text.
 //!
 //! The crate has no dependencies, because `graph!` waits for it in every build. The feature `serde`
@@ -42,6 +43,8 @@ pub mod flow;
 #[allow(missing_docs)]
 #[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
+pub mod rules;
 #[doc(hidden)]
 pub mod similar;
 #[doc(hidden)]

@@ -1,12 +1,10 @@
 //! What is probably a mistake in a graph, although it could run.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::flow::{self, Analysis, Flow, Stuck};
-use crate::{Branch, END, NodeInfo, NodeName, START, Topology};
+use crate::rules::{self, Analysis, At, Finding, Rule, in_place};
+use crate::{NodeName, Topology};
 
-mod parallel;
 #[cfg(test)]
 mod tests;
 
@@ -198,205 +196,127 @@ fn around(cycle: &[NodeName]) -> String {
 /// assert_eq!(lints(&graph), [Lint::DeadEnd { node: "a".into() }]);
 /// ```
 pub fn lints(topology: &Topology) -> Vec<Lint> {
-    let mut found = line_lints(topology);
-    empty_graph(topology, &mut found);
-    found.extend(flow_lints(topology));
-    found
+    let mut found = line_findings(topology);
+    found.extend(rules::empty_graph(topology));
+    let analysis = Analysis::new(topology);
+    found.extend(rules::unreachable_node(&analysis));
+    found.extend(rules::dead_end(&analysis));
+    found.extend(rules::cycle_without_exit(&analysis));
+    found.extend(rules::stuck_joins(&analysis));
+    found.extend(rules::parallel_writes(topology, &analysis));
+    in_words(topology, &found)
 }
 
 /// The lints that look at one line or one node alone; they hold in a broken graph too.
 pub(crate) fn line_lints(topology: &Topology) -> Vec<Lint> {
-    let mut found = Vec::new();
-    duplicate_edge(topology, &mut found);
-    duplicate_join_source(topology, &mut found);
-    undeclared_goto(topology, &mut found);
+    in_words(topology, &line_findings(topology))
+}
+
+fn line_findings(topology: &Topology) -> Vec<Finding> {
+    let duplicates = [
+        rules::duplicate_edge(topology),
+        rules::duplicate_join(topology),
+    ];
+    let mut found = in_place(duplicates);
+    found.extend(rules::duplicate_join_source(topology));
+    found.extend(rules::undeclared_goto(topology));
     found
 }
 
-fn empty_graph(topology: &Topology, found: &mut Vec<Lint>) {
-    if topology.nodes.is_empty() {
-        found.push(Lint::EmptyGraph);
-    }
-}
-
-fn duplicate_edge(topology: &Topology, found: &mut Vec<Lint>) {
-    let mut edges: HashSet<(&str, &str)> = HashSet::new();
-    for edge in &topology.edges {
-        if !edges.insert((&edge.from, &edge.to)) {
-            let (from, to) = (edge.from.clone(), edge.to.clone());
-            found.push(Lint::DuplicateEdge { from, to });
+fn in_words(topology: &Topology, found: &[Finding]) -> Vec<Lint> {
+    let mut lints: Vec<Lint> = Vec::new();
+    for lint in found.iter().filter_map(|found| Lint::of(topology, found)) {
+        // A source that is there three times is told once.
+        if !matches!(lint, Lint::DuplicateJoinSource { .. }) || !lints.contains(&lint) {
+            lints.push(lint);
         }
     }
-    let mut joins: HashSet<(Vec<&str>, &str)> = HashSet::new();
-    for join in &topology.joins {
-        let mut sources: Vec<&str> = join.sources.iter().map(|source| &**source).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        let to = join.target.clone();
-        match sources.as_slice() {
-            [] => {}
-            // A join on one node is an edge.
-            [only] => {
-                if !edges.insert((only, &join.target)) {
-                    found.push(Lint::DuplicateEdge {
-                        from: (*only).into(),
-                        to,
-                    });
+    lints
+}
+
+impl Lint {
+    /// A finding in words, if its rule is one of the lints.
+    fn of(topology: &Topology, Finding { rule, at }: &Finding) -> Option<Self> {
+        let name = |node: &usize| Some(topology.nodes.get(*node)?.name.clone());
+        let names = |nodes: &[usize]| -> Vec<NodeName> { nodes.iter().filter_map(name).collect() };
+        let (from, to) = (at.source(topology), at.target(topology));
+        Some(match rule {
+            Rule::EmptyGraph => Self::EmptyGraph,
+            Rule::DuplicateEdge { .. } => {
+                let (from, to) = (from?.clone(), to?.clone());
+                Self::DuplicateEdge { from, to }
+            }
+            Rule::DuplicateJoin { .. } => {
+                let At::Join(join, _) = at else { return None };
+                let from = group(&topology.joins.get(*join)?.sources);
+                let to = to?.clone();
+                Self::DuplicateEdge { from, to }
+            }
+            Rule::DuplicateJoinSource { .. } => {
+                let (node, target) = (from?.clone(), to?.clone());
+                Self::DuplicateJoinSource { node, target }
+            }
+            Rule::UndeclaredGoto => Self::UndeclaredGoto {
+                node: from?.clone(),
+            },
+            Rule::UnreachableNode { followers } => {
+                let (node, followers) = (from?.clone(), names(followers));
+                Self::UnreachableNode { node, followers }
+            }
+            Rule::DeadEnd => Self::DeadEnd {
+                node: from?.clone(),
+            },
+            Rule::CycleWithoutExit { cycle } => Self::CycleWithoutExit {
+                cycle: names(cycle),
+            },
+            Rule::JoinOnOwnDownstream => {
+                let (node, target) = (from?.clone(), to?.clone());
+                Self::JoinOnOwnDownstream { target, node }
+            }
+            Rule::JoinOnExclusiveArms { first, decision } => {
+                let At::Join(join, _) = at else { return None };
+                let first = topology.joins.get(*join)?.sources.get(*first)?.clone();
+                let (second, target) = (from?.clone(), to?.clone());
+                let decision = topology.branches.get(*decision)?.source.clone();
+                Self::JoinOnExclusiveArms {
+                    target,
+                    first,
+                    second,
+                    decision,
                 }
             }
-            _ => {
-                if !joins.insert((sources, &join.target)) {
-                    let mut names: Vec<&str> = Vec::new();
-                    for source in &join.sources {
-                        if !names.contains(&&**source) {
-                            names.push(source);
-                        }
-                    }
-                    let from = format!("[{}]", names.join(", ")).into();
-                    found.push(Lint::DuplicateEdge { from, to });
-                }
-            }
-        }
-    }
-}
-
-fn duplicate_join_source(topology: &Topology, found: &mut Vec<Lint>) {
-    for join in &topology.joins {
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut told: HashSet<&str> = HashSet::new();
-        for source in &join.sources {
-            if !seen.insert(source) && told.insert(source) {
-                let (node, target) = (source.clone(), join.target.clone());
-                found.push(Lint::DuplicateJoinSource { node, target });
-            }
-        }
-    }
-}
-
-fn undeclared_goto(topology: &Topology, found: &mut Vec<Lint>) {
-    if !topology.closed {
-        return;
-    }
-    let declared: HashSet<&str> = topology
-        .destinations
-        .iter()
-        .map(|from| &*from.source)
-        .collect();
-    for node in &topology.nodes {
-        if node.may_goto && !declared.contains(&*node.name) {
-            found.push(Lint::UndeclaredGoto {
-                node: node.name.clone(),
-            });
-        }
-    }
-}
-
-/// The lints that look at what a run can reach.
-fn flow_lints(topology: &Topology) -> Vec<Lint> {
-    let flow = flow_of(topology);
-    let analysis = Analysis::new(&flow);
-    let name = |vertex: usize| -> NodeName {
-        node_of(topology, vertex).map_or_else(|| START.into(), |node| node.name.clone())
-    };
-    let names =
-        |vertices: Vec<usize>| -> Vec<NodeName> { vertices.into_iter().map(name).collect() };
-    let target = |join: usize| {
-        flow.joins
-            .get(join)
-            .map_or(flow::START, |(_, target)| *target)
-    };
-    let mut found = Vec::new();
-    for unreachable in analysis.unreachable_nodes() {
-        let (node, followers) = (name(unreachable.node), names(unreachable.followers));
-        found.push(Lint::UnreachableNode { node, followers });
-    }
-    for node in analysis.dead_ends() {
-        found.push(Lint::DeadEnd { node: name(node) });
-    }
-    for cycle in analysis.cycles_without_exit() {
-        found.push(Lint::CycleWithoutExit {
-            cycle: names(cycle),
-        });
-    }
-    for stuck in analysis.stuck_joins() {
-        found.push(match stuck {
-            Stuck::Downstream { join, source } => Lint::JoinOnOwnDownstream {
-                target: name(target(join)),
-                node: name(source),
+            Rule::ParallelWrites { field, nodes } => Self::ParallelWrites {
+                field: topology.fields.get(*field)?.name.clone(),
+                nodes: names(nodes),
             },
-            Stuck::Exclusive {
-                join,
-                sources: (first, second),
-                decision,
-            } => Lint::JoinOnExclusiveArms {
-                target: name(target(join)),
-                first: name(first),
-                second: name(second),
-                decision: name(decision),
-            },
-        });
+            Rule::AliasTaken
+            | Rule::DuplicateNode { .. }
+            | Rule::DuplicateTarget { .. }
+            | Rule::EmptyJoin
+            | Rule::EmptyName
+            | Rule::EndAsSource
+            | Rule::NoEntryPoint
+            | Rule::ReservedCharacter { .. }
+            | Rule::ReservedName
+            | Rule::StartAsTarget
+            | Rule::StartInJoin
+            | Rule::UnknownAliasNode
+            | Rule::UnknownInterruptNode
+            | Rule::UnknownJoinNode
+            | Rule::UnknownSource
+            | Rule::UnknownTarget
+            | Rule::WorkerWithoutItem => return None,
+        })
     }
-    parallel::parallel_writes(topology, &flow, &mut found);
-    found
 }
 
-fn node_of(topology: &Topology, vertex: usize) -> Option<&NodeInfo> {
-    topology.nodes.get(vertex.checked_sub(flow::NODES)?)
-}
-
-/// The graph as numbers. Lines with a name that no node has are left out, as are lines from END
-/// and to START; of nodes with one name, the first counts.
-fn flow_of(topology: &Topology) -> Flow {
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    for (place, node) in topology.nodes.iter().enumerate() {
-        numbers.entry(&*node.name).or_insert(flow::NODES + place);
+/// The nodes that a join waits for, as they are written in `graph!`.
+fn group(sources: &[NodeName]) -> NodeName {
+    let mut names: Vec<&str> = Vec::new();
+    for source in sources {
+        if !names.contains(&&**source) {
+            names.push(source);
+        }
     }
-    let source = |name: &NodeName| match &**name {
-        START => Some(flow::START),
-        END => None,
-        name => numbers.get(name).copied(),
-    };
-    let target = |name: &NodeName| match &**name {
-        START => None,
-        END => Some(flow::END),
-        name => numbers.get(name).copied(),
-    };
-    let targets = |names: &[NodeName]| -> Vec<usize> { names.iter().filter_map(target).collect() };
-    let arms = |branch: &Branch| -> Option<Vec<flow::Arm>> {
-        let arms = branch.arms.as_ref()?.iter();
-        Some(
-            arms.map(|arm| flow::Arm {
-                targets: targets(&arm.targets),
-                map: arm.map,
-            })
-            .collect(),
-        )
-    };
-    let edges = topology.edges.iter();
-    let joins = topology.joins.iter();
-    let branches = topology.branches.iter();
-    let destinations = topology.destinations.iter();
-    let declared: HashSet<&str> = destinations.clone().map(|from| &*from.source).collect();
-    let mut gotos: Vec<(usize, Option<Vec<usize>>)> = destinations
-        .filter_map(|from| Some((source(&from.source)?, Some(targets(&from.targets)))))
-        .collect();
-    let undeclared = topology.nodes.iter().filter(|node| node.may_goto);
-    let undeclared = undeclared.filter(|node| !declared.contains(&*node.name));
-    gotos.extend(undeclared.filter_map(|node| Some((source(&node.name)?, None))));
-    Flow {
-        nodes: topology.nodes.len(),
-        edges: edges
-            .filter_map(|edge| Some((source(&edge.from)?, target(&edge.to)?)))
-            .collect(),
-        joins: joins
-            .filter_map(|join| {
-                let sources = join.sources.iter().filter_map(source).collect();
-                Some((sources, target(&join.target)?))
-            })
-            .collect(),
-        branches: branches
-            .filter_map(|branch| Some((source(&branch.source)?, arms(branch))))
-            .collect(),
-        gotos,
-    }
+    format!("[{}]", names.join(", ")).into()
 }

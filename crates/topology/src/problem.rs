@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use crate::{Lint, NodeName};
+use crate::rules::{self, At, Finding, JoinPart, Rule, in_place};
+use crate::similar::did_you_mean;
+use crate::{Lint, NodeName, Topology, lint};
 
-mod check;
 #[cfg(test)]
 mod tests;
-
-pub use check::{check, problems};
 
 /// One reason why a graph cannot be compiled.
 ///
@@ -294,4 +293,193 @@ impl<'a> IntoIterator for &'a CompilationErrors {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
+}
+
+/// Checks a graph for [`problems`], and for [`lints`](crate::lints) where they are denied.
+///
+/// `aliases` are names that nodes had before, each with the node that has it now. A
+/// [closed](Topology::closed) graph denies lints always.
+///
+/// # Errors
+///
+/// Every mistake of the graph at once.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_topology::{Edge, NodeInfo, START, Topology, check};
+///
+/// let mut graph = Topology::default();
+/// graph.nodes.push(NodeInfo::new("a"));
+/// graph.edges.push(Edge { from: START.into(), to: "a".into() });
+/// assert!(check(&graph, &[], false).is_ok());
+///
+/// let denied = check(&graph, &[], true).unwrap_err();
+/// assert_eq!(
+///     denied.to_string(),
+///     "the graph cannot be compiled: nothing follows `a`: add an edge to the next node, or to END",
+/// );
+/// ```
+pub fn check(
+    topology: &Topology,
+    aliases: &[(NodeName, NodeName)],
+    deny_lints: bool,
+) -> Result<(), CompilationErrors> {
+    let mut found = problems(topology);
+    let in_aliases = in_place([
+        rules::unknown_alias_node(topology, aliases),
+        rules::alias_taken(topology, aliases),
+    ]);
+    let in_aliases = in_aliases.iter();
+    found.extend(in_aliases.filter_map(|found| in_words(topology, aliases, found)));
+    if deny_lints || topology.closed {
+        // What a broken graph can reach says nothing yet about the one that is meant.
+        let lints = if found.is_empty() {
+            lint::lints(topology)
+        } else {
+            lint::line_lints(topology)
+        };
+        found.extend(lints.into_iter().map(CompilationError::Lint));
+    }
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(CompilationErrors(found))
+    }
+}
+
+/// Everything that makes a graph impossible to run, in a fixed order: names, lines that no graph
+/// can have, unknown sources, the entry point, unknown targets, breakpoints, workers.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_topology::{CompilationError, Topology, problems};
+///
+/// assert_eq!(problems(&Topology::default()), [CompilationError::NoEntryPoint]);
+/// ```
+pub fn problems(topology: &Topology) -> Vec<CompilationError> {
+    let names = in_place([
+        rules::duplicate_node(topology),
+        rules::empty_name(topology),
+        rules::reserved_name(topology),
+        rules::reserved_character(topology),
+    ]);
+    let impossible_lines = in_place([
+        rules::end_as_source(topology),
+        rules::start_as_target(topology),
+        rules::empty_join(topology),
+        rules::start_in_join(topology),
+        rules::unknown_join_node(topology),
+    ]);
+    let found = [
+        names,
+        impossible_lines,
+        rules::unknown_source(topology),
+        rules::no_entry_point(topology),
+        rules::unknown_target(topology),
+        rules::unknown_interrupt_node(topology),
+        rules::worker_without_item(topology),
+    ];
+    let found = found.iter().flatten();
+    found
+        .filter_map(|found| in_words(topology, &[], found))
+        .collect()
+}
+
+/// A finding in words, if its rule is none of the lints.
+fn in_words(
+    topology: &Topology,
+    aliases: &[(NodeName, NodeName)],
+    Finding { rule, at }: &Finding,
+) -> Option<CompilationError> {
+    let (from, to) = (at.source(topology), at.target(topology));
+    let names = topology.nodes.iter().map(|node| &*node.name);
+    let similar = |name: &str| did_you_mean(name, names).map(NodeName::from);
+    let alias = match at {
+        At::Alias(alias) => aliases.get(*alias).cloned(),
+        _ => None,
+    };
+    Some(match rule {
+        Rule::EmptyName => CompilationError::EmptyName,
+        Rule::ReservedName => CompilationError::ReservedName {
+            name: from?.clone(),
+        },
+        Rule::ReservedCharacter { character } => CompilationError::ReservedCharacter {
+            name: from?.clone(),
+            character: *character,
+        },
+        Rule::DuplicateNode { .. } => CompilationError::DuplicateNode {
+            name: from?.clone(),
+        },
+        Rule::EndAsSource => match to {
+            Some(target) => CompilationError::EndAsSource {
+                target: target.clone(),
+            },
+            // What decides where to go after END has no one target.
+            None => CompilationError::UnknownSource {
+                node: from?.clone(),
+                did_you_mean: similar(from?),
+            },
+        },
+        Rule::StartAsTarget => CompilationError::StartAsTarget {
+            from: from.or(to)?.clone(),
+        },
+        Rule::EmptyJoin => CompilationError::EmptyJoin {
+            target: to?.clone(),
+        },
+        Rule::StartInJoin => CompilationError::StartInJoin {
+            target: to?.clone(),
+        },
+        Rule::UnknownJoinNode => {
+            let is_target = matches!(at, At::Join(_, JoinPart::Target));
+            let node = if is_target { to? } else { from? };
+            CompilationError::UnknownJoinNode {
+                node: node.clone(),
+                did_you_mean: similar(node),
+            }
+        }
+        Rule::UnknownSource => CompilationError::UnknownSource {
+            node: from?.clone(),
+            did_you_mean: similar(from?),
+        },
+        Rule::NoEntryPoint => CompilationError::NoEntryPoint,
+        Rule::UnknownTarget => CompilationError::UnknownTarget {
+            from: from?.clone(),
+            node: to?.clone(),
+            did_you_mean: similar(to?),
+        },
+        Rule::UnknownInterruptNode => CompilationError::UnknownInterruptNode {
+            node: to?.clone(),
+            did_you_mean: similar(to?),
+        },
+        Rule::UnknownAliasNode => {
+            let (alias, node) = alias?;
+            CompilationError::UnknownAliasNode {
+                alias,
+                did_you_mean: similar(&node),
+                node,
+            }
+        }
+        Rule::AliasTaken => {
+            let (alias, node) = alias?;
+            CompilationError::AliasTaken { alias, node }
+        }
+        Rule::WorkerWithoutItem => CompilationError::WorkerWithoutItem {
+            from: from?.clone(),
+            worker: to?.clone(),
+        },
+        Rule::CycleWithoutExit { .. }
+        | Rule::DeadEnd
+        | Rule::DuplicateEdge { .. }
+        | Rule::DuplicateJoin { .. }
+        | Rule::DuplicateJoinSource { .. }
+        | Rule::DuplicateTarget { .. }
+        | Rule::EmptyGraph
+        | Rule::JoinOnExclusiveArms { .. }
+        | Rule::JoinOnOwnDownstream
+        | Rule::ParallelWrites { .. }
+        | Rule::UndeclaredGoto
+        | Rule::UnreachableNode { .. } => return None,
+    })
 }

@@ -93,9 +93,9 @@ pub struct NodeInfo {
 
 impl NodeInfo {
     /// A plain function node of that name.
-    pub fn new(name: impl Into<NodeName>) -> Self {
+    pub fn new(name: impl AsRef<str>) -> Self {
         Self {
-            name: name.into(),
+            name: name.as_ref().into(),
             kind: NodeKind::Function,
             defer: false,
             may_goto: false,

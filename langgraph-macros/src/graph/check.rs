@@ -1,16 +1,20 @@
-//! The rules of a graph: one function each, named like the finding of the builder.
+//! What is said of a graph that breaks a rule: one function each, of the rule's name.
 //!
-//! Rules never stop early, so that every mistake is told. What a graph can reach is looked at
+//! Rules about graphs are `langgraph_topology`'s; here their findings get their words and their
+//! tokens. Rules about how chains are written are here alone. Rules never stop early, so that every mistake is told. What a graph can reach is looked at
 //! only when its lines are sound: otherwise one mistake would be told many times.
+
+use std::collections::BTreeMap;
 
 use proc_macro2::Span;
 
 use syn::ext::IdentExt;
 
 use super::ast::Let;
-use super::model::{Edge, Model, Slip};
+use super::model::{Edge, Model, Place, Slip};
 use crate::diag::{Errors, Range};
-use langgraph_topology::flow::{Analysis, START};
+use langgraph_topology::Topology;
+use langgraph_topology::rules::{self, Analysis, At};
 use langgraph_topology::similar::did_you_mean;
 
 mod reach;
@@ -24,31 +28,31 @@ pub(crate) fn check(
     broken: bool,
     errors: &mut Errors,
 ) {
-    reserved_name(model, errors);
-    duplicate_node(model, errors);
-    end_as_source(model, errors);
-    start_as_target(model, errors);
-    start_in_join(model, errors);
+    let graph = model.topology();
+    reserved_name(model, &graph, errors);
+    duplicate_node(model, &graph, errors);
+    end_as_source(model, &graph, errors);
+    start_as_target(model, &graph, errors);
+    start_in_join(model, &graph, errors);
     branch_end_in_group(model, errors);
     decision_in_group(model, errors);
     decision_after_group(model, errors);
     decision_first(model, errors);
     goto_after_start(model, errors);
     map_in_group(model, errors);
-    worker_without_item(model, errors);
+    worker_without_item(model, &graph, errors);
     // What could not be read may hold the missing edge.
     if !broken {
-        no_entry_point(model, first, errors);
+        no_entry_point(model, &graph, first, errors);
     }
     let sound = errors.is_empty();
-    twice::Twice::new(model, errors).check();
+    twice::Twice::new(model, &graph, errors).check();
     if !broken {
         unused_let(model, lets, errors);
     }
     if sound && !broken {
-        let flow = model.flow();
-        let analysis = Analysis::new(&flow);
-        reach::empty_graph(model, errors);
+        let analysis = Analysis::new(&graph);
+        reach::empty_graph(model, &graph, errors);
         reach::unreachable_node(model, &analysis, errors);
         reach::dead_end(model, &analysis, errors);
         reach::cycle_without_exit(model, &analysis, errors);
@@ -57,9 +61,11 @@ pub(crate) fn check(
 }
 
 /// A node has the name of START or END.
-fn reserved_name(model: &Model, errors: &mut Errors) {
-    for node in &model.nodes {
-        if let ("__start__" | "__end__", Some(path)) = (&*node.name, node.mentions.first()) {
+fn reserved_name(model: &Model, graph: &Topology, errors: &mut Errors) {
+    for found in rules::reserved_name(graph) {
+        let At::Node(node) = found.at else { continue };
+        let node = model.nodes.get(node);
+        if let Some((node, path)) = node.and_then(|node| Some((node, node.mentions.first()?))) {
             let name = &node.name;
             errors.on(
                 path,
@@ -72,8 +78,12 @@ fn reserved_name(model: &Model, errors: &mut Errors) {
 }
 
 /// Two different paths end in one name.
-fn duplicate_node(model: &Model, errors: &mut Errors) {
-    for node in &model.nodes {
+fn duplicate_node(model: &Model, graph: &Topology, errors: &mut Errors) {
+    for found in rules::duplicate_node(graph) {
+        let At::Node(node) = found.at else { continue };
+        let Some(node) = model.nodes.get(node) else {
+            continue;
+        };
         let Some(first) = node.mentions.first() else {
             continue;
         };
@@ -94,43 +104,48 @@ fn duplicate_node(model: &Model, errors: &mut Errors) {
 }
 
 /// Something follows END.
-fn end_as_source(model: &Model, errors: &mut Errors) {
-    for slip in &model.slips {
-        if let Slip::EndAsSource { at, next } = slip {
-            errors.at(
-                *at,
-                format_args!(
-                    "`END` ends a branch, so nothing can follow it: remove this edge to {next}, \
-                     or put a `;` behind `END`"
-                ),
-            );
-        }
+fn end_as_source(model: &Model, graph: &Topology, errors: &mut Errors) {
+    let found = rules::end_as_source(graph);
+    for end in once(found.iter().filter_map(|found| model.source(found.at))) {
+        let next = model.behind_end.get(&end.mention);
+        let next = next.map_or("what follows", String::as_str);
+        errors.at(
+            end.span,
+            format_args!(
+                "`END` ends a branch, so nothing can follow it: remove this edge to {next}, or \
+                 put a `;` behind `END`"
+            ),
+        );
     }
 }
 
 /// Something leads to START.
-fn start_as_target(model: &Model, errors: &mut Errors) {
-    for slip in &model.slips {
-        if let Slip::StartAsTarget { at } = slip {
-            errors.at(
-                *at,
-                "`START` is where a run begins, so no edge can lead to it: for a loop, name the \
-                 node to go back to",
-            );
-        }
+fn start_as_target(model: &Model, graph: &Topology, errors: &mut Errors) {
+    let found = rules::start_as_target(graph);
+    for start in once(found.iter().filter_map(|found| model.target(found.at))) {
+        errors.at(
+            start.span,
+            "`START` is where a run begins, so no edge can lead to it: for a loop, name the node \
+             to go back to",
+        );
     }
 }
 
 /// A group that is waited for holds START.
-fn start_in_join(model: &Model, errors: &mut Errors) {
-    for slip in &model.slips {
-        if let Slip::StartInJoin { at } = slip {
-            errors.at(
-                *at,
-                "`START` cannot be waited for: give what follows an edge from `START` of its own",
-            );
-        }
+fn start_in_join(model: &Model, graph: &Topology, errors: &mut Errors) {
+    let found = rules::start_in_join(graph);
+    for start in once(found.iter().filter_map(|found| model.source(found.at))) {
+        errors.at(
+            start.span,
+            "`START` cannot be waited for: give what follows an edge from `START` of its own",
+        );
     }
+}
+
+/// The places in the order of the text, each once: what leads to a group is in several lines.
+fn once(places: impl Iterator<Item = Place>) -> impl Iterator<Item = Place> {
+    let places: BTreeMap<usize, Place> = places.map(|place| (place.mention, place)).collect();
+    places.into_values()
 }
 
 /// A chain in a group that is waited for ends.
@@ -235,14 +250,11 @@ fn map_in_group(model: &Model, errors: &mut Errors) {
 }
 
 /// A worker is reached without an item.
-fn worker_without_item(model: &Model, errors: &mut Errors) {
-    let edges = model.edges.iter().map(|edge| edge.to);
-    let joins = model.joins.iter().map(|join| join.target);
-    let arms = model.switches.iter().flat_map(|switch| &switch.arms);
-    let arms = arms
-        .filter(|arm| arm.map.is_none())
-        .flat_map(|arm| arm.targets.iter().copied());
-    for place in edges.chain(joins).chain(arms) {
+fn worker_without_item(model: &Model, graph: &Topology, errors: &mut Errors) {
+    for found in rules::worker_without_item(graph) {
+        let Some(place) = model.target(found.at) else {
+            continue;
+        };
         let Some(node) = model.node(place.vertex) else {
             continue;
         };
@@ -285,12 +297,10 @@ fn unused_let(model: &Model, lets: &[Let], errors: &mut Errors) {
 }
 
 /// Nothing leads away from START.
-fn no_entry_point(model: &Model, first: Option<Span>, errors: &mut Errors) {
-    let edges = model.edges.iter().map(|edge| edge.from.vertex);
-    let mut sources = edges.chain(model.switches.iter().map(|switch| switch.source.vertex));
+fn no_entry_point(model: &Model, graph: &Topology, first: Option<Span>, errors: &mut Errors) {
     // A decision that has lost its place may have stood behind START.
     let mut slips = model.slips.iter();
-    if sources.any(|source| source == START)
+    if rules::no_entry_point(graph).is_empty()
         || slips.any(|slip| matches!(slip, Slip::DecisionFirst { arm: false, .. }))
     {
         return;

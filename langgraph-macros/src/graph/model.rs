@@ -7,7 +7,9 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprPath, Pat, token};
 
 use super::ast::{Asks, Form};
-use langgraph_topology::flow::{self, END, Flow, NODES, START};
+use langgraph_topology::flow::{END, NODES, START};
+use langgraph_topology::rules::{At, JoinPart};
+use langgraph_topology::{self as data, NodeInfo, NodeKind, NodeName, Topology};
 
 mod beside;
 mod build;
@@ -25,6 +27,8 @@ pub(crate) struct Model {
     pub(crate) gotos: Vec<Goto>,
     /// What stands where it cannot stand.
     pub(crate) slips: Vec<Slip>,
+    /// The mention of each END before an arrow, and what is behind the arrow.
+    pub(crate) behind_end: BTreeMap<usize, String>,
     /// START and END, wherever they are written.
     pub(crate) ends: Vec<(usize, ExprPath)>,
     numbers: BTreeMap<String, usize>,
@@ -108,14 +112,8 @@ pub(crate) struct Goto {
 
 /// A stage where it cannot stand.
 pub(crate) enum Slip {
-    /// START behind an arrow, or in an arm.
-    StartAsTarget { at: Span },
-    /// END before an arrow.
-    EndAsSource { at: Span, next: String },
     /// END at the end of a chain in a group that is waited for.
     EndInGroup { at: Span, next: Span },
-    /// START in a group that is waited for.
-    StartInJoin { at: Span },
     /// A decision at the end of a chain in a group that is waited for.
     DecisionInGroup {
         at: Span,
@@ -156,37 +154,92 @@ impl Model {
         self.nodes.get(vertex.checked_sub(NODES)?)
     }
 
-    /// The graph as numbers.
-    pub(crate) fn flow(&self) -> Flow {
-        let vertices = |places: &[Place]| places.iter().map(|place| place.vertex).collect();
-        let arm = |arm: &Arm| flow::Arm {
-            targets: vertices(&arm.targets),
+    /// The graph as data, as it is written: what no graph can have is in it too.
+    ///
+    /// Other paths with the name of a node are nodes behind the others. All else has the index that
+    /// it has here, so that findings lead back to places.
+    pub(crate) fn topology(&self) -> Topology {
+        let mut topology = Topology::default();
+        topology.closed = true;
+        topology.nodes = self.nodes.iter().map(info).collect();
+        for node in &self.nodes {
+            topology
+                .nodes
+                .extend(node.clashes.iter().map(|_| info(node)));
+        }
+        let names: Vec<NodeName> = [data::START, data::END]
+            .into_iter()
+            .map(NodeName::from)
+            .chain(topology.nodes.iter().map(|node| node.name.clone()))
+            .collect();
+        let name = |place: &Place| names.get(place.vertex).cloned().unwrap_or_default();
+        let list = |places: &[Place]| places.iter().map(name).collect();
+        let arm = |arm: &Arm| data::Arm {
+            label: arm.label.clone(),
+            targets: list(&arm.targets),
             map: arm.map.is_some(),
         };
-        let edges = self
-            .edges
-            .iter()
-            .map(|edge| (edge.from.vertex, edge.to.vertex));
-        let joins = self
-            .joins
-            .iter()
-            .map(|join| (vertices(&join.sources), join.target.vertex));
-        let branches = self.switches.iter().map(|switch| {
-            (
-                switch.source.vertex,
-                Some(switch.arms.iter().map(arm).collect()),
-            )
+        let edges = self.edges.iter().map(|edge| data::Edge {
+            from: name(&edge.from),
+            to: name(&edge.to),
         });
-        let gotos = self.gotos.iter();
-        let gotos = gotos.map(|goto| (goto.source.vertex, Some(vertices(&goto.targets))));
-        Flow {
-            nodes: self.nodes.len(),
-            edges: edges.collect(),
-            joins: joins.collect(),
-            branches: branches.collect(),
-            gotos: gotos.collect(),
+        let joins = self.joins.iter().map(|join| data::Join {
+            sources: list(&join.sources),
+            target: name(&join.target),
+        });
+        let branches = self.switches.iter().map(|switch| data::Branch {
+            source: name(&switch.source),
+            arms: Some(switch.arms.iter().map(arm).collect()),
+        });
+        let destinations = self.gotos.iter().map(|goto| data::Destinations {
+            source: name(&goto.source),
+            targets: list(&goto.targets),
+        });
+        topology.edges = edges.collect();
+        topology.joins = joins.collect();
+        topology.branches = branches.collect();
+        topology.destinations = destinations.collect();
+        topology
+    }
+
+    /// Where the line of a finding starts.
+    pub(crate) fn source(&self, at: At) -> Option<Place> {
+        match at {
+            At::Edge(edge) => Some(self.edges.get(edge)?.from),
+            At::Join(join, JoinPart::Source(source)) => {
+                self.joins.get(join)?.sources.get(source).copied()
+            }
+            At::Branch(switch) => Some(self.switches.get(switch)?.source),
+            At::Destinations(goto) => Some(self.gotos.get(goto)?.source),
+            _ => None,
         }
     }
+
+    /// Where the line of a finding leads.
+    pub(crate) fn target(&self, at: At) -> Option<Place> {
+        match at {
+            At::Edge(edge) => Some(self.edges.get(edge)?.to),
+            At::Join(join, _) => Some(self.joins.get(join)?.target),
+            At::Answer {
+                branch,
+                arm,
+                target,
+            } => {
+                let arm = self.switches.get(branch)?.arms.get(arm)?;
+                arm.targets.get(target).copied()
+            }
+            At::Destination { list, target } => self.gotos.get(list)?.targets.get(target).copied(),
+            _ => None,
+        }
+    }
+}
+
+fn info(node: &Node) -> NodeInfo {
+    let mut info = NodeInfo::new(node.name.as_str());
+    if node.worker.is_some() {
+        info.kind = NodeKind::Worker;
+    }
+    info
 }
 
 /// The name of the node that a path names.

@@ -1,7 +1,7 @@
 //! Names that nodes had before.
 
+use super::NodeName;
 use super::builder::StateGraph;
-use super::{CompilationError, NodeName};
 use crate::node::NodeId;
 use crate::state::State;
 
@@ -23,17 +23,14 @@ impl<S: State> StateGraph<S> {
     ///     .add_node_alias("search", "research");
     /// assert!(graph.compile().is_ok());
     /// ```
-    pub fn add_node_alias(
-        &mut self,
-        old: impl Into<NodeName>,
-        node: impl Into<NodeName>,
-    ) -> &mut Self {
-        self.aliases.push((old.into(), node.into()));
+    pub fn add_node_alias(&mut self, old: impl AsRef<str>, node: impl AsRef<str>) -> &mut Self {
+        let (old, node) = (old.as_ref().into(), node.as_ref().into());
+        self.aliases.push((old, node));
         self
     }
 
     /// Every alias, with its node.
-    fn all_aliases(&self) -> impl Iterator<Item = (NodeName, &NodeName)> {
+    pub(super) fn all_aliases(&self) -> impl Iterator<Item = (NodeName, &NodeName)> {
         let own = self.nodes.iter().zip(&self.topology.nodes);
         let own = own.flat_map(|(node, info)| {
             let aliases = node.aliases.iter();
@@ -48,33 +45,5 @@ impl<S: State> StateGraph<S> {
         let found = self.all_aliases();
         let found = found.filter_map(|(old, node)| Some((old, NodeId::declared(place(node)?))));
         found.collect()
-    }
-
-    /// What is wrong with the aliases.
-    pub(super) fn alias_problems(&self) -> Vec<CompilationError> {
-        let names = || self.topology.nodes.iter().map(|node| &node.name);
-        let mut seen: Vec<(NodeName, &NodeName)> = Vec::new();
-        let mut found = Vec::new();
-        for (alias, node) in self.all_aliases() {
-            let other = seen.iter().find(|(seen, of)| *seen == alias && *of != node);
-            if !names().any(|name| name == node) {
-                let similar =
-                    langgraph_topology::similar::did_you_mean(node, names().map(|name| &**name));
-                found.push(CompilationError::UnknownAliasNode {
-                    did_you_mean: similar.map(NodeName::from),
-                    alias,
-                    node: node.clone(),
-                });
-                continue;
-            }
-            if other.is_some() || names().any(|name| *name == alias) {
-                found.push(CompilationError::AliasTaken {
-                    alias: alias.clone(),
-                    node: node.clone(),
-                });
-            }
-            seen.push((alias, node));
-        }
-        found
     }
 }

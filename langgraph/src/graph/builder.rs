@@ -107,12 +107,8 @@ impl<S: State> StateGraph<S> {
     /// [`Agent`](crate::Agent), a [`Node`](crate::Node), a compiled graph over the same state.
     ///
     /// A name that is taken or reserved is reported by [`compile`](Self::compile).
-    pub fn add_node<K>(
-        &mut self,
-        name: impl Into<NodeName>,
-        node: impl IntoNode<S, K>,
-    ) -> &mut Self {
-        self.push_node(name.into(), node.into_node());
+    pub fn add_node<K>(&mut self, name: impl AsRef<str>, node: impl IntoNode<S, K>) -> &mut Self {
+        self.push_node(name.as_ref().into(), node.into_node());
         self
     }
 
@@ -122,10 +118,10 @@ impl<S: State> StateGraph<S> {
     /// take it.
     pub fn add_worker<T, K>(
         &mut self,
-        name: impl Into<NodeName>,
+        name: impl AsRef<str>,
         worker: impl IntoWorker<S, T, K>,
     ) -> Worker<T> {
-        let name = name.into();
+        let name = NodeName::from(name.as_ref());
         self.push_node(Arc::clone(&name), worker.into_worker().node);
         Worker::new(name)
     }
@@ -137,8 +133,10 @@ impl<S: State> StateGraph<S> {
     }
 
     /// Adds an edge. From several nodes (`["a", "b"]`) it waits for all of them.
-    pub fn add_edge(&mut self, from: impl EdgeSources, to: impl Into<NodeName>) -> &mut Self {
-        let to = to.into();
+    ///
+    /// Names are whatever is a text: `&str`, `String`, `&String`, an enum with `AsRef<str>`.
+    pub fn add_edge<K>(&mut self, from: impl EdgeSources<K>, to: impl AsRef<str>) -> &mut Self {
+        let to = NodeName::from(to.as_ref());
         match from.sources() {
             Ok(from) => self.topology.edges.push(Edge { from, to }),
             Err(sources) => self.topology.joins.push(Join {
@@ -150,13 +148,13 @@ impl<S: State> StateGraph<S> {
     }
 
     /// Starts the graph at `node` as well: the edge from [`START`].
-    pub fn set_entry_point(&mut self, node: impl Into<NodeName>) -> &mut Self {
+    pub fn set_entry_point(&mut self, node: impl AsRef<str>) -> &mut Self {
         self.add_edge(START, node)
     }
 
     /// Ends the graph after `node`: the edge to [`END`].
-    pub fn set_finish_point(&mut self, node: impl Into<NodeName>) -> &mut Self {
-        self.add_edge(node.into(), END)
+    pub fn set_finish_point(&mut self, node: impl AsRef<str>) -> &mut Self {
+        self.add_edge(node.as_ref(), END)
     }
 
     /// Connects nodes in a row, from [`START`] to [`END`]. No nodes, no edges.
@@ -201,7 +199,7 @@ impl<S: State> StateGraph<S> {
     /// ```
     pub fn add_conditional_edges<K>(
         &mut self,
-        source: impl Into<NodeName>,
+        source: impl AsRef<str>,
         router: impl IntoRouter<S, K>,
         paths: impl IntoIterator<Item = impl PathMapEntry>,
     ) -> &mut Self
@@ -219,7 +217,7 @@ impl<S: State> StateGraph<S> {
             .collect();
         let keys = arms.iter().map(|arm| arm.label.clone()).collect();
         self.push_branch(
-            source.into(),
+            source.as_ref().into(),
             Some(arms),
             Arc::new(Mapped::new(router, keys)),
         )
@@ -231,13 +229,13 @@ impl<S: State> StateGraph<S> {
     /// Its targets are not known beforehand, so they are not checked, and drawings show that.
     pub fn add_router<K>(
         &mut self,
-        source: impl Into<NodeName>,
+        source: impl AsRef<str>,
         router: impl IntoRouter<S, K>,
     ) -> &mut Self
     where
         K: 'static,
     {
-        self.push_branch(source.into(), None, Arc::new(Named::new(router)))
+        self.push_branch(source.as_ref().into(), None, Arc::new(Named::new(router)))
     }
 
     /// Runs `worker` once per item after `source`, side by side.
@@ -245,7 +243,7 @@ impl<S: State> StateGraph<S> {
     /// What follows the worker waits for all of them.
     pub fn add_map<T: Item, I>(
         &mut self,
-        source: impl Into<NodeName>,
+        source: impl AsRef<str>,
         items: impl Fn(&S) -> I + std::marker::Send + Sync + 'static,
         worker: &Worker<T>,
     ) -> &mut Self
@@ -264,7 +262,7 @@ impl<S: State> StateGraph<S> {
     /// The general form of [`add_map`](Self::add_map): the sends to `worker`, made by a router.
     pub(crate) fn add_each(
         &mut self,
-        source: impl Into<NodeName>,
+        source: impl AsRef<str>,
         worker: &str,
         sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
         + std::marker::Send
@@ -276,31 +274,39 @@ impl<S: State> StateGraph<S> {
             targets: vec![worker.into()],
             map: true,
         };
-        self.push_branch(source.into(), Some(vec![arm]), Arc::new(Each(sends)))
+        self.push_branch(
+            source.as_ref().into(),
+            Some(vec![arm]),
+            Arc::new(Each(sends)),
+        )
     }
 
     /// Asks `router` after `source`, whose answer picks one of `arms`.
     pub(crate) fn add_switch(
         &mut self,
-        source: impl Into<NodeName>,
+        source: impl AsRef<str>,
         arms: Vec<Arm>,
         router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
         + std::marker::Send
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.push_branch(source.into(), Some(arms), Arc::new(Switch(router)))
+        self.push_branch(source.as_ref().into(), Some(arms), Arc::new(Switch(router)))
     }
 
     /// The same, with other routers that are asked before.
     pub(crate) fn add_switch_in_turn(
         &mut self,
-        source: impl Into<NodeName>,
+        source: impl AsRef<str>,
         arms: Vec<Arm>,
         tests: Vec<Test<S>>,
         last: Last<S>,
     ) -> &mut Self {
-        self.push_branch(source.into(), Some(arms), Arc::new(InTurn { tests, last }))
+        self.push_branch(
+            source.as_ref().into(),
+            Some(arms),
+            Arc::new(InTurn { tests, last }),
+        )
     }
 
     fn push_branch(
@@ -319,12 +325,13 @@ impl<S: State> StateGraph<S> {
     /// Drawings and lints use it.
     pub fn add_destinations(
         &mut self,
-        source: impl Into<NodeName>,
-        targets: impl IntoIterator<Item = impl Into<NodeName>>,
+        source: impl AsRef<str>,
+        targets: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> &mut Self {
-        let targets = targets.into_iter().map(Into::into).collect();
+        let targets = targets.into_iter();
+        let targets = targets.map(|target| target.as_ref().into()).collect();
         self.topology.destinations.push(Destinations {
-            source: source.into(),
+            source: source.as_ref().into(),
             targets,
         });
         self
@@ -376,7 +383,9 @@ impl<S: State> StateGraph<S> {
     ///
     /// Every mistake of the graph at once.
     pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
-        langgraph_topology::check(&self.topology, self.deny_lints, self.alias_problems())?;
+        let aliases = self.all_aliases().map(|(old, node)| (old, node.clone()));
+        let aliases: Vec<(NodeName, NodeName)> = aliases.collect();
+        langgraph_topology::check(&self.topology, &aliases, self.deny_lints)?;
         Ok(CompiledStateGraph::new(Plan::new(self)))
     }
 }

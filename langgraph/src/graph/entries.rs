@@ -3,39 +3,39 @@
 use super::NodeName;
 
 /// What an edge starts from: one node, or several that are all waited for.
-pub trait EdgeSources {
+///
+/// `K` is what it comes to, a name or a list of names; rustc finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no node that an edge can start from",
+    label = "expected the name of a node, or a list of names"
+)]
+pub trait EdgeSources<K> {
     /// The sources; `Err` holds the several of a join.
     #[doc(hidden)]
     fn sources(self) -> Result<NodeName, Vec<NodeName>>;
 }
 
-impl EdgeSources for &str {
+impl<T: AsRef<str>> EdgeSources<NodeName> for T {
     fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Ok(self.into())
+        Ok(self.as_ref().into())
     }
 }
 
-impl EdgeSources for String {
+impl<T: AsRef<str>, const N: usize> EdgeSources<Vec<NodeName>> for [T; N] {
     fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Ok(self.into())
+        Err(self.iter().map(|name| name.as_ref().into()).collect())
     }
 }
 
-impl EdgeSources for NodeName {
+impl<T: AsRef<str>> EdgeSources<Vec<NodeName>> for &[T] {
     fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Ok(self)
+        Err(self.iter().map(|name| name.as_ref().into()).collect())
     }
 }
 
-impl<T: Into<NodeName>, const N: usize> EdgeSources for [T; N] {
+impl<T: AsRef<str>> EdgeSources<Vec<NodeName>> for Vec<T> {
     fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Err(self.into_iter().map(Into::into).collect())
-    }
-}
-
-impl<T: Into<NodeName>> EdgeSources for Vec<T> {
-    fn sources(self) -> Result<NodeName, Vec<NodeName>> {
-        Err(self.into_iter().map(Into::into).collect())
+        self.as_slice().sources()
     }
 }
 
@@ -46,20 +46,20 @@ pub trait PathMapEntry {
     fn entry(self) -> (String, NodeName);
 }
 
-impl PathMapEntry for &str {
+impl<T: AsRef<str> + ?Sized> PathMapEntry for &T {
     fn entry(self) -> (String, NodeName) {
-        (self.to_owned(), self.into())
+        (self.as_ref().to_owned(), self.as_ref().into())
     }
 }
 
 impl PathMapEntry for String {
     fn entry(self) -> (String, NodeName) {
-        (self.clone(), self.into())
+        self.as_str().entry()
     }
 }
 
-impl<K: Into<String>, N: Into<NodeName>> PathMapEntry for (K, N) {
+impl<K: Into<String>, N: AsRef<str>> PathMapEntry for (K, N) {
     fn entry(self) -> (String, NodeName) {
-        (self.0.into(), self.1.into())
+        (self.0.into(), self.1.as_ref().into())
     }
 }

@@ -80,13 +80,13 @@ macro_rules! names {
     ($($ty:ty)*) => {$(
         impl<S: State> IntoTargets<S> for $ty {
             fn into_targets(self) -> Vec<Target<S>> {
-                vec![Target::Node(self.into())]
+                vec![Target::Node(AsRef::<str>::as_ref(&self).into())]
             }
         }
     )*};
 }
 
-names!(&str String NodeName);
+names!(&str String &String NodeName &NodeName);
 
 impl<S: State> IntoTargets<S> for Target<S> {
     fn into_targets(self) -> Vec<Target<S>> {

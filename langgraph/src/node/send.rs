@@ -112,9 +112,9 @@ impl<S: State> Send<S> {
     }
 
     /// Starts any node with `state` in place of the graph's.
-    pub fn state(node: impl Into<NodeName>, state: S) -> Self {
+    pub fn state(node: impl AsRef<str>, state: S) -> Self {
         Self {
-            node: node.into(),
+            node: node.as_ref().into(),
             argument: Argument::State(Arc::new(state)),
         }
     }

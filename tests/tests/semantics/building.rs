@@ -356,3 +356,58 @@ async fn a17_a_compiled_graph_does_not_see_later_changes_of_its_builder() {
         ["a@1", "b@2"]
     );
 }
+
+#[tokio::test]
+async fn names_of_nodes_are_whatever_is_a_text() {
+    #[derive(Clone, Copy)]
+    enum Step {
+        Add,
+        Double,
+    }
+
+    impl AsRef<str> for Step {
+        fn as_ref(&self) -> &str {
+            match self {
+                Self::Add => "add",
+                Self::Double => "double",
+            }
+        }
+    }
+
+    let (halve, square) = (String::from("halve"), String::from("square"));
+    let mut graph = StateGraph::<i64>::new();
+    graph
+        .add_node(&halve, |n: &i64| n / 2)
+        .add_node(&square, |n: &i64| n * n)
+        .add_node(Step::Add, |n: &i64| n + 1)
+        .add_node(Step::Double, |n: &i64| n * 2)
+        .set_entry_point(&halve)
+        .add_edge(&halve, &square)
+        .add_edge(&square, Step::Add)
+        .add_conditional_edges(
+            Step::Add,
+            |n: &i64| if *n < 10 { "again" } else { "on" },
+            [("again", &halve), ("on", &String::from("double"))],
+        )
+        .set_finish_point(Step::Double);
+    let topology = graph.topology();
+    assert_eq!(&*topology.edges[1].from, "halve");
+    assert_eq!(&*topology.edges[1].to, "square");
+    // 8, 4, 16, 17, 34.
+    assert_eq!(graph.compile().unwrap().invoke(8).await.unwrap(), 34);
+
+    let mut joined = StateGraph::<i64>::new();
+    joined.add_edge([&halve, &square], "sum");
+    joined.add_edge(vec![halve.clone(), square.clone()], &halve);
+    joined.add_edge([Step::Add, Step::Double].as_slice(), END);
+    let sources: Vec<Vec<&str>> = joined
+        .topology()
+        .joins
+        .iter()
+        .map(|join| join.sources.iter().map(|source| &**source).collect())
+        .collect();
+    assert_eq!(
+        sources,
+        [["halve", "square"], ["halve", "square"], ["add", "double"]]
+    );
+}

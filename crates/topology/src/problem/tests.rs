@@ -116,7 +116,7 @@ fn a_worker_needs_an_item() {
 fn a15_all_problems_are_reported_at_once() {
     let mut topology = graph("S>a a>S E>a a>b b>b");
     topology.nodes.pop();
-    let errors = check(&topology, false, Vec::new()).unwrap_err();
+    let errors = check(&topology, &[], false).unwrap_err();
     assert_eq!(
         errors.to_string(),
         "the graph cannot be compiled, for 5 reasons:\n  \
@@ -134,8 +134,8 @@ fn a15_all_problems_are_reported_at_once() {
 #[test]
 fn lints_are_errors_where_they_are_denied() {
     let mut topology = graph("S>a");
-    assert_eq!(check(&topology, false, Vec::new()), Ok(()));
-    let denied = check(&topology, true, Vec::new()).unwrap_err();
+    assert_eq!(check(&topology, &[], false), Ok(()));
+    let denied = check(&topology, &[], true).unwrap_err();
     let lint = Lint::DeadEnd { node: "a".into() };
     assert_eq!(denied.as_slice(), [CompilationError::Lint(lint)]);
     assert!(
@@ -144,5 +144,5 @@ fn lints_are_errors_where_they_are_denied() {
             .starts_with("the graph cannot be compiled: nothing follows")
     );
     topology.closed = true;
-    assert_eq!(check(&topology, false, Vec::new()), Err(denied));
+    assert_eq!(check(&topology, &[], false), Err(denied));
 }

@@ -6,12 +6,15 @@ use super::underline;
 use crate::diag::{Errors, Range};
 use crate::graph::ast::name_span;
 use crate::graph::model::Model;
-use langgraph_topology::flow::{Analysis, Stuck};
+use langgraph_topology::Topology;
+use langgraph_topology::flow::NODES;
+use langgraph_topology::rules::{self, Analysis, At, Finding, JoinPart, Rule};
 use langgraph_topology::similar::did_you_mean;
 
 /// A graph without nodes.
-pub(super) fn empty_graph(model: &Model, errors: &mut Errors) {
-    if let (true, Some((_, path))) = (model.nodes.is_empty(), model.ends.first()) {
+pub(super) fn empty_graph(model: &Model, graph: &Topology, errors: &mut Errors) {
+    let path = model.ends.first().map(|(_, path)| path);
+    for _ in rules::empty_graph(graph) {
         errors.on(
             path,
             "the graph has no nodes: write one between `START` and `END`",
@@ -21,19 +24,21 @@ pub(super) fn empty_graph(model: &Model, errors: &mut Errors) {
 
 /// Nothing leads from START to a node.
 pub(super) fn unreachable_node(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
-    for found in analysis.unreachable_nodes() {
-        let name = model.name(found.node);
-        let followers: Vec<String> = found
-            .followers
+    for found in rules::unreachable_node(analysis) {
+        let (Rule::UnreachableNode { followers }, At::Node(node)) = (&found.rule, found.at) else {
+            continue;
+        };
+        let name = model.name(NODES + node);
+        let followers: Vec<String> = followers
             .iter()
-            .map(|node| format!("`{}`", model.name(*node)))
+            .map(|node| format!("`{}`", model.name(NODES + node)))
             .collect();
         let followers = match followers.as_slice() {
             [] => String::new(),
             names => format!(", and so neither can {}", names.join(", ")),
         };
         errors.at(
-            first_mention(model, found.node),
+            first_mention(model, NODES + node),
             format_args!("`{name}` can never run{followers}: nothing leads to it from `START`"),
         );
     }
@@ -41,13 +46,15 @@ pub(super) fn unreachable_node(model: &Model, analysis: &Analysis<'_>, errors: &
 
 /// Nothing follows a node, not even END.
 pub(super) fn dead_end(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
-    for node in analysis.dead_ends() {
+    for found in rules::dead_end(analysis) {
+        let At::Node(node) = found.at else { continue };
         let mentions = model
-            .node(node)
+            .nodes
+            .get(node)
             .map(|node| node.mentions.as_slice())
             .unwrap_or_default();
         let at = mentions.last().map_or_else(Span::call_site, name_span);
-        let name = model.name(node);
+        let name = model.name(NODES + node);
         let names = model.nodes.iter().map(|node| node.name.as_str());
         // A name that is written once may be another one, misspelt; short names are all alike.
         let meant = did_you_mean(name, names).filter(|_| mentions.len() == 1 && name.len() > 3);
@@ -64,7 +71,11 @@ pub(super) fn dead_end(model: &Model, analysis: &Analysis<'_>, errors: &mut Erro
 
 /// A run that enters a cycle never leaves it.
 pub(super) fn cycle_without_exit(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
-    for cycle in analysis.cycles_without_exit() {
+    for found in rules::cycle_without_exit(analysis) {
+        let Rule::CycleWithoutExit { cycle } = found.rule else {
+            continue;
+        };
+        let cycle: Vec<usize> = cycle.into_iter().map(|node| NODES + node).collect();
         let names: Vec<&str> = cycle
             .iter()
             .chain(cycle.first())
@@ -116,70 +127,61 @@ fn closing_edge(model: &Model, cycle: &[usize]) -> Range {
 
 /// A join can never fire.
 pub(super) fn stuck_join(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
-    for stuck in analysis.stuck_joins() {
-        match stuck {
-            Stuck::Downstream { join, source } => {
-                join_on_own_downstream(model, join, source, errors);
-            }
-            Stuck::Exclusive {
-                join,
-                sources,
-                decision,
-            } => {
-                join_on_exclusive_arms(model, join, sources, decision, errors);
-            }
-        }
+    for found in rules::stuck_joins(analysis) {
+        join_on_own_downstream(model, &found, errors);
+        join_on_exclusive_arms(model, &found, errors);
     }
 }
 
 /// A join waits for a node that runs only after it.
-fn join_on_own_downstream(model: &Model, join: usize, source: usize, errors: &mut Errors) {
-    let Some(join) = model.joins.get(join) else {
+fn join_on_own_downstream(model: &Model, found: &Finding, errors: &mut Errors) {
+    let (source, target) = (model.source(found.at), model.target(found.at));
+    let (Rule::JoinOnOwnDownstream, Some(at), Some(to)) = (&found.rule, source, target) else {
         return;
     };
-    let at = join.sources.iter().find(|place| place.vertex == source);
-    let (target, name) = (model.name(join.target.vertex), model.name(source));
+    let (target, name) = (model.name(to.vertex), model.name(at.vertex));
     errors.with_note(
         (
-            Range::at(at.unwrap_or(&join.target).span),
+            Range::at(at.span),
             format_args!("`{target}` waits for `{name}`, but `{name}` only runs after `{target}`"),
         ),
         (
-            Range::at(join.target.span),
+            Range::at(to.span),
             format_args!("`{target}` waits for the whole group here"),
         ),
     );
 }
 
 /// A join waits for nodes of which a decision starts only one.
-fn join_on_exclusive_arms(
-    model: &Model,
-    join: usize,
-    (first, second): (usize, usize),
-    decision: usize,
-    errors: &mut Errors,
-) {
-    let Some(join) = model.joins.get(join) else {
+fn join_on_exclusive_arms(model: &Model, found: &Finding, errors: &mut Errors) {
+    let (Rule::JoinOnExclusiveArms { first, decision }, At::Join(join, _)) =
+        (&found.rule, found.at)
+    else {
         return;
     };
-    let at = join.sources.iter().find(|place| place.vertex == second);
-    let mut switches = model.switches.iter();
-    let decision = switches.find(|switch| switch.source.vertex == decision);
+    let first = model.source(At::Join(join, JoinPart::Source(*first)));
+    let (Some(first), Some(second), Some(to)) =
+        (first, model.source(found.at), model.target(found.at))
+    else {
+        return;
+    };
+    let at = second.span;
+    let decision = model.switches.get(*decision);
     let (target, first, second) = (
-        model.name(join.target.vertex),
-        model.name(first),
-        model.name(second),
+        model.name(to.vertex),
+        model.name(first.vertex),
+        model.name(second.vertex),
     );
     errors.with_note(
         (
-            Range::at(at.unwrap_or(&join.target).span),
+            Range::at(at),
             format_args!(
                 "`{target}` waits for both `{first}` and `{second}`, but only one of them is \
                  ever started: write `{first} => {target}; {second} => {target};`"
             ),
         ),
         (
-            Range::at(decision.map_or(join.target.span, |switch| switch.keyword)),
+            Range::at(decision.map_or(to.span, |switch| switch.keyword)),
             "this decides between them",
         ),
     );

@@ -1,24 +1,28 @@
 //! The rules about what is written twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::underline;
 use crate::diag::{Errors, Range};
-use crate::graph::model::{Edge, Join, Model, Place};
+use crate::graph::model::{Edge, Model, Place};
+use langgraph_topology::Topology;
+use langgraph_topology::rules::{self, At, JoinPart, Rule};
 
 /// Finds what is written twice. A name that is doubled in a group makes two edges into the group
 /// and two sources of what follows it; it is told once.
 pub(super) struct Twice<'a> {
     model: &'a Model,
+    graph: &'a Topology,
     errors: &'a mut Errors,
     /// The places that have been told.
     told: BTreeSet<usize>,
 }
 
 impl<'a> Twice<'a> {
-    pub(super) fn new(model: &'a Model, errors: &'a mut Errors) -> Self {
+    pub(super) fn new(model: &'a Model, graph: &'a Topology, errors: &'a mut Errors) -> Self {
         Self {
             model,
+            graph,
             errors,
             told: BTreeSet::new(),
         }
@@ -33,76 +37,69 @@ impl<'a> Twice<'a> {
 
     /// One edge is written twice.
     fn duplicate_edge(&mut self) {
-        let mut seen: BTreeMap<(usize, usize), &Edge> = BTreeMap::new();
-        for edge in &self.model.edges {
-            let key = (edge.from.vertex, edge.to.vertex);
-            let Some(first) = seen.get(&key) else {
-                seen.insert(key, edge);
+        for found in rules::duplicate_edge(self.graph) {
+            let Rule::DuplicateEdge { first } = found.rule else {
                 continue;
             };
-            if edge.to.mention == first.to.mention {
+            match (self.edge(found.at), self.edge(first)) {
                 // One target, behind a group that has the source twice.
-                self.again(edge.from, first.from, "this group");
-            } else {
-                self.told.insert(edge.to.mention);
-                let name = self.edge(edge.from.vertex, edge.to.vertex);
-                self.report(&name, underline(edge), underline(first));
+                (Some(edge), Some(first)) if edge.to.mention == first.to.mention => {
+                    self.again(edge.from, first.from, "this group");
+                }
+                _ => self.report(found.at, first),
             }
         }
     }
 
     /// A join names one source twice.
     fn duplicate_join_source(&mut self) {
-        for join in &self.model.joins {
-            self.once_each(&join.sources, "this group");
+        for found in rules::duplicate_join_source(self.graph) {
+            let (Rule::DuplicateJoinSource { first }, At::Join(join, _)) = (found.rule, found.at)
+            else {
+                continue;
+            };
+            let first = At::Join(join, JoinPart::Source(first));
+            let places = (self.model.source(found.at), self.model.source(first));
+            if let (Some(place), Some(first)) = places {
+                self.again(place, first, "this group");
+            }
         }
     }
 
     /// Two joins wait for the same nodes and lead to the same one.
     fn duplicate_join(&mut self) {
-        let mut seen: BTreeMap<(Vec<usize>, usize), &Join> = BTreeMap::new();
-        for join in &self.model.joins {
-            let mut sources: Vec<usize> = join.sources.iter().map(|place| place.vertex).collect();
-            sources.sort_unstable();
-            sources.dedup();
-            let key = (sources, join.target.vertex);
-            let Some(first) = seen.get(&key) else {
-                seen.insert(key, join);
-                continue;
-            };
-            self.told.insert(join.target.mention);
-            let mut names: Vec<&str> = Vec::new();
-            for source in &join.sources {
-                let name = self.model.name(source.vertex);
-                if !names.contains(&name) {
-                    names.push(name);
-                }
+        for found in rules::duplicate_join(self.graph) {
+            if let Rule::DuplicateJoin { first } = found.rule {
+                self.report(found.at, At::Join(first, JoinPart::Whole));
             }
-            let (names, to) = (names.join(", "), self.model.name(join.target.vertex));
-            let name = format!("`[{names}] => {to}`");
-            let (here, there) = (Range::at(join.target.span), Range::at(first.target.span));
-            self.report(&name, here, there);
         }
     }
 
     /// An arm, or a list of destinations, names one target twice.
     fn duplicate_target(&mut self) {
-        for arm in self.model.switches.iter().flat_map(|switch| &switch.arms) {
-            self.once_each(&arm.targets, "this arm");
-        }
-        for goto in &self.model.gotos {
-            self.once_each(&goto.targets, "this list");
-        }
-    }
-
-    fn once_each(&mut self, places: &[Place], list: &str) {
-        let mut seen: BTreeMap<usize, Place> = BTreeMap::new();
-        for place in places {
-            match seen.get(&place.vertex) {
-                None => {
-                    seen.insert(place.vertex, *place);
+        for found in rules::duplicate_target(self.graph) {
+            let Rule::DuplicateTarget { first } = found.rule else {
+                continue;
+            };
+            let (first, list) = match found.at {
+                At::Answer { branch, arm, .. } => {
+                    let target = first;
+                    let first = At::Answer {
+                        branch,
+                        arm,
+                        target,
+                    };
+                    (first, "this arm")
                 }
-                Some(first) => self.again(*place, *first, list),
+                At::Destination { list, .. } => {
+                    let target = first;
+                    (At::Destination { list, target }, "this list")
+                }
+                _ => continue,
+            };
+            let places = (self.model.target(found.at), self.model.target(first));
+            if let (Some(place), Some(first)) = places {
+                self.again(place, first, list);
             }
         }
     }
@@ -123,14 +120,57 @@ impl<'a> Twice<'a> {
         }
     }
 
-    fn report(&mut self, edge: &str, here: Range, there: Range) {
+    /// Tells of an edge, or of a join, that is there again.
+    fn report(&mut self, here: At, there: At) {
+        let places = (self.model.target(here), self.line(here), self.line(there));
+        let (Some(target), Some(here_is), Some(there_is)) = places else {
+            return;
+        };
+        self.told.insert(target.mention);
+        let name = self.name(here, target);
         self.errors.with_note(
-            (here, format_args!("duplicate edge {edge}: remove one")),
-            (there, format_args!("{edge} is first written here")),
+            (here_is, format_args!("duplicate edge {name}: remove one")),
+            (there_is, format_args!("{name} is first written here")),
         );
     }
 
-    fn edge(&self, from: usize, to: usize) -> String {
-        format!("`{} => {}`", self.model.name(from), self.model.name(to))
+    fn edge(&self, at: At) -> Option<&'a Edge> {
+        match at {
+            At::Edge(edge) => self.model.edges.get(edge),
+            _ => None,
+        }
+    }
+
+    /// What is underlined of an edge, or of a join.
+    fn line(&self, at: At) -> Option<Range> {
+        match self.edge(at) {
+            Some(edge) => Some(underline(edge)),
+            None => Some(Range::at(self.model.target(at)?.span)),
+        }
+    }
+
+    /// An edge, or a join, as it is written.
+    fn name(&self, at: At, target: Place) -> String {
+        let sources = match at {
+            At::Join(join, _) => self
+                .model
+                .joins
+                .get(join)
+                .map(|join| join.sources.as_slice()),
+            _ => None,
+        };
+        let edge = self.edge(at).map(|edge| edge.from);
+        let mut names: Vec<&str> = Vec::new();
+        for source in sources.unwrap_or(edge.as_slice()) {
+            let name = self.model.name(source.vertex);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let to = self.model.name(target.vertex);
+        match names.as_slice() {
+            [only] => format!("`{only} => {to}`"),
+            names => format!("`[{}] => {to}`", names.join(", ")),
+        }
     }
 }

@@ -86,13 +86,8 @@ impl Model {
                         Stage::Node(path) => format!("`{}`", node_name(path)),
                         next => next.kind().to_owned(),
                     };
-                    self.slips.push(Slip::EndAsSource {
-                        at: place.span,
-                        next,
-                    });
-                }
-                Exit::At(place) if place.vertex == START && exits.len() > 1 => {
-                    self.slips.push(Slip::StartInJoin { at: place.span });
+                    self.behind_end.insert(place.mention, next);
+                    places.push(place);
                 }
                 Exit::At(place) => places.push(place),
             }
@@ -109,9 +104,7 @@ impl Model {
             Stage::Start(path) => {
                 let place = self.place(START, name_span(&path));
                 self.ends.push((START, path));
-                if !matches!(source, Source::Nothing) {
-                    self.slips.push(Slip::StartAsTarget { at: place.span });
-                }
+                self.connect(source, place, before);
                 vec![Exit::At(place)]
             }
             Stage::End(path) => {
@@ -200,7 +193,7 @@ impl Model {
                     self.edges.push(Edge { from, to, adjacent });
                 }
                 // To wait for all only to end is to end each.
-                several if to.vertex == END => {
+                several if to.vertex == END && several.iter().all(|from| from.vertex != START) => {
                     let edge = |from: &Place| Edge {
                         from: *from,
                         to,
@@ -301,9 +294,7 @@ impl Model {
                     self.ends.push((END, path));
                 }
                 Stage::Start(path) => {
-                    self.slips.push(Slip::StartAsTarget {
-                        at: name_span(&path),
-                    });
+                    targets.push(self.place(START, name_span(&path)));
                     self.ends.push((START, path));
                 }
                 // The parser lets nothing else into the list.

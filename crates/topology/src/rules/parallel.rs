@@ -1,34 +1,43 @@
-//! Nodes that run side by side and say that they write the same field.
+//! The rule about nodes that run side by side and say that they write the same field.
 
-use super::{Lint, node_of};
-use crate::flow::Flow;
+use super::{At, Finding, Rule};
+use crate::flow::{Analysis, node_of};
 use crate::together::run_together;
-use crate::{NodeInfo, NodeName, Topology};
+use crate::{NodeInfo, Topology};
 
-/// One finding per field and set of nodes, those that come after it in `topology` last.
-pub(super) fn parallel_writes(topology: &Topology, flow: &Flow, found: &mut Vec<Lint>) {
+/// Nodes that run in one superstep say that they write one field, which has no reducer.
+///
+/// One finding per field and set of nodes, those that come after it in the topology last.
+pub fn parallel_writes(topology: &Topology, analysis: &Analysis<'_>) -> Vec<Finding> {
     let writers = topology.nodes.iter().filter(|node| node.writes.is_some());
     if writers.count() < 2 {
-        return;
+        return Vec::new();
     }
-    let late = |vertex: usize| node_of(topology, vertex).is_some_and(|node| node.defer);
-    let sets = run_together(flow, late);
-    for field in topology.fields.iter().filter(|field| !field.reduced) {
-        let mut told: Vec<Vec<NodeName>> = Vec::new();
+    let info = |vertex: usize| topology.nodes.get(node_of(vertex));
+    let late = |vertex: usize| info(vertex).is_some_and(|node| node.defer);
+    let sets = run_together(&analysis.flow, late);
+    let mut found = Vec::new();
+    let fields = topology.fields.iter().enumerate();
+    for (field, plain) in fields.filter(|(_, field)| !field.reduced) {
+        let writes = |node: &NodeInfo| node.writes.iter().flatten().any(|f| *f == plain.name);
+        let mut told: Vec<Vec<usize>> = Vec::new();
         for set in &sets {
-            let nodes = set.iter().filter_map(|vertex| node_of(topology, *vertex));
-            let writes = |node: &&NodeInfo| node.writes.iter().flatten().any(|f| *f == field.name);
-            let nodes: Vec<NodeName> = nodes.filter(writes).map(|node| node.name.clone()).collect();
-            let is_told = |known: &Vec<NodeName>| nodes.iter().all(|node| known.contains(node));
+            let nodes = set.iter().copied();
+            let nodes = nodes.filter(|vertex| info(*vertex).is_some_and(writes));
+            let nodes: Vec<usize> = nodes.map(node_of).collect();
+            let is_told = |known: &Vec<usize>| nodes.iter().all(|node| known.contains(node));
             if nodes.len() > 1 && !told.iter().any(is_told) {
                 told.push(nodes);
             }
         }
-        found.extend(told.into_iter().map(|nodes| Lint::ParallelWrites {
-            field: field.name.clone(),
-            nodes,
-        }));
+        for nodes in told {
+            if let Some(first) = nodes.first() {
+                let at = At::Node(*first);
+                found.push(Finding::new(Rule::ParallelWrites { field, nodes }, at));
+            }
+        }
     }
+    found
 }
 
 #[cfg(test)]

@@ -1,0 +1,86 @@
+//! The rule about cycles.
+
+use super::{At, Finding, Rule};
+use crate::algo::{Components, Lines, Table, cycle_through};
+use crate::flow::{Analysis, node_of};
+
+/// A run that enters a cycle never leaves it. Each is told as a way around.
+pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let Analysis {
+        lines,
+        reached,
+        components,
+        ..
+    } = analysis;
+    let mut told = Table::new(lines.size(), false);
+    let mut cycles = Vec::new();
+    // A cycle that no line leaves.
+    for members in components.all() {
+        let home = members.first().map_or(0, |member| components.of(*member));
+        let inside = |vertex: &usize| components.of(*vertex) == home;
+        let closed = members
+            .iter()
+            .all(|member| lines.from(*member).iter().all(inside));
+        let first = members
+            .iter()
+            .find(|member| analysis.nodes().contains(member));
+        if let (true, true, Some(&first)) = (closed, Components::is_cycle(lines, members), first) {
+            if reached.get(first) {
+                cycles.push(cycle_through(lines, components, first));
+            }
+            for member in members {
+                told.set(*member, true);
+            }
+        }
+    }
+    // A cycle of unconditional lines: others may leave it, but it goes on all the same.
+    let (lines, components) = unconditional(analysis);
+    for members in components.all() {
+        let first = members.first().copied().unwrap_or_default();
+        if Components::is_cycle(&lines, members)
+            && reached.get(first)
+            && !members.iter().all(|member| told.get(*member))
+        {
+            cycles.push(cycle_through(&lines, &components, first));
+        }
+    }
+    cycles.sort_unstable();
+    let found = cycles.into_iter().filter_map(|cycle| {
+        let cycle: Vec<usize> = cycle.into_iter().map(node_of).collect();
+        let at = At::Node(*cycle.first()?);
+        Some(Finding::new(Rule::CycleWithoutExit { cycle }, at))
+    });
+    found.collect()
+}
+
+/// The lines that are followed whatever anyone decides. A node that may jump follows its edges
+/// only if it does not; a join goes on for ever only if all of its sources do.
+fn unconditional(analysis: &Analysis<'_>) -> (Lines, Components) {
+    let Analysis { flow, lines, .. } = analysis;
+    let mut jumps = Table::new(lines.size(), false);
+    for (source, _) in &flow.gotos {
+        jumps.set(*source, true);
+    }
+    let edges = flow.edges.iter().filter(|(from, _)| !jumps.get(*from));
+    let edges: Vec<(usize, usize)> = edges.copied().collect();
+    let joins = flow.joins.iter();
+    let mut joins: Vec<&(Vec<usize>, usize)> = joins
+        .filter(|(sources, _)| !sources.iter().any(|source| jumps.get(*source)))
+        .collect();
+    loop {
+        let mut all = edges.clone();
+        for (sources, target) in &joins {
+            all.extend(sources.iter().map(|source| (*source, *target)));
+        }
+        let lines = Lines::new(lines.size(), &all);
+        let components = Components::new(&lines);
+        let before = joins.len();
+        joins.retain(|(sources, target)| {
+            let home = components.of(*target);
+            sources.iter().all(|source| components.of(*source) == home)
+        });
+        if joins.len() == before {
+            return (lines, components);
+        }
+    }
+}

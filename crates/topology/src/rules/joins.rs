@@ -1,0 +1,219 @@
+//! The rules about joins that can never fire.
+
+use std::collections::HashSet;
+
+use super::{At, Finding, JoinPart, Rule};
+use crate::algo::{Dominators, Lines, Table, reach};
+use crate::flow::{Analysis, Flow, START, lines_of};
+
+/// A join waits for a node that runs only after the join.
+pub fn join_on_own_downstream(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let Analysis {
+        flow,
+        lines,
+        reached,
+        ..
+    } = analysis;
+    let fired = reached_with_waiting(flow);
+    let mut found = Vec::new();
+    for (join, (sources, target)) in flow.joins.iter().enumerate() {
+        let mut waiting = sources
+            .iter()
+            .copied()
+            .filter(|source| reached.get(*source) && !fired.get(*source))
+            .peekable();
+        if waiting.peek().is_none() {
+            continue;
+        }
+        // Every knot of waiting joins has one that waits for what comes after itself; the others
+        // are only behind it.
+        let after = reach(lines, [*target]);
+        let source = waiting.find(|source| after.get(*source));
+        if let Some((join, source)) = source.and_then(|source| analysis.source(join, source)) {
+            let at = At::Join(join, JoinPart::Source(source));
+            found.push(Finding::new(Rule::JoinOnOwnDownstream, at));
+        }
+    }
+    found
+}
+
+/// A join waits for nodes of which a decision that is made once starts only one. A join that
+/// waits for what comes after it is told as that.
+pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let Analysis {
+        flow,
+        lines: all_lines,
+        reached,
+        ..
+    } = analysis;
+    if flow.joins.is_empty() || flow.branches.is_empty() {
+        return Vec::new();
+    }
+    // Every arm gets a vertex of its own: a node is behind an arm alone when the arm dominates it.
+    let mut lines: Vec<(usize, usize)> = Vec::new();
+    let mut decisions: Vec<(usize, usize)> = Vec::new();
+    let mut exclusive: HashSet<(usize, usize)> = HashSet::new();
+    let first_arm = all_lines.size();
+    for (branch, (source, arms)) in flow.branches.iter().enumerate() {
+        for arm in arms.iter().flatten() {
+            let vertex = first_arm + decisions.len();
+            decisions.push((branch, *source));
+            lines.push((*source, vertex));
+            for target in arm.ends() {
+                lines.push((vertex, target));
+                exclusive.insert((*source, target));
+            }
+        }
+    }
+    for from in 0..all_lines.size() {
+        let others = all_lines.from(from).iter().map(|to| (from, *to));
+        lines.extend(others.filter(|line| !exclusive.contains(line)));
+    }
+    // A line that an arm and something else share is no one's alone.
+    for (from, to) in direct(flow) {
+        if exclusive.contains(&(from, to)) {
+            lines.push((from, to));
+        }
+    }
+    let lines = Lines::new(first_arm + decisions.len(), &lines);
+    let dominators = Dominators::new(&lines, START);
+    let once = once(analysis);
+    let arm = |vertex: usize| decisions.get(vertex.checked_sub(first_arm)?).copied();
+    let downstream = join_on_own_downstream(analysis);
+    let told: HashSet<usize> = downstream.iter().filter_map(join_of).collect();
+    let mut found = Vec::new();
+    for (join, (sources, _)) in flow.joins.iter().enumerate() {
+        // In the order of the tree, arms of one decision are neighbours.
+        let mut sources = sources.clone();
+        sources.retain(|source| reached.get(*source));
+        sources.sort_by_key(|source| dominators.place(*source));
+        let mut pairs = sources.iter().zip(sources.iter().skip(1));
+        let exclusive = pairs.find_map(|(&left, &right)| {
+            let (at_left, at_right) = dominators.parting(left, right)?;
+            let (branch, source) = arm(at_left)?;
+            let is_one = arm(at_right)?.0 == branch && once.get(source);
+            is_one.then_some((left, right, branch))
+        });
+        let finding = exclusive.and_then(|(left, right, branch)| {
+            let (_, first) = analysis.source(join, left)?;
+            let (join, second) = analysis.source(join, right)?;
+            let decision = analysis.branch(branch)?;
+            let rule = Rule::JoinOnExclusiveArms { first, decision };
+            let at = At::Join(join, JoinPart::Source(second));
+            Some(Finding::new(rule, at))
+        });
+        found.extend(
+            finding.filter(|finding| join_of(finding).is_none_or(|at| !told.contains(&at))),
+        );
+    }
+    found
+}
+
+fn join_of(finding: &Finding) -> Option<usize> {
+    match finding.at {
+        At::Join(join, _) => Some(join),
+        _ => None,
+    }
+}
+
+/// What a run can reach when a join is passed only once all of its sources have been.
+fn reached_with_waiting(flow: &Flow) -> Table<bool> {
+    let lines = lines_of(flow, false);
+    let mut of_source: Vec<(usize, usize)> = Vec::new();
+    let mut missing = Table::new(flow.joins.len(), 0);
+    for (join, (sources, _)) in flow.joins.iter().enumerate() {
+        let mut sources = sources.clone();
+        sources.sort_unstable();
+        sources.dedup();
+        missing.set(join, sources.len());
+        of_source.extend(sources.into_iter().map(|source| (source, join)));
+    }
+    let of_source = Lines::new(lines.size(), &of_source);
+    let mut seen = Table::new(lines.size(), false);
+    seen.set(START, true);
+    let mut open = vec![START];
+    while let Some(vertex) = open.pop() {
+        for &join in of_source.from(vertex) {
+            missing.set(join, missing.get(join).saturating_sub(1));
+            let target = flow.joins.get(join).map(|(_, target)| *target);
+            if let Some(target) = target.filter(|_| missing.get(join) == 0)
+                && seen.replace(target, true)
+            {
+                open.push(target);
+            }
+        }
+        for &next in lines.from(vertex) {
+            if seen.replace(next, true) {
+                open.push(next);
+            }
+        }
+    }
+    seen
+}
+
+/// The lines that are not arms of a router.
+fn direct(flow: &Flow) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let edges = flow.edges.iter().copied();
+    let joins = flow.joins.iter();
+    let joins = joins.flat_map(|(from, to)| from.iter().map(move |from| (*from, *to)));
+    let gotos = flow.gotos.iter();
+    let gotos = gotos.flat_map(|(from, to)| to.iter().flatten().map(move |to| (*from, *to)));
+    edges.chain(joins).chain(gotos)
+}
+
+/// The vertices that run at most once: only one thing ever starts them, and it happens once.
+fn once(analysis: &Analysis<'_>) -> Table<bool> {
+    let Analysis { flow, lines, .. } = analysis;
+    let size = lines.size();
+    // What starts a vertex: nothing yet, one thing (its number and its vertex), or several.
+    let mut starts: Table<Option<(usize, usize)>> = Table::new(size, None);
+    let mut several = Table::new(size, false);
+    let mut number = 0;
+    let mut start = |to: usize, number: usize, from: usize| match starts.get(to) {
+        None => starts.set(to, Some((number, from))),
+        Some((known, _)) if known == number => {}
+        Some(_) => several.set(to, true),
+    };
+    let mut many = Vec::new();
+    for (from, to) in &flow.edges {
+        number += 1;
+        start(*to, number, *from);
+    }
+    for (sources, to) in &flow.joins {
+        number += 1;
+        if let Some(from) = sources.first() {
+            start(*to, number, *from);
+        }
+    }
+    for (from, arms) in &flow.branches {
+        number += 1;
+        for arm in arms.iter().flatten() {
+            for to in &arm.targets {
+                start(*to, number, *from);
+                if arm.map {
+                    many.push(*to);
+                }
+            }
+        }
+        if arms.is_none() {
+            many.extend(analysis.nodes());
+        }
+    }
+    for (_, targets) in &flow.gotos {
+        match targets {
+            None => many.extend(analysis.nodes()),
+            // A jump may name a node twice, as two sends.
+            Some(targets) => many.extend(targets),
+        }
+    }
+    for vertex in many {
+        several.set(vertex, true);
+    }
+    let mut lines = Vec::new();
+    for node in analysis.nodes().filter(|node| !several.get(*node)) {
+        if let Some((_, from)) = starts.get(node) {
+            lines.push((from, node));
+        }
+    }
+    reach(&Lines::new(size, &lines), [START])
+}

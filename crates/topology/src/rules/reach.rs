@@ -1,0 +1,65 @@
+//! The rules about what a run can reach.
+
+use super::{At, Finding, Rule};
+use crate::Topology;
+use crate::algo::Table;
+use crate::flow::{Analysis, node_of};
+
+/// A graph without nodes.
+pub fn empty_graph(topology: &Topology) -> Vec<Finding> {
+    if topology.nodes.is_empty() {
+        return vec![Finding::new(Rule::EmptyGraph, At::Graph)];
+    }
+    Vec::new()
+}
+
+/// Nothing leads from START to a node. Those that others are behind are told, with the others.
+pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let Analysis {
+        lines,
+        reached,
+        components,
+        ..
+    } = analysis;
+    // What leads to an unreachable node is unreachable too. The findings are the components that
+    // nothing leads to; the rest follows from them.
+    let mut led_to = Table::new(components.all().len(), false);
+    for node in analysis.nodes().filter(|node| !reached.get(*node)) {
+        for &next in lines.from(node) {
+            if components.of(next) != components.of(node) {
+                led_to.set(components.of(next), true);
+            }
+        }
+    }
+    let mut told = reached.clone();
+    let mut found = Vec::new();
+    for node in analysis.nodes() {
+        if told.get(node) || led_to.get(components.of(node)) {
+            continue;
+        }
+        told.set(node, true);
+        let mut followers = Vec::new();
+        let mut open = vec![node];
+        while let Some(vertex) = open.pop() {
+            for &next in lines.from(vertex) {
+                if analysis.nodes().contains(&next) && told.replace(next, true) {
+                    followers.push(node_of(next));
+                    open.push(next);
+                }
+            }
+        }
+        followers.sort_unstable();
+        let at = At::Node(node_of(node));
+        found.push(Finding::new(Rule::UnreachableNode { followers }, at));
+    }
+    found
+}
+
+/// Nothing follows a node, not even END.
+pub fn dead_end(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let is_dead =
+        |node: &usize| analysis.reached.get(*node) && analysis.lines.from(*node).is_empty();
+    let dead = analysis.nodes().filter(is_dead);
+    dead.map(|node| Finding::new(Rule::DeadEnd, At::Node(node_of(node))))
+        .collect()
+}
