@@ -14,6 +14,7 @@ use super::ast::Let;
 use super::model::{Edge, Model, Place, Slip};
 use crate::diag::{Errors, Range};
 use langgraph_topology::Topology;
+use langgraph_topology::flow::{END, START};
 use langgraph_topology::rules::{self, Analysis, At};
 use langgraph_topology::similar::did_you_mean;
 
@@ -106,7 +107,7 @@ fn duplicate_node(model: &Model, graph: &Topology, errors: &mut Errors) {
 /// Something follows END.
 fn end_as_source(model: &Model, graph: &Topology, errors: &mut Errors) {
     let found = rules::end_as_source(graph);
-    for end in once(found.iter().filter_map(|found| model.source(found.at))) {
+    for end in once(END, found.iter().filter_map(|found| model.source(found.at))) {
         let next = model.behind_end.get(&end.mention);
         let next = next.map_or("what follows", String::as_str);
         errors.at(
@@ -122,7 +123,10 @@ fn end_as_source(model: &Model, graph: &Topology, errors: &mut Errors) {
 /// Something leads to START.
 fn start_as_target(model: &Model, graph: &Topology, errors: &mut Errors) {
     let found = rules::start_as_target(graph);
-    for start in once(found.iter().filter_map(|found| model.target(found.at))) {
+    for start in once(
+        START,
+        found.iter().filter_map(|found| model.target(found.at)),
+    ) {
         errors.at(
             start.span,
             "`START` is where a run begins, so no edge can lead to it: for a loop, name the node \
@@ -134,7 +138,10 @@ fn start_as_target(model: &Model, graph: &Topology, errors: &mut Errors) {
 /// A group that is waited for holds START.
 fn start_in_join(model: &Model, graph: &Topology, errors: &mut Errors) {
     let found = rules::start_in_join(graph);
-    for start in once(found.iter().filter_map(|found| model.source(found.at))) {
+    for start in once(
+        START,
+        found.iter().filter_map(|found| model.source(found.at)),
+    ) {
         errors.at(
             start.span,
             "`START` cannot be waited for: give what follows an edge from `START` of its own",
@@ -142,8 +149,10 @@ fn start_in_join(model: &Model, graph: &Topology, errors: &mut Errors) {
     }
 }
 
-/// The places in the order of the text, each once: what leads to a group is in several lines.
-fn once(places: impl Iterator<Item = Place>) -> impl Iterator<Item = Place> {
+/// The places of a vertex in the order of the text, each once: what leads to a group is in several
+/// lines. A node that only has the name of the vertex is told as that.
+fn once(vertex: usize, places: impl Iterator<Item = Place>) -> impl Iterator<Item = Place> {
+    let places = places.filter(|place| place.vertex == vertex);
     let places: BTreeMap<usize, Place> = places.map(|place| (place.mention, place)).collect();
     places.into_values()
 }
