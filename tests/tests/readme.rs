@@ -70,7 +70,7 @@ fn every_error_of_a_run_is_in_the_table() {
         ("langgraph/src/error.rs", "AgentError"),
         ("langgraph/src/error.rs", "InvalidUpdate"),
         ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
-        ("langgraph/src/run/inner/error.rs", "SubgraphError"),
+        ("langgraph/src/thread/subgraph/error.rs", "SubgraphError"),
         ("crates/store/src/error.rs", "StoreError"),
         ("crates/remote/src/error.rs", "RemoteError"),
         ("crates/agent/src/model/error.rs", "ModelErrorKind"),
