@@ -1,6 +1,6 @@
 //! Remote nodes, on the builder.
 
-use langgraph::graph::{NodeName, StateGraph};
+use langgraph::graph::StateGraph;
 use langgraph::node::IntoOutput;
 use langgraph::state::State;
 use serde::Serialize;

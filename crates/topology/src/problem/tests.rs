@@ -84,6 +84,46 @@ fn a7_end_as_source_and_start_as_target_are_refused() {
 }
 
 #[test]
+fn what_decides_after_end_starts_at_no_node() {
+    assert_eq!(
+        told(&graph("S>a a>E E?a")),
+        ["an edge starts at `__end__`, which is no node"]
+    );
+}
+
+#[test]
+fn an_old_name_leads_to_one_node_that_is_there() {
+    let topology = graph("S>search search>plan plan>E");
+    let told = |aliases: &[(&str, &str)]| -> Vec<String> {
+        let aliases = aliases.iter();
+        let aliases = aliases.map(|(old, node)| ((*old).into(), (*node).into()));
+        let aliases: Vec<(NodeName, NodeName)> = aliases.collect();
+        let errors = check(&topology, &aliases, false).err();
+        let errors = errors.into_iter().flatten();
+        errors.map(|error| error.to_string()).collect()
+    };
+    assert_eq!(
+        told(&[("find", "search"), ("find", "search"), ("idea", "plan")]),
+        [""; 0]
+    );
+    assert_eq!(
+        told(&[
+            ("find", "search"),
+            ("find", "plan"),
+            ("x", "serach"),
+            ("plan", "search")
+        ]),
+        [
+            "`find` is to be an alias of `plan`, and stands for another node already; a name \
+             leads to one node",
+            "`x` is to be an alias of `serach`, which is no node; did you mean `search`?",
+            "`plan` is to be an alias of `search`, and stands for another node already; a name \
+             leads to one node",
+        ]
+    );
+}
+
+#[test]
 fn breakpoints_name_nodes() {
     let mut topology = graph("S>a a>E");
     topology.interrupt_before = Breakpoints::Nodes(vec!["a".into(), "b".into()]);
