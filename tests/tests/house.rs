@@ -1,6 +1,8 @@
 //! The house: how large the runtime is, in which direction its modules depend, and where
 //! CONTRIBUTING.md says that things are.
 
+#![allow(clippy::unwrap_used)] // in what the tests share
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

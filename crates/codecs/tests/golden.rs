@@ -1,4 +1,4 @@
-//! Threads that an earlier version has stored as MessagePack.
+//! Threads that an earlier version has stored as `MessagePack`.
 
 use std::sync::Arc;
 

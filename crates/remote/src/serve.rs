@@ -183,8 +183,8 @@ fn code(error: &AgentError) -> ErrorCode {
         AgentError::Interrupted(_) => ErrorCode::Interrupted,
         AgentError::Cancelled => ErrorCode::Cancelled,
         AgentError::TimedOut(_) => ErrorCode::TimedOut,
-        AgentError::InvalidInput(_) => ErrorCode::BadRequest,
-        AgentError::InvalidUpdate(InvalidUpdate::Reducer {
+        AgentError::InvalidInput(_)
+        | AgentError::InvalidUpdate(InvalidUpdate::Reducer {
             writer: WrittenBy::Input,
             ..
         }) => ErrorCode::BadRequest,

@@ -4,9 +4,15 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv(u64);
 
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
 impl Fnv {
     pub fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+        Self::default()
     }
 
     pub fn byte(&mut self, byte: u8) {

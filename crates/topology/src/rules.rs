@@ -209,10 +209,6 @@ impl At {
 
     /// The node that the line, or the breakpoint, here names as its target.
     pub fn target(self, topology: &Topology) -> Option<&NodeName> {
-        let breakpoint = |list, place: usize| match list {
-            &Breakpoints::Nodes(ref nodes) => nodes.get(place),
-            Breakpoints::None | Breakpoints::All => None,
-        };
         match self {
             Self::Graph
             | Self::Node(_)
@@ -249,6 +245,14 @@ pub enum JoinPart {
     Target,
 }
 
+/// The node at a place of a list of breakpoints.
+fn breakpoint(list: &Breakpoints, place: usize) -> Option<&NodeName> {
+    match list {
+        Breakpoints::Nodes(nodes) => nodes.get(place),
+        Breakpoints::None | Breakpoints::All => None,
+    }
+}
+
 /// Joins that can never fire, for any reason, in the order of the joins.
 pub fn stuck_joins(analysis: &Analysis<'_>) -> Vec<Finding> {
     in_place([
@@ -259,7 +263,7 @@ pub fn stuck_joins(analysis: &Analysis<'_>) -> Vec<Finding> {
 
 /// The findings of several rules in the order of their places; at one place, in that of the rules.
 pub(crate) fn in_place<const N: usize>(found: [Vec<Finding>; N]) -> Vec<Finding> {
-    let mut found = found.concat();
+    let mut found: Vec<Finding> = found.into_iter().flatten().collect();
     found.sort_by_key(|finding| finding.at);
     found
 }

@@ -64,7 +64,8 @@ fn numbered(text: &str) -> String {
                 if number == known.len() {
                     known.push(id);
                 }
-                numbered += &format!("#{number}");
+                numbered.push('#');
+                numbered.push_str(&number.to_string());
                 rest = rest.get(LENGTH..).unwrap_or_default();
             }
             _ => {
@@ -103,7 +104,8 @@ struct Lines(String);
 
 impl Lines {
     fn line(&mut self, kind: &str, thread: &str, value: &Value) {
-        self.0 += &format!("{kind} {thread} {value}\n");
+        self.0
+            .extend([kind, " ", thread, " ", &value.to_string(), "\n"]);
     }
 
     /// The state, and every checkpoint.

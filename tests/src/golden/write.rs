@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Checkpointer, Durability, Snapshot};
+use langgraph::checkpoint::{Checkpointer, Durability, ListOptions, Snapshot};
 use langgraph::message::Message;
 use langgraph::node::Send;
 use langgraph::prelude::*;
@@ -117,7 +117,7 @@ async fn change(order: &CompiledStateGraph<Ledger>) -> Fallible<()> {
         .update_supersteps([Vec::from(first), Vec::from(second)])
         .await?;
     order.thread("added").add_input(did("input")).await?;
-    let history = api::history(order, "forked", Default::default()).await?;
+    let history = api::history(order, "forked", ListOptions::default()).await?;
     order.thread("forked").at(at(&history, 3)?).fork().await?;
     let older = order.thread("forked").at(at(&history, 2)?);
     older.update(did("other")).as_node("left").await?;

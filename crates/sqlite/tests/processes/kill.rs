@@ -227,7 +227,7 @@ fn check_end(seed: u64, database: &Path) {
         );
         assert_eq!(found, expected, "thread {seed}");
         let end = undisturbed
-            .thread(&name(seed))
+            .thread(name(seed))
             .state()
             .await
             .expect("it is read");
