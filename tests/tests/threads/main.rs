@@ -6,6 +6,7 @@
 mod going_back;
 mod handle;
 mod inside;
+mod refused_changes;
 mod subgraphs;
 
 use std::sync::Arc;
