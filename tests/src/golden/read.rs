@@ -1,5 +1,6 @@
 //! Reading the golden threads.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,13 +100,30 @@ pub async fn check(saver: &Arc<dyn Checkpointer>) -> Fallible<()> {
     }
 }
 
+/// The value with its keys in order: a dependency may ask `serde_json` to keep theirs.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<_, _> = fields.iter().collect();
+            let fields = fields.into_iter();
+            Value::Object(
+                fields
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect(),
+            )
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
 #[derive(Default)]
 struct Lines(String);
 
 impl Lines {
     fn line(&mut self, kind: &str, thread: &str, value: &Value) {
-        self.0
-            .extend([kind, " ", thread, " ", &value.to_string(), "\n"]);
+        let value = sorted(value).to_string();
+        self.0.extend([kind, " ", thread, " ", &value, "\n"]);
     }
 
     /// The state, and every checkpoint.
