@@ -6,31 +6,37 @@
 
 #[path = "ui/mutations.rs"]
 mod mutations;
+#[path = "ui/pass.rs"]
+mod pass;
+#[path = "ui/renamed.rs"]
+mod renamed;
+#[path = "ui/rustc.rs"]
+mod rustc;
 
-fn cases(of: &str) {
-    let cases = trybuild::TestCases::new();
-    cases.pass(format!("ui/{of}/pass/*.rs"));
-    cases.compile_fail(format!("ui/{of}/fail/*.rs"));
+/// Wrong programs, and what rustc says about each. As long as none of them is to run, trybuild checks
+/// all of them side by side.
+fn wrong(of: &str) {
+    trybuild::TestCases::new().compile_fail(format!("ui/{of}/fail/*.rs"));
 }
 
 #[test]
 fn d7_j1_j2_mistakes_in_a_graph_are_told_at_their_place() {
-    cases("graph");
+    wrong("graph");
 }
 
 #[test]
 fn c11_mistakes_in_a_state_are_told_at_their_place() {
-    cases("state");
+    wrong("state");
 }
 
 #[test]
 fn d4_mistakes_in_a_node_are_told_at_their_place() {
-    cases("node");
+    wrong("node");
 }
 
 #[test]
 fn mistakes_in_a_tool_are_told_at_their_place() {
-    cases("tool");
+    wrong("tool");
 }
 
 /// What trybuild compares with rustc is compared with the program here: no mention is missing, and

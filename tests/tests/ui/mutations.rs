@@ -9,6 +9,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::rustc;
+
 /// What the graphs are made of.
 const FIXTURE: &str = include_str!("mutations_fixture.rs");
 
@@ -119,24 +121,13 @@ impl Program {
     fn compile(&self, name: &str) -> BTreeMap<usize, Vec<Error>> {
         let (file, program) = paths(name);
         std::fs::write(&file, &self.text).unwrap();
-        let deps = std::env::current_exe().unwrap();
-        let deps = deps.parent().unwrap();
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let output = Command::new(rustc)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args([
-                "--edition",
-                "2024",
-                "--error-format",
-                "json",
-                "--cap-lints",
-                "allow",
-            ])
-            .args(["-C", "debuginfo=0", "--crate-name", "mutated"])
-            .arg("-L")
-            .arg(format!("dependency={}", deps.display()))
-            .arg("--extern")
-            .arg(format!("langgraph={}", newest_library(deps).display()))
+        let output = rustc::command()
+            .args(["--error-format", "json", "--cap-lints", "allow"])
+            .args(["--crate-name", "mutated", "--extern"])
+            .arg(format!(
+                "langgraph={}",
+                rustc::library("langgraph").display()
+            ))
             .arg("-o")
             .arg(program)
             .arg(file)
@@ -207,20 +198,6 @@ fn paths(name: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutations");
     std::fs::create_dir_all(&folder).unwrap();
     (folder.join(format!("{name}.rs")), folder.join(name))
-}
-
-/// The library that this test was built with: cargo has just seen to it that it is new.
-fn newest_library(deps: &Path) -> PathBuf {
-    let entries = std::fs::read_dir(deps).unwrap().map(|entry| entry.unwrap());
-    let libraries = entries.filter(|entry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        name.starts_with("liblanggraph-") && name.ends_with(".rlib")
-    });
-    let newest = libraries.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
-    newest
-        .expect("a test of langgraph is built with langgraph")
-        .path()
 }
 
 /// Drops, doubles, swaps or renames words; brackets stay in pairs.

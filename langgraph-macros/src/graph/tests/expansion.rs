@@ -81,6 +81,132 @@ fn a_renamed_crate() {
 }
 
 #[test]
+fn a_renamed_crate_with_every_construct() {
+    expands(
+        RENAMED,
+        expect![[r#"
+            fn graph() {
+                use ::graphs::__private as __langgraph;
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
+                let mut __graph = __langgraph::closed::<_>();
+                let _ = [::graphs::START, ::graphs::END, ::graphs::END, ::graphs::END];
+                __graph.add_node("a", a);
+                let __worker_work = __graph
+                    .add_worker("work", __langgraph::mentions([&work]).of(work));
+                __graph.add_node("decide", decide);
+                let __node_b = __langgraph::add(
+                    &mut __graph,
+                    "b",
+                    __langgraph::mentions([&b, &b]).of(b),
+                );
+                __graph.add_node("e", e);
+                let __node_c = __langgraph::add(
+                    &mut __graph,
+                    "c",
+                    __langgraph::mentions([&c]).of(c),
+                );
+                __graph.add_node("d", d);
+                use __langgraph::UnknownWrites as _;
+                {
+                    #[allow(non_snake_case)]
+                    fn b_beside_c<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    let __both = __langgraph::pair(&__node_b, &__node_c).clash();
+                    b_beside_c(__both.field);
+                }
+                __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("work", "__end__")]);
+                __langgraph::add_joins(&mut __graph, &[(&["b", "c"], "d")]);
+                __langgraph::add_switch(
+                        &mut __graph,
+                        "a",
+                        &[
+                            ("R::Each(items)", &["work"], true),
+                            ("R::Done if last", &["decide"], false),
+                            ("_", &["e"], false),
+                        ],
+                    )
+                    .asking({
+                        let __router = route;
+                        let __worker_work = ::core::clone::Clone::clone(&__worker_work);
+                        move |__state, __cx| {
+                            let __worker_work = ::core::clone::Clone::clone(&__worker_work);
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&__langgraph::Of(&__answer))
+                                .kind()
+                                .run(
+                                    __answer,
+                                    move |__answer| match __answer {
+                                        R::Each(items) => {
+                                            __langgraph::Pick::each(
+                                                0usize,
+                                                __langgraph::sends(
+                                                    items,
+                                                    move |item| __langgraph::send(&__worker_work, item),
+                                                ),
+                                            )
+                                        }
+                                        R::Done if last => __langgraph::Pick::arm(1usize),
+                                        _ => __langgraph::Pick::arm(2usize),
+                                    },
+                                )
+                        }
+                    });
+                __langgraph::add_switch(
+                        &mut __graph,
+                        "e",
+                        &[("Some(_)", &["b", "c"], false), ("else", &["__end__"], false)],
+                    )
+                    .asking({
+                        let __router = more;
+                        move |__state, __cx| {
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&__langgraph::Of(&__answer))
+                                .kind()
+                                .pick(
+                                    __answer,
+                                    move |__answer| {
+                                        if let Some(_) = __answer { 0usize } else { 1usize }
+                                    },
+                                )
+                        }
+                    });
+                __langgraph::add_map(&mut __graph, "d", "work")
+                    .asking({
+                        let __router = topics;
+                        let __worker_work = ::core::clone::Clone::clone(&__worker_work);
+                        move |__state, __cx| {
+                            let __worker_work = ::core::clone::Clone::clone(&__worker_work);
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&__langgraph::Of(&__answer))
+                                .kind()
+                                .run(
+                                    __answer,
+                                    move |__answer| __langgraph::sends(
+                                        __answer,
+                                        move |topic| __langgraph::send(&__worker_work, topic),
+                                    ),
+                                )
+                        }
+                    });
+                __langgraph::add_destinations(&mut __graph, "decide", &["b", "__end__"]);
+                __graph
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_renamed_crate_is_named_everywhere() {
+    let expansion = read(RENAMED).expansion.to_string();
+    assert!(!expansion.contains("compile_error"), "{expansion}");
+    let ours = expansion.replace("__langgraph", "");
+    assert!(!ours.contains("langgraph"), "{expansion}");
+}
+
+const RENAMED: &str = "crate = ::graphs; START => a => match route { R::Each(items) => for item in items \
+    { work(item) } => END, R::Done if last => decide => goto [b, END], _ => e => if let Some(_) = more \
+    { [b, c] } else { END } }; [b, c] => d => for topic in topics { work(topic) };";
+
+#[test]
 fn groups() {
     expands(
         "START => [a, b => c] => d => END",

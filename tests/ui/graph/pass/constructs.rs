@@ -47,7 +47,7 @@ fn last(n: &i64) -> Option<i64> {
     Some(*n)
 }
 
-fn main() {
+pub(crate) fn main() {
     let limit = 5;
     let graph = graph! {
         type State = i64;

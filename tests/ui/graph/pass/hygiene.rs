@@ -32,7 +32,7 @@ fn route(n: &i64) -> bool {
     *n > 0
 }
 
-fn main() {
+pub(crate) fn main() {
     let __graph = 1;
     let __router = 2;
     let __answer = 3;

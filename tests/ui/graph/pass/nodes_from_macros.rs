@@ -48,7 +48,7 @@ fn generic<S: State + Default>() -> StateGraph<S> {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let _ = through!(one, two).compile();
     let _ = through!(two, Nodes::three).compile();
     let _ = generic::<i64>().compile();

@@ -35,7 +35,7 @@ async fn says_nothing<S: langgraph::State>(_: &S) {}
 
 async fn plain(_: &Trip) {}
 
-fn main() {
+pub(crate) fn main() {
     let captured = |_: &Trip| TripUpdate::default().plan("captured".to_owned());
     let named = Plain {
         text: "closure".to_owned(),

@@ -1,8 +1,8 @@
-//! The crate under another name.
+//! The crate of the agents under another name, in a module.
 #![deny(warnings)]
 
 mod vendor {
-    pub(crate) use langgraph_agent as agents;
+    pub(crate) use ::agents;
 }
 
 use vendor::agents::{IntoTool, ToolContext, tool};
@@ -20,5 +20,5 @@ async fn repeat(
 
 fn main() {
     let tool = repeat.into_tool();
-    assert_eq!(tool.definition().parameters["required"], serde_json::json!(["word"]));
+    assert_eq!(tool.definition().parameters["required"][0], "word");
 }

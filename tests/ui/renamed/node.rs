@@ -1,8 +1,8 @@
-//! The runtime crate under another name.
+//! The runtime crate under another name, in a module.
 #![deny(warnings)]
 
 mod vendor {
-    pub(crate) use langgraph as graphs;
+    pub(crate) use ::graphs;
 }
 
 use vendor::graphs::state::PlainUpdate;
