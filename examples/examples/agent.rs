@@ -81,7 +81,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
         .resource(chosen.model)
         .resource(Arc::new(tools::all()))
         .limit(20)
-        .stream(Mode::Updates);
+        .stream(StreamMode::Updates);
     while let Some(event) = events.next().await {
         let event = event?;
         let messages = event.update().and_then(|update| update.messages.as_deref());

@@ -5,7 +5,7 @@
 use std::future::pending;
 use std::time::Duration;
 
-use langgraph::node::NodeFailure;
+use langgraph::policy::NodeFailure;
 use langgraph::prelude::*;
 use langgraph_remote::{InvokeBoundary, LocalNetwork, RemoteNode, ServedGraph, serve};
 use serde::{Deserialize, Serialize};

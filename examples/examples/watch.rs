@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", graph.topology().draw().mermaid());
     let mut events = graph
         .run(CountUpdate::default().value(5))
-        .stream(Mode::Updates);
+        .stream(StreamMode::Updates);
     while let Some(event) = events.next().await {
         let event = event?;
         if let (Some(node), Some(update)) = (event.node(), event.update()) {

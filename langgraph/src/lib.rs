@@ -134,7 +134,7 @@
 //! |---|---|
 //! | write states and reducers | [`derive(State)`](macro@State), [`state`] |
 //! | write nodes, and decide where to go | [`#[node]`](macro@node), [`node`](mod@node), [`Command`], [`Next`] |
-//! | retry, bound, cache and watch nodes | [`node::NodeExt`], [`StateGraph::defaults`] |
+//! | retry, bound, cache and watch nodes | [`policy`], [`graph::NodeExt`], [`StateGraph::defaults`] |
 //! | wire a graph | [`graph!`], [`StateGraph`] |
 //! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
 //! | see what happens | [`stream`], [`run::EventStream`] |
@@ -155,10 +155,12 @@ extern crate self as langgraph;
 #[doc(hidden)]
 pub mod __private;
 pub mod checkpoint;
+mod codec;
 mod error;
 pub mod graph;
 pub mod message;
 pub mod node;
+pub mod policy;
 pub mod run;
 mod runtime;
 pub mod state;
@@ -181,15 +183,16 @@ pub use state::State;
 /// does not hold [`node::Send`], whose name is also that of a marker trait.
 pub mod prelude {
     pub use crate::error::AgentError;
+    pub use crate::graph::NodeExt;
+    pub use crate::graph::worker;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
-    pub use crate::node::worker;
-    pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError, NodeExt};
+    pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError};
     pub use crate::run::Outcome;
     pub use crate::state::Plain;
     // `State` is the trait and its derive.
     pub use crate::State;
-    pub use crate::stream::{Event, EventKind, Mode};
+    pub use crate::stream::{Event, EventKind, StreamMode};
     pub use crate::thread::Thread;
     pub use langgraph_macros::{graph, node};
 }

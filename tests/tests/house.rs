@@ -9,34 +9,25 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The modules of the runtime, lowest first. A module uses those before it.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 11] = [
+    "codec",
     "message",
     "state",
-    "node",
     "checkpoint",
-    "graph",
     "stream",
+    "node",
+    "policy",
+    "graph",
     "superstep",
     "thread",
     "run",
 ];
 
 /// The arrows that still run backwards: from, to.
-const BACKWARDS: [(&str, &str); 7] = [
-    // `AddMessages` is a reducer.
-    ("message", "state"),
-    // A state's update is an answer of a node.
+const BACKWARDS: [(&str, &str); 1] = [
+    // An associated type ties the two together: `State::Update` is an `IntoOutput`, so that a node
+    // that is generic over its state answers with an update as any other node does.
     ("state", "node"),
-    // A state says how it becomes bytes.
-    ("state", "checkpoint"),
-    // A task stands in a log; questions, answers and events become JSON.
-    ("node", "checkpoint"),
-    // A context sends events.
-    ("node", "stream"),
-    // `invoke` and `run` are methods of a graph.
-    ("graph", "run"),
-    // The end of a run is the last frame of its stream.
-    ("stream", "run"),
 ];
 
 fn root() -> PathBuf {

@@ -15,10 +15,11 @@ use std::future::IntoFuture as _;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{Checkpointer, MemorySaver};
-use langgraph::node::{NodeExt, Send};
+use langgraph::graph::NodeExt;
+use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::{CancelToken, StreamOptions};
-use langgraph::stream::Modes;
+use langgraph::stream::StreamModes;
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -147,12 +148,12 @@ async fn ten_thousand_runs_leave_memory_flat() {
         })
         .await;
         flat(&format!("{what}, read as a stream"), async || {
-            let options = StreamOptions::new(Modes::ALL).subgraphs();
+            let options = StreamOptions::new(StreamModes::ALL).subgraphs();
             graph.run(()).stream(options).finish().await.unwrap();
         })
         .await;
         flat(&format!("{what}, a stream dropped half way"), async || {
-            let mut stream = graph.run(()).stream(Modes::ALL);
+            let mut stream = graph.run(()).stream(StreamModes::ALL);
             for _ in 0..3 {
                 stream.next().await.unwrap().unwrap();
             }
@@ -174,7 +175,7 @@ async fn ten_thousand_runs_leave_memory_flat() {
 
     let graph = nested();
     flat("nested, a stream dropped half way", async || {
-        let options = StreamOptions::new(Modes::ALL).subgraphs();
+        let options = StreamOptions::new(StreamModes::ALL).subgraphs();
         let mut stream = graph.run(()).stream(options);
         for _ in 0..12 {
             stream.next().await.unwrap().unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use langgraph::message::AddMessages;
 use langgraph::prelude::*;
+use langgraph::state::AddMessages;
 use langgraph::state::{Field, FieldSet, Reducer, ReducerFn};
 
 #[path = "state_derive/stored.rs"]

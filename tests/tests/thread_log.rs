@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::{Durability, MemorySaver};
-use langgraph::node::{RetryPolicy, Send};
+use langgraph::node::Send;
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
@@ -137,7 +138,7 @@ async fn what_an_earlier_run_finished_is_told_and_marked() {
     let graph = kept(&graph);
 
     assert!(graph.run(()).thread("t").await.is_err());
-    let mut events = graph.thread("t").proceed().stream(Mode::Updates);
+    let mut events = graph.thread("t").proceed().stream(StreamMode::Updates);
     let mut seen = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Update { node, cached, .. } = event.unwrap().kind {

@@ -122,7 +122,7 @@ pointers!(&M Arc<M> Box<M>);
 pub trait ChatModelExt: ChatModel {
     /// The model's answer to `messages`.
     ///
-    /// When somebody reads the run's messages ([`Mode::Messages`](langgraph::stream::Mode::Messages)),
+    /// When somebody reads the run's messages ([`StreamMode::Messages`](langgraph::stream::StreamMode::Messages)),
     /// the answer is streamed there as it comes, under the id that the returned message has.
     ///
     /// # Errors

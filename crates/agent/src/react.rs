@@ -7,8 +7,10 @@ use super::{
     pending_tool_calls,
 };
 use langgraph::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
+use langgraph::graph::{IntoNode as _, NodeExt as _};
 use langgraph::message::Message;
-use langgraph::node::{IntoNode as _, NodeExt as _, RetryPolicy, Send, Target};
+use langgraph::node::{Send, Target};
+use langgraph::policy::RetryPolicy;
 use langgraph::state::HasMessages;
 
 /// An agent that asks `model`, runs the tools it asks for, and asks again, until it answers.

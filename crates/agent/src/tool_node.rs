@@ -10,11 +10,9 @@ use super::join_all::join_all;
 use super::pending::pending;
 use super::tool::CommandFor;
 use super::{Approval, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
-use langgraph::node::{
-    Command, ConfiguredWorker, Context, IntoOutput, IntoWorker, Node, NodeError, NodeRun, Output,
-    worker,
-};
+use langgraph::node::{Command, Context, IntoOutput, Node, NodeError, NodeRun, Output};
 use langgraph::state::{HasMessages, State};
 
 mod on;

@@ -31,7 +31,7 @@ async fn run(questions: impl Iterator<Item = String>) -> Result<(), Box<dyn Erro
         let mut events = agent
             .run(MessagesStateUpdate::user(&question))
             .limit(20)
-            .stream(StreamOptions::new(Mode::Messages));
+            .stream(StreamOptions::new(StreamMode::Messages));
         let mut pieces = 0;
         while let Some(event) = events.next().await {
             if matches!(event?.kind, EventKind::MessageChunk { .. }) {

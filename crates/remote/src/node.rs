@@ -11,7 +11,7 @@ use langgraph::NoRuntime;
 use langgraph::message::MessageChunk;
 use langgraph::node::{Context, IntoOutput, Node, NodeError, NodeRun, Output};
 use langgraph::state::State;
-use langgraph::stream::Mode;
+use langgraph::stream::StreamMode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -236,7 +236,7 @@ async fn show(
     chunk: &Value,
     cx: &Context,
 ) -> Result<(), NodeError> {
-    if !cx.wants(Mode::Messages) && !cx.wants(Mode::Custom) {
+    if !cx.wants(StreamMode::Messages) && !cx.wants(StreamMode::Custom) {
         return Ok(());
     }
     let message = match (content, chunk) {

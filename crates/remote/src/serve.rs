@@ -7,7 +7,7 @@ use langgraph::graph::CompiledStateGraph;
 use langgraph::node::{IntoOutput, NodeError, Output};
 use langgraph::run::{Outcome, Run, StreamOptions};
 use langgraph::state::State;
-use langgraph::stream::{EventKind, Mode};
+use langgraph::stream::{EventKind, StreamMode};
 use langgraph::{AgentError, InvalidUpdate, WrittenBy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -160,7 +160,7 @@ async fn watch<S: State>(
     replies: &Replies,
     stream: &mut Option<StreamId>,
 ) -> Result<Result<Outcome<S>, AgentError>, RemoteError> {
-    let mut events = run.stream(StreamOptions::new(Mode::Messages).subgraphs());
+    let mut events = run.stream(StreamOptions::new(StreamMode::Messages).subgraphs());
     while let Some(event) = events.next().await {
         let event = match event {
             Ok(event) => event,

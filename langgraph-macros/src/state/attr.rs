@@ -1,6 +1,6 @@
 //! What `#[reducer(…)]` and `#[state(…)]` say.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprClosure, Ident, Lit, LitStr, Meta, Path, Token};
@@ -9,19 +9,19 @@ use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 
 /// The reducers that have a name of their own, and what they stand for.
-const BUILT_IN: [(&str, &str, &str); 12] = [
-    ("replace", "state", "Replace"),
-    ("append", "state", "Append"),
-    ("add", "state", "Add"),
-    ("max", "state", "Max"),
-    ("min", "state", "Min"),
-    ("merge_map", "state", "MergeMap"),
-    ("union", "state", "Union"),
-    ("and", "state", "And"),
-    ("or", "state", "Or"),
-    ("keep_first", "state", "KeepFirst"),
-    ("add_messages", "message", "AddMessages"),
-    ("add_messages_strict", "message", "AddMessagesStrict"),
+const BUILT_IN: [(&str, &str); 12] = [
+    ("replace", "Replace"),
+    ("append", "Append"),
+    ("add", "Add"),
+    ("max", "Max"),
+    ("min", "Min"),
+    ("merge_map", "MergeMap"),
+    ("union", "Union"),
+    ("and", "And"),
+    ("or", "Or"),
+    ("keep_first", "KeepFirst"),
+    ("add_messages", "AddMessages"),
+    ("add_messages_strict", "AddMessagesStrict"),
 ];
 
 const FIELD_KEYS: [&str; 3] = ["ephemeral", "untracked", "alias"];
@@ -47,7 +47,7 @@ impl Rule {
         match self {
             Self::BuiltIn { index, .. } => BUILT_IN
                 .get(*index)
-                .is_some_and(|(_, module, _)| *module == "message"),
+                .is_some_and(|(name, _)| name.starts_with("add_messages")),
             Self::Value(Expr::Path(value)) => value.path.segments.last().is_some_and(|last| {
                 last.ident == "AddMessages" || last.ident == "AddMessagesStrict"
             }),
@@ -57,12 +57,11 @@ impl Rule {
 
     /// The path of the built-in reducer at `index`, with the span of the name that was written.
     pub(super) fn built_in(root: &Root, name: &Ident, index: usize) -> TokenStream {
-        let Some((_, module, reducer)) = BUILT_IN.get(index) else {
+        let Some((_, reducer)) = BUILT_IN.get(index) else {
             return TokenStream::new();
         };
-        let module = Ident::new(module, Span::mixed_site());
         let reducer = Ident::new(reducer, name.span());
-        quote_spanned!(name.span()=> #root::#module::#reducer)
+        quote_spanned!(name.span()=> #root::state::#reducer)
     }
 
     /// What the documentation says of the field.
@@ -309,7 +308,7 @@ fn rule(attr: &Attribute) -> syn::Result<Rule> {
 
 /// A name of ours, or a path of the user's.
 fn named(value: syn::ExprPath) -> Rule {
-    let index_of = |name: &Ident| BUILT_IN.iter().position(|(known, ..)| name == known);
+    let index_of = |name: &Ident| BUILT_IN.iter().position(|(known, _)| name == known);
     if let Some(name) = value.path.get_ident()
         && let Some(index) = index_of(name)
     {
@@ -324,7 +323,7 @@ fn named(value: syn::ExprPath) -> Rule {
     // The function itself makes ids up while it merges; the reducer of its name does it before.
     let mut back = value.path.segments.iter().rev();
     if let (Some(last), Some(module)) = (back.next(), back.next())
-        && module.ident == "message"
+        && (module.ident == "message" || module.ident == "state")
         && (last.ident == "add_messages" || last.ident == "add_messages_strict")
         && let Some(index) = index_of(&last.ident)
     {

@@ -215,8 +215,8 @@ fn version(model: &Model<'_>) -> TokenStream {
     };
     let migrated = migrate.as_ref().map(|path| quote!(.migrated_by(#path)));
     quote! {
-        fn version() -> #root::checkpoint::StateVersion {
-            #root::checkpoint::StateVersion::new(#number) #migrated
+        fn version() -> #root::state::StateVersion {
+            #root::state::StateVersion::new(#number) #migrated
         }
     }
 }
@@ -235,7 +235,7 @@ fn codec(model: &Model<'_>) -> TokenStream {
         return TokenStream::new();
     }
     quote! {
-        fn codec() -> ::core::option::Option<#root::checkpoint::StateCodec<Self>> {
+        fn codec() -> ::core::option::Option<#root::state::StateCodec<Self>> {
             #[allow(unused_imports)]
             use #root::__private::{WithCodec as _, WithoutCodec as _};
             (&#root::__private::CodecOf::<Self>::NEW).codec()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use langgraph::prelude::*;
-use langgraph::stream::Modes;
+use langgraph::stream::StreamModes;
 use tokio::task::JoinSet;
 
 use super::chain::{ByHand, Counter, by_hand, count, graph_of};
@@ -60,7 +60,7 @@ pub(crate) fn streamed(nodes: usize) -> Pair {
     let langgraph = work(move || {
         let graph = graph.clone();
         async move {
-            let mut events = graph.run(()).stream(Modes::ALL);
+            let mut events = graph.run(()).stream(StreamModes::ALL);
             while let Some(event) = events.next().await {
                 event.unwrap();
             }

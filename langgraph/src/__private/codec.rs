@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::checkpoint::StateCodec;
 use crate::state::State;
+use crate::state::StateCodec;
 
 /// Answers `codec` through the first of the two traits below that applies: the nearer one asks that
 /// the update can be serialized.

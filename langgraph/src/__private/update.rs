@@ -13,13 +13,11 @@ use crate::state::{Reducer, ReducerError, ReducerFn};
 /// The built-in reducers by the names that `#[reducer(…)]` knows.
 #[allow(missing_debug_implementations)]
 pub mod reducers {
-    pub use crate::message::{
-        AddMessages as add_messages, AddMessagesStrict as add_messages_strict,
-    };
     pub use crate::state::{
         Add as add, And as and, Append as append, KeepFirst as keep_first, Max as max,
         MergeMap as merge_map, Min as min, Or as or, Replace as replace, Union as union,
     };
+    pub use crate::state::{AddMessages as add_messages, AddMessagesStrict as add_messages_strict};
 }
 
 /// What `#[reducer(…)]` takes: a function, or a value that is a reducer.

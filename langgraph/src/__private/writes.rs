@@ -9,7 +9,8 @@
 use std::marker::PhantomData;
 
 use crate::graph::StateGraph;
-use crate::node::{Checked, IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
+use crate::graph::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
+use crate::node::Checked;
 use crate::state::State;
 
 /// Writes what a node returns to a field of its update.

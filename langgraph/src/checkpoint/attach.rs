@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Checkpointer, StateCodec};
-use crate::state::State;
+use super::Checkpointer;
+use crate::state::{State, StateCodec};
 
 /// A saver that keeps values as they are: any state will do.
 pub trait KeepsValues: Checkpointer {}

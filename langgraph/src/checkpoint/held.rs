@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::Place;
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Head, SaverFuture,
     SeePast, Standing, Stored, TaskRecord, ThreadKey, forward,
 };
-use crate::node::Place;
 
 /// Stands before a saver and passes on only what matters when the run has ended.
 pub(crate) struct Held {

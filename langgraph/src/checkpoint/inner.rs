@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::interrupt::Interrupt;
 use super::{CheckpointId, Snapshot};
-use crate::node::Interrupt;
 use crate::state::State;
 use langgraph_topology::NodeName;
 

@@ -6,29 +6,28 @@
 
 mod attach;
 mod behind;
-mod codec;
 mod error;
-mod format;
 mod forward;
 mod held;
 mod id;
 mod inner;
+pub(crate) mod interrupt;
 mod log_head;
 mod memory;
+pub(crate) mod once_record;
 mod past;
 mod payload;
+mod place;
 mod record;
 mod saver;
 mod snapshot;
 mod task_fold;
-mod wire;
+pub(crate) mod unfilled_join;
 
+pub use crate::codec::{Encoded, Format, FormatError, Formats, Json, ReadValue};
 pub use attach::{ByBytes, ByValue, Keeps, KeepsBytes, KeepsValues, Saver};
 pub(crate) use behind::Behind;
-pub use codec::{Migrate, StateCodec, StateVersion};
 pub use error::CheckpointError;
-pub(crate) use format::given_back;
-pub use format::{Encoded, Format, FormatError, Formats, Json, ReadValue};
 #[doc(inline)]
 pub use forward::forward;
 pub(crate) use held::Held;
@@ -39,6 +38,7 @@ pub use memory::MemorySaver;
 pub use past::{Past, Standing};
 pub(crate) use payload::Kept;
 pub use payload::{Payload, PayloadValue};
+pub(crate) use place::{Place, below, kept};
 pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
@@ -48,4 +48,3 @@ pub use saver::{
 };
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
 pub(crate) use task_fold::{TaskFold, fold_tasks};
-pub(crate) use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::format::{Encoded, FormatError, Formats};
+use crate::codec::{Encoded, FormatError, Formats};
 
 /// A value of the graph's own types: as it is, or as bytes.
 ///

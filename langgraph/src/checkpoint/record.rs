@@ -10,8 +10,9 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::interrupt::{Answer, Questions};
+use super::once_record::OnceRecord;
 use super::{CheckpointId, Payload, Source};
-use crate::node::{Answer, OnceRecord, Questions};
 use langgraph_topology::NodeName;
 
 /// Names a log: a thread, and the place of the graph in it.

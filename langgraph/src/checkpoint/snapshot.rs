@@ -7,10 +7,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::interrupt::Interrupt;
+use super::unfilled_join::UnfilledJoin;
 use super::{CheckpointId, InnerSnapshot};
-use crate::node::UnfilledJoin;
-use crate::node::{Interrupt, Write};
 use crate::state::State;
+use crate::state::write::Write;
 use langgraph_topology::NodeName;
 
 /// What made a checkpoint.

@@ -1,7 +1,8 @@
 //! What the records of a checkpoint say about its tasks.
 
+use super::interrupt::{Answer, Questions};
+use super::once_record::OnceRecord;
 use super::{Payload, Stored, TaskOutcome, TaskRecord};
-use crate::node::{Answer, OnceRecord, Questions};
 use langgraph_topology::START;
 
 /// A task as its records leave it, one after the other. What it did is not decoded.

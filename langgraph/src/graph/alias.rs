@@ -8,7 +8,7 @@ use crate::state::State;
 impl<S: State> StateGraph<S> {
     /// Says that `node` was called `old` before: a thread that waits for `old` goes on there.
     ///
-    /// The same as [`alias`](crate::node::NodeExt::alias) on the node, and as
+    /// The same as [`alias`](crate::graph::NodeExt::alias) on the node, and as
     /// `#[node(alias = "…")]`, in one place and for nodes of every kind.
     ///
     /// # Examples

@@ -9,10 +9,9 @@ use super::{
     Arm, Branch, Breakpoints, CompilationErrors, CompiledStateGraph, Destinations, END, Edge,
     EdgeSources, FieldInfo, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
 };
-use crate::node::{
-    ConfiguredNode, Context, IntoNode, IntoRouter, IntoWorker, Item, NodeCache, Policies,
-    Resources, RouterRun, Send, Worker,
-};
+use crate::graph::{ConfiguredNode, IntoNode, IntoWorker};
+use crate::node::{Context, IntoRouter, Item, Resources, RouterRun, Send, Worker};
+use crate::policy::{NodeCache, Policies};
 use crate::state::State;
 
 /// A graph under construction: nodes over one state type, and the edges between them.

@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 use super::Topology;
 use super::plan::Plan;
 use crate::AgentError;
-use crate::checkpoint::{Checkpointer, Keeps, Saver, StateCodec};
-use crate::node::{IntoInput, Persistence};
-use crate::run::Run;
+use crate::checkpoint::{Checkpointer, Keeps, Saver};
+use crate::node::Persistence;
 use crate::state::State;
+use crate::state::StateCodec;
 
 /// A graph that is ready to run: immutable, cheap to clone, shared between threads.
 ///
@@ -49,48 +49,6 @@ impl<S: State> CompiledStateGraph<S> {
             codec: None,
             persistence: Persistence::default(),
         }
-    }
-
-    /// Runs the graph on `input`: a state, an update, or a [`Command`](crate::Command).
-    ///
-    /// Await it for the [`Outcome`](crate::Outcome), or set options first: a thread, resources, limits.
-    pub fn run(&self, input: impl IntoInput<S>) -> Run<S> {
-        Run::new(self.clone(), input)
-    }
-
-    /// Runs the graph on `input` and returns the state at the end.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError::Interrupted`] when the run waits for an answer (it holds the state so far);
-    /// any other [`AgentError`] when it failed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future drops the nodes that run. Nothing goes on in the background.
-    pub async fn invoke(&self, input: impl IntoInput<S>) -> Result<S, AgentError> {
-        self.run(input).await?.finished()
-    }
-
-    /// As [`invoke`](Self::invoke), for programs without an async runtime.
-    ///
-    /// # Errors
-    ///
-    /// As [`invoke`](Self::invoke); and [`AgentError::InvalidInput`] when called from inside a
-    /// runtime, where it would block the thread that has to do the work.
-    pub fn invoke_blocking(&self, input: impl IntoInput<S>) -> Result<S, AgentError> {
-        if tokio::runtime::Handle::try_current().is_ok() {
-            return Err(AgentError::InvalidInput(
-                "`invoke_blocking` was called inside an async runtime; await `invoke` there"
-                    .to_owned(),
-            ));
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let runtime = runtime
-            .map_err(|error| AgentError::InvalidInput(format!("no async runtime: {error}")))?;
-        runtime.block_on(self.invoke(input))
     }
 
     /// The same graph with its threads kept by `saver`. Every run then names its thread.
@@ -166,7 +124,7 @@ impl<S: State> CompiledStateGraph<S> {
 
     /// The same graph with a resource for every run; see
     /// [`Context::resource`](crate::Context::resource). One of the run's own, by
-    /// [`Run::resource`], comes before it.
+    /// [`Run::resource`](crate::run::Run::resource), comes before it.
     ///
     /// # Examples
     ///
@@ -199,14 +157,14 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
-    /// Forgets what its [cached](crate::node::NodeExt::cache) nodes have answered.
+    /// Forgets what its [cached](crate::graph::NodeExt::cache) nodes have answered.
     pub async fn clear_cache(&self) {
         if let Some(cache) = &self.plan.cache {
             cache.clear(&self.plan.topology.name, None).await;
         }
     }
 
-    /// Forgets what one [cached](crate::node::NodeExt::cache) node has answered.
+    /// Forgets what one [cached](crate::graph::NodeExt::cache) node has answered.
     ///
     /// # Errors
     ///

@@ -1,22 +1,32 @@
 //! Graphs: their shape, their builder, what is wrong with them, and their compiled form.
 
 mod alias;
-mod around;
 mod builder;
 mod compiled;
+mod configured_node;
+mod defaults;
 mod drawing;
 mod entries;
+mod into_node;
+mod into_worker;
+mod node_ext;
 pub(crate) mod plan;
 mod routers;
 
 pub use crate::node::UnfilledJoin;
 pub use builder::StateGraph;
 pub use compiled::CompiledStateGraph;
+pub use configured_node::ConfiguredNode;
+pub(crate) use defaults::Around;
 pub use entries::{EdgeSources, PathMapEntry};
+pub use into_node::IntoNode;
+pub(crate) use into_node::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
+pub use into_worker::{ConfiguredWorker, IntoWorker, worker};
 #[doc(inline)]
 pub use langgraph_topology::{
     Arm, Branch, Breakpoints, CompilationError, CompilationErrors, Destinations, END, Edge,
     FieldInfo, Join, Lint, NodeInfo, NodeKind, NodeName, START, Topology, draw, lints, problems,
 };
+pub use node_ext::NodeExt;
 pub use routers::Pick;
 pub(crate) use routers::{Test, UnknownKey};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
-use crate::node::{
-    Around, Call, Context, NodeCache, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target,
-};
+use crate::graph::Around;
+use crate::node::{Call, Context, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target};
+use crate::policy::NodeCache;
 use crate::state::{FieldSet, State};
 
 /// What a router's answer means.

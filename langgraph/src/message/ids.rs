@@ -31,7 +31,7 @@ pub(crate) fn new_id() -> String {
 }
 
 /// A new id, marked as one that no history holds yet.
-pub(super) fn fresh_id() -> String {
+pub(crate) fn fresh_id() -> String {
     id_with_capacity(FRESH_CAPACITY)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn is_fresh(id: &String) -> bool {
 }
 
 /// Takes the mark from an id.
-pub(super) fn settle(id: &mut String) {
+pub(crate) fn settle(id: &mut String) {
     if is_fresh(id) {
         id.shrink_to_fit();
     }
@@ -77,7 +77,7 @@ impl Drop for Reading {
 }
 
 /// An id as it is read: marked, if that is wanted.
-pub(super) struct ReadId(pub(super) String);
+pub(crate) struct ReadId(pub(crate) String);
 
 impl<'de> Deserialize<'de> for ReadId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -56,9 +56,9 @@
 
 mod chunk;
 mod content;
-mod ids;
+pub(crate) mod ids;
 mod kind;
-mod reducer;
+pub(crate) mod merge;
 mod tool;
 mod usage;
 mod wire;
@@ -67,6 +67,6 @@ pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
 pub use content::{Content, ContentPart, Media};
 pub(crate) use ids::{Reading, is_fresh};
 pub use kind::{Message, MessageKind, Role};
-pub use reducer::{AddMessages, AddMessagesStrict, add_messages, add_messages_strict};
+pub use merge::add_messages;
 pub use tool::{ToolCall, ToolResult, ToolStatus};
 pub use usage::{FinishReason, Usage};

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::output::{Write, Writes};
 use super::{NodeError, Output, Send};
-use crate::checkpoint::{FormatError, StateCodec};
+use crate::codec::FormatError;
 use crate::state::State;
+use crate::state::StateCodec;
+use crate::state::write::{Write, Writes};
 use langgraph_topology::{END, NodeName};
 
 /// A node's own word on where to go, beside its update.

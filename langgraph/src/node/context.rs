@@ -10,13 +10,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::asking::{Asking, Memory};
+use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
-use super::pulse::Pulse;
-use super::scope::{Place, Scope};
+use super::scope::Scope;
 use super::{MissingResource, NodeError, NodeId};
-use crate::checkpoint::Json;
+use crate::checkpoint::Place;
+use crate::codec::Json;
 use crate::message::MessageChunk;
-use crate::stream::{Mode, Payload};
+use crate::stream::{Payload, StreamMode};
 
 /// What a node is told of the run it is part of, and how it reaches out of it.
 ///
@@ -134,29 +135,29 @@ impl Context {
     }
 
     /// Says that the node makes progress: its
-    /// [idle timeout](crate::node::NodeExt::idle_timeout) starts anew.
+    /// [idle timeout](crate::graph::NodeExt::idle_timeout) starts anew.
     ///
     /// Events do the same, whether somebody reads them or not, and so does every superstep of a
     /// graph that runs inside the node. Without an idle timeout it does nothing.
     pub fn heartbeat(&self) {
-        if let Some(pulse) = self.nearest_pulse() {
-            pulse.beat();
+        if let Some(heartbeat) = self.nearest_heartbeat() {
+            heartbeat.beat();
         }
     }
 
     /// What the heartbeats of this task are written to; made when first asked for.
-    pub(super) fn pulse(&self) -> &Arc<Pulse> {
+    pub(crate) fn heartbeats(&self) -> &Arc<Heartbeat> {
         let memory = self.memory.get_or_init(Box::default);
         memory
-            .pulse
-            .get_or_init(|| Arc::new(Pulse::new(self.scope.pulse.clone())))
+            .heartbeat
+            .get_or_init(|| Arc::new(Heartbeat::new(self.scope.heartbeat.clone())))
     }
 
-    /// This task's pulse or, when nobody looks at it, that of the task around the graph. What
+    /// This task's heartbeat or, when nobody looks at it, that of the task around the graph. What
     /// happens in a graph inside this task shows there.
-    pub(crate) fn nearest_pulse(&self) -> Option<&Arc<Pulse>> {
-        let own = self.memory.get().and_then(|memory| memory.pulse.get());
-        own.or(self.scope.pulse.as_ref())
+    pub(crate) fn nearest_heartbeat(&self) -> Option<&Arc<Heartbeat>> {
+        let own = self.memory.get().and_then(|memory| memory.heartbeat.get());
+        own.or(self.scope.heartbeat.as_ref())
     }
 
     /// The thread this run belongs to, if it has one.
@@ -231,7 +232,7 @@ impl Context {
     }
 
     /// True when somebody reads that part of the event stream.
-    pub fn wants(&self, mode: Mode) -> bool {
+    pub fn wants(&self, mode: StreamMode) -> bool {
         self.scope
             .emitter
             .as_ref()
@@ -250,7 +251,7 @@ impl Context {
     /// Dropped before it is ready, the event is not sent.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
         self.heartbeat();
-        if let Some(emitter) = self.emitter(Mode::Custom) {
+        if let Some(emitter) = self.emitter(StreamMode::Custom) {
             let value = Json::to_value(&value).map_err(|error| {
                 NodeError::msg(format!("an event cannot be written as JSON: {error}"))
             })?;
@@ -274,7 +275,7 @@ impl Context {
     /// Dropped before it is ready, the event is not sent.
     pub async fn emit_chunk(&self, chunk: MessageChunk) {
         self.heartbeat();
-        if let Some(emitter) = self.emitter(Mode::Messages) {
+        if let Some(emitter) = self.emitter(StreamMode::Messages) {
             if let Some(id) = &chunk.id {
                 emitter.note(id);
             }
@@ -290,7 +291,7 @@ impl Context {
         }
     }
 
-    fn emitter(&self, mode: Mode) -> Option<&crate::stream::Emitter> {
+    fn emitter(&self, mode: StreamMode) -> Option<&crate::stream::Emitter> {
         self.scope
             .emitter
             .as_ref()

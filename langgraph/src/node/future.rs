@@ -55,7 +55,7 @@ impl<S: State, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
 ///
 /// Await it to call the function like any other, in a unit test say. It is not a `Future` itself,
 /// so that a `#[node]` function and a plain async function stay different things to
-/// [`IntoNode`](super::IntoNode).
+/// [`IntoNode`](crate::graph::IntoNode).
 // No bound on `S`: a type that is no state is reported once, where the future is made.
 #[must_use = "a node does nothing until it is awaited"]
 pub struct NodeFuture<'a, S, O, M> {

@@ -1,28 +1,21 @@
 //! Nodes: what runs in a graph, what it is given, and what it answers.
 
+mod agent;
 mod annotated;
-mod cache;
 mod cancel;
 mod command;
-mod configured;
 mod context;
-mod debug;
 mod error;
-mod function;
 mod future;
-mod guard;
-mod handler;
+mod heartbeat;
 mod id;
 mod input;
-mod interrupt;
-mod middleware;
+#[allow(clippy::module_inception)] // the trait has the name of the module
+mod node;
 mod once;
 mod output;
 mod panic;
 mod persistence;
-mod policies;
-mod policy;
-mod pulse;
 mod resources;
 mod router;
 mod scope;
@@ -30,50 +23,39 @@ mod send;
 mod step;
 mod stored;
 mod subgraph;
-#[cfg(feature = "tracing")]
-mod trace;
-mod unfilled_join;
 mod worker;
 
+pub use crate::checkpoint::interrupt::{Answer, Interrupt, Interrupted};
+pub use crate::checkpoint::once_record::OnceRecord;
+pub use crate::checkpoint::unfilled_join::UnfilledJoin;
+pub use crate::state::write::Write;
+pub use agent::Agent;
 #[doc(hidden)]
 pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
-pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use cancel::CancelToken;
 pub use command::{Command, IntoTargets, Next, Target};
-pub use configured::{ConfiguredNode, NodeExt};
 pub use context::Context;
-pub use debug::{DebugNode, StateLog};
 pub use error::NodeError;
-pub use function::{Agent, IntoNode, Node};
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
-pub use handler::{ErrorHandler, NodeFailure};
 pub use input::IntoInput;
-pub use interrupt::{Answer, Interrupt, Interrupted};
-pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
-pub use once::{OnceKey, OnceRecord};
-pub use output::{IntoOutput, Output, Write};
+pub use node::Node;
+pub use once::OnceKey;
+pub use output::{IntoOutput, Output};
 pub use persistence::Persistence;
-pub use policies::NodeDefaults;
-pub use policy::{NodeTimeout, RetryPolicy, TimeoutKind, is_transient};
 pub use resources::{MissingResource, Resources};
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
-#[cfg(feature = "tracing")]
-pub use trace::TraceNodes;
-pub use unfilled_join::UnfilledJoin;
-pub use worker::{ConfiguredWorker, IntoWorker, Worker, worker};
+pub use worker::Worker;
 
+pub(crate) use crate::checkpoint::interrupt::Questions;
+pub(crate) use crate::state::write::Writes;
 pub(crate) use annotated::Annotated;
 pub(crate) use command::{Jump, ParentCommand};
-pub(crate) use function::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
 pub(crate) use id::NodeId;
-pub(crate) use interrupt::Questions;
-pub(crate) use output::Writes;
 pub(crate) use panic::{Panicked, catch, caught, contained};
 pub(crate) use persistence::OnlyCall;
-pub(crate) use policies::{Around, Policies};
-pub(crate) use scope::{Place, Scope, Shared, below, kept};
-pub(crate) use send::{Argument, ErasedItem, StoredItem};
+pub(crate) use scope::{Scope, Shared};
+pub(crate) use send::{Argument, ErasedItem, StoredItem, item};
 pub(crate) use step::{Call, Step};
 pub(crate) use stored::{Lent, state, whole};
 pub(crate) use subgraph::{

@@ -5,24 +5,15 @@ use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use langgraph_topology::hash::Fnv;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::{Context, NodeError};
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, Format as _, FormatError, Json};
+use crate::checkpoint::CheckpointError;
+use crate::checkpoint::once_record::OnceRecord;
+use crate::codec::{Format as _, FormatError, Json};
 use crate::runtime::runtime;
-
-/// The result of work that is done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OnceRecord {
-    key: String,
-    /// The hash of the arguments; 0 without any.
-    #[serde(default)]
-    arguments: u64,
-    /// JSON.
-    value: String,
-}
 
 /// What a piece of work is called, and the arguments it was done with.
 ///
@@ -170,7 +161,7 @@ impl Context {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use langgraph::node::RetryPolicy;
+    /// use langgraph::policy::RetryPolicy;
     ///
     /// let mut graph = StateGraph::<i64>::new();
     /// let retry = RetryPolicy::attempts(2).retry_on(|_| true).immediately();

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::command::{Jump, JumpTo, ParentCommand, Target};
-use super::output::{Output, Write, Writes};
+use super::output::Output;
 use super::send::{Argument, Send, StoredItem};
-use crate::checkpoint::{FormatError, JumpWire, OutputWire, TargetWire, WriteWire};
+use crate::codec::{FormatError, JumpWire, OutputWire, TargetWire, WriteWire};
 use crate::state::State;
+use crate::state::write::{Write, Writes};
 use langgraph_topology::NodeName;
 
 /// Updates that are borrowed where they are kept, and made where it is a whole state.

@@ -2,10 +2,12 @@
 
 mod exit_flush;
 mod future;
+mod graph;
 mod io;
 pub(crate) mod options;
 mod outcome;
 pub(crate) mod setup;
+mod sse;
 mod stream;
 mod subgraph;
 mod thread;
@@ -14,5 +16,6 @@ pub use crate::node::{CancelToken, Persistence};
 pub use io::IoGraph;
 pub use options::Run;
 pub use outcome::Outcome;
+pub use sse::{Sse, sse};
 pub use stream::{EventStream, StreamOptions};
 pub use subgraph::MappedGraph;

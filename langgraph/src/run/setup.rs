@@ -59,7 +59,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
         resources: plan.resources.layered(&options.resources),
         emitter,
         namespace: Arc::default(),
-        pulse: None,
+        heartbeat: None,
         shared: Arc::new(Shared {
             run_id: OnceLock::new(),
             thread: options.thread.clone(),

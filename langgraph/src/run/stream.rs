@@ -11,19 +11,19 @@ use tokio::sync::mpsc;
 use super::Outcome;
 use crate::AgentError;
 use crate::state::State;
-use crate::stream::{Emitter, Event, Modes, RawEvent};
+use crate::stream::{Emitter, Event, RawEvent, StreamModes};
 
 /// What a stream shows, and how far a run may be ahead of its reader.
 #[derive(Clone, Debug)]
 pub struct StreamOptions {
-    modes: Modes,
+    modes: StreamModes,
     subgraphs: bool,
     buffer: usize,
 }
 
 impl StreamOptions {
     /// The events of these modes, of the graph itself.
-    pub fn new(modes: impl Into<Modes>) -> Self {
+    pub fn new(modes: impl Into<StreamModes>) -> Self {
         Self {
             modes: modes.into(),
             subgraphs: false,
@@ -46,7 +46,7 @@ impl StreamOptions {
     }
 }
 
-impl<M: Into<Modes>> From<M> for StreamOptions {
+impl<M: Into<StreamModes>> From<M> for StreamOptions {
     fn from(modes: M) -> Self {
         Self::new(modes)
     }
@@ -74,7 +74,7 @@ type Driver<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + S
 /// let mut graph = StateGraph::<i64>::new();
 /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
 ///
-/// let mut events = graph.compile()?.run(21).stream(Mode::Values);
+/// let mut events = graph.compile()?.run(21).stream(StreamMode::Values);
 /// let mut seen = Vec::new();
 /// while let Some(event) = events.next().await {
 ///     seen.extend(event?.values().copied());

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
+use crate::graph::{ConfiguredNode, IntoNode};
 use crate::node::{
-    Answer, Call, ConfiguredNode, Context, GraphNode, IntoInput, IntoNode, IntoOutput, NodeError,
-    NodeRun, OnlyCall, Output, Persistence, Scope, Step, Write,
+    Answer, Call, Context, GraphNode, IntoInput, IntoOutput, NodeError, NodeRun, OnlyCall, Output,
+    Persistence, Scope, Step, Write,
 };
 use crate::state::State;
 use crate::superstep::enter;
@@ -48,7 +49,7 @@ async fn run_inside<S: State>(
             .as_ref()
             .and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
         namespace,
-        pulse: cx.nearest_pulse().cloned(),
+        heartbeat: cx.nearest_heartbeat().cloned(),
         shared: Arc::clone(&outer.shared),
     };
     let mut engine = Engine::new(Arc::clone(plan), Arc::new(scope), Arc::new(state));

@@ -4,19 +4,23 @@
 //! *update*, a struct with one `Option` per field, and the runtime merges the updates of a
 //! superstep in a fixed order, each field by its [`Reducer`].
 
-use crate::checkpoint::{StateCodec, StateVersion};
 use crate::message::Message;
 use crate::node::IntoOutput;
 
+mod add_messages;
+mod codec;
 mod field;
 mod has_messages;
 mod plain;
 mod reducer;
 mod standard;
+pub(crate) mod write;
 
 #[doc(inline)]
 pub use langgraph_macros::State;
 
+pub use add_messages::{AddMessages, AddMessagesStrict, add_messages_strict};
+pub use codec::{Migrate, StateCodec, StateVersion};
 pub use field::{Field, FieldSet};
 pub use has_messages::HasMessages;
 pub use plain::{Plain, PlainUpdate};

@@ -5,8 +5,7 @@ use std::ops::{Deref, DerefMut};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Field, FieldSet, ReducerError, State};
-use crate::checkpoint::StateCodec;
+use super::{Field, FieldSet, ReducerError, State, StateCodec};
 use crate::node::{IntoOutput, NodeError, Output};
 
 /// Any value as a state of one field, which the last write replaces.

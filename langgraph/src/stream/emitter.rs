@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{Mode, Modes};
+use super::{StreamMode, StreamModes};
+use crate::checkpoint::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
-use crate::node::Interrupt;
 use langgraph_topology::NodeName;
 
 /// A value whose type the reader knows.
@@ -95,7 +95,7 @@ pub(crate) struct RawEvent {
 #[derive(Clone)]
 pub(crate) struct Emitter {
     sender: mpsc::Sender<RawEvent>,
-    modes: Modes,
+    modes: StreamModes,
     subgraphs: bool,
     namespace: Arc<[NodeName]>,
     /// The ids of messages that the reader has seen.
@@ -103,7 +103,7 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    pub(crate) fn new(sender: mpsc::Sender<RawEvent>, modes: Modes, subgraphs: bool) -> Self {
+    pub(crate) fn new(sender: mpsc::Sender<RawEvent>, modes: StreamModes, subgraphs: bool) -> Self {
         Self {
             sender,
             modes,
@@ -121,7 +121,7 @@ impl Emitter {
         })
     }
 
-    pub(crate) fn wants(&self, mode: Mode) -> bool {
+    pub(crate) fn wants(&self, mode: StreamMode) -> bool {
         self.modes.contains(mode)
     }
 

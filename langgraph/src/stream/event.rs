@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::emitter::{Erased, Payload, RawEvent};
 use crate::checkpoint::Snapshot;
+use crate::checkpoint::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
-use crate::node::{Interrupt, Write};
 use crate::state::State;
+use crate::state::write::Write;
 use langgraph_topology::NodeName;
 
 /// One thing that happened in a run.
@@ -31,7 +32,7 @@ use langgraph_topology::NodeName;
 /// let mut graph = StateGraph::<i64>::new();
 /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
 ///
-/// let mut events = graph.compile()?.run(21).stream(Mode::Updates);
+/// let mut events = graph.compile()?.run(21).stream(StreamMode::Updates);
 /// let Some(event) = events.next().await else { return Ok(()) };
 /// assert_eq!(
 ///     serde_json::to_value(event?)?,

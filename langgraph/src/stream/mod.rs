@@ -2,10 +2,8 @@
 
 mod emitter;
 mod event;
-mod mode;
-mod sse;
+mod stream_mode;
 
 pub(crate) use emitter::{Emitter, Payload, RawEvent};
 pub use event::{Event, EventKind, InnerEvent, TaskFinished, TaskStarted};
-pub use mode::{Mode, Modes};
-pub use sse::{Sse, sse};
+pub use stream_mode::{StreamMode, StreamModes};

@@ -24,7 +24,7 @@ impl<S: State> Engine<S> {
             resources,
             emitter: None,
             namespace: namespace.into(),
-            pulse: None,
+            heartbeat: None,
             shared: Arc::new(Shared::default()),
         };
         let mut engine = Self::new(Arc::clone(plan), Arc::new(scope), initial);

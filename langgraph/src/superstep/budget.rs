@@ -64,8 +64,8 @@ impl Budget {
     pub(crate) fn begin_superstep(&mut self, scope: &Scope) -> bool {
         self.step += 1;
         self.taken += 1;
-        if let Some(pulse) = &scope.pulse {
-            pulse.beat();
+        if let Some(heartbeat) = &scope.heartbeat {
+            heartbeat.beat();
         }
         self.taken.is_multiple_of(TURN)
     }

@@ -16,11 +16,12 @@ use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
 use crate::AgentError;
-use crate::checkpoint::{Payload, StateCodec};
+use crate::checkpoint::Payload;
 use crate::graph::UnfilledJoin;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Context, Jump, NodeId, Panicked, Scope, Write, Writes};
 use crate::state::State;
+use crate::state::StateCodec;
 
 /// A graph that runs.
 pub(crate) struct Engine<S: State> {

@@ -10,10 +10,10 @@ use crate::graph::NodeName;
 use crate::message::Message;
 use crate::node::{Argument, Interrupt, Write};
 use crate::state::State;
-use crate::stream::{Emitter, Mode, Payload};
+use crate::stream::{Emitter, Payload, StreamMode};
 
 impl<S: State> Moment<'_, S> {
-    fn emitter(&self, mode: Mode) -> Option<&Emitter> {
+    fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
         self.scope
             .emitter
             .as_ref()
@@ -21,7 +21,7 @@ impl<S: State> Moment<'_, S> {
     }
 
     pub(crate) async fn emit_values(&self) {
-        if let Some(emitter) = self.emitter(Mode::Values) {
+        if let Some(emitter) = self.emitter(StreamMode::Values) {
             emitter
                 .send(
                     self.shown_step(),
@@ -32,7 +32,7 @@ impl<S: State> Moment<'_, S> {
     }
 
     pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce() -> Option<Snapshot<S>>) {
-        if let Some(emitter) = self.emitter(Mode::Checkpoints)
+        if let Some(emitter) = self.emitter(StreamMode::Checkpoints)
             && let Some(snapshot) = snapshot()
         {
             emitter
@@ -53,7 +53,7 @@ impl<S: State> Moment<'_, S> {
         if task.node.is_start() {
             return;
         }
-        if let Some(emitter) = self.emitter(Mode::Tasks) {
+        if let Some(emitter) = self.emitter(StreamMode::Tasks) {
             let (input, item) = match &task.argument {
                 None => (Arc::new(S::clone(self.state)), None),
                 Some(Argument::State(state)) => (Arc::clone(state), None),
@@ -74,7 +74,7 @@ impl<S: State> Moment<'_, S> {
         if task.node.is_start() {
             return;
         }
-        if let Some(emitter) = self.emitter(Mode::Updates) {
+        if let Some(emitter) = self.emitter(StreamMode::Updates) {
             let kept = Payload::Update {
                 node: self.plan.name(task.node),
                 writes: Arc::new(done.output.writes().to_vec()),
@@ -112,10 +112,12 @@ impl<S: State> Moment<'_, S> {
         } = result
         {
             self.emit_messages(emitter, &node, done).await;
-            if emitter.wants(Mode::Updates) || (emitter.wants(Mode::Tasks) && !done.cached) {
+            if emitter.wants(StreamMode::Updates)
+                || (emitter.wants(StreamMode::Tasks) && !done.cached)
+            {
                 writes = Arc::new(done.output.writes().to_vec());
             }
-            if emitter.wants(Mode::Updates) {
+            if emitter.wants(StreamMode::Updates) {
                 let update = Payload::Update {
                     node: Arc::clone(&node),
                     writes: Arc::<Vec<Write<S>>>::clone(&writes),
@@ -139,7 +141,7 @@ impl<S: State> Moment<'_, S> {
         if matches!(result, TaskResult::Finished(done) if done.cached) {
             return;
         }
-        if emitter.wants(Mode::Tasks) {
+        if emitter.wants(StreamMode::Tasks) {
             let finished = Payload::TaskFinished {
                 node,
                 writes,
@@ -152,7 +154,7 @@ impl<S: State> Moment<'_, S> {
 
     /// The messages that the reader has not seen yet.
     async fn emit_messages(&self, emitter: &Emitter, node: &NodeName, done: &Finished<S>) {
-        if !emitter.wants(Mode::Messages) {
+        if !emitter.wants(StreamMode::Messages) {
             return;
         }
         for message in done

@@ -6,10 +6,11 @@ use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::AgentError;
 use crate::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Past, StateCodec, Stored, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Past, Stored, ThreadKey,
 };
 use crate::graph::plan::Plan;
 use crate::state::State;
+use crate::state::StateCodec;
 use crate::superstep::log::{Log, Reader, Recorder};
 use crate::superstep::{Changes, Engine};
 

@@ -136,7 +136,7 @@ impl<S: State> LogView<S> {
                 continue;
             };
             let place = below.first().map(String::as_str);
-            let checkpoint = place.and_then(crate::node::Place::checkpoint_of);
+            let checkpoint = place.and_then(crate::checkpoint::Place::checkpoint_of);
             if checkpoint.is_some_and(|id| id < head && !kept.contains(&id)) {
                 self.saver.delete_log(&key).await?;
             }

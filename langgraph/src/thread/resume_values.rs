@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::AgentError;
-use crate::checkpoint::{CheckpointError, given_back};
+use crate::checkpoint::CheckpointError;
+use crate::codec::given_back;
 use crate::graph::NodeName;
 use crate::node::{Answer, Interrupt};
 

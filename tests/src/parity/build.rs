@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use langgraph::graph::{Breakpoints, CompilationError, CompilationErrors, END};
-use langgraph::node::{CachePolicy, ConfiguredNode, IntoNode, NodeExt, RetryPolicy, Target};
+use langgraph::graph::{ConfiguredNode, IntoNode, NodeExt};
+use langgraph::node::Target;
+use langgraph::policy::{CachePolicy, RetryPolicy};
 use langgraph::run::Persistence;
 use langgraph::{CompiledStateGraph, Context, NodeError, StateGraph};
 use serde_json::Value;

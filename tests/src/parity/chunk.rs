@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use langgraph::graph::NodeName;
 use langgraph::node::{Interrupt, Write};
-use langgraph::stream::{Event, EventKind, Mode, Modes};
+use langgraph::stream::{Event, EventKind, StreamMode, StreamModes};
 use serde_json::{Map, Value, json};
 
 use super::case::{GraphSpec, NodeSpec};
@@ -27,16 +27,16 @@ pub(super) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// The modes to ask the library for.
-    pub(super) fn modes(&self) -> Result<Modes, String> {
-        let mut modes = Modes::NONE;
+    pub(super) fn modes(&self) -> Result<StreamModes, String> {
+        let mut modes = StreamModes::NONE;
         for mode in self.modes {
             modes |= match mode.as_str() {
                 // An interrupt is shown beside the values, which the start of its task tells.
-                "values" => Mode::Values | Mode::Tasks,
-                "updates" => Mode::Updates.into(),
-                "tasks" => Mode::Tasks.into(),
-                "checkpoints" => Mode::Checkpoints.into(),
-                "custom" => Mode::Custom.into(),
+                "values" => StreamMode::Values | StreamMode::Tasks,
+                "updates" => StreamMode::Updates.into(),
+                "tasks" => StreamMode::Tasks.into(),
+                "checkpoints" => StreamMode::Checkpoints.into(),
+                "custom" => StreamMode::Custom.into(),
                 other => return Err(format!("no stream mode `{other}`")),
             };
         }

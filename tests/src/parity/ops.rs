@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use langgraph::node::{
-    ErrorHandler, IntoOutput, IntoTargets, Node, NodeFailure, NodeRun, Send, Target,
-};
+use langgraph::node::{IntoOutput, IntoTargets, Node, NodeRun, Send, Target};
+use langgraph::policy::{ErrorHandler, NodeFailure};
 use langgraph::{Command, Context, Next, NodeError};
 use serde_json::{Map, Value};
 

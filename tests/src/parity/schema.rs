@@ -1,6 +1,7 @@
 //! The kinds of fields: what a write to each does.
 
-use langgraph::message::{AddMessagesStrict, Message};
+use langgraph::message::Message;
+use langgraph::state::AddMessagesStrict;
 use langgraph::state::{Append, Field, Max, MergeMap, Reducer, ReducerError};
 use serde_json::{Map, Value};
 

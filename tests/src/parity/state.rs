@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use langgraph::State;
-use langgraph::checkpoint::StateCodec;
 use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::state::StateCodec;
 use langgraph::state::{Field, FieldSet, ReducerError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

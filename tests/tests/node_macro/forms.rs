@@ -1,6 +1,6 @@
 //! The forms of functions.
 
-use langgraph::node::worker;
+use langgraph::graph::worker;
 use langgraph::prelude::*;
 
 use super::{Failed, Notes, NotesUpdate, say};

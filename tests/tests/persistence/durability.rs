@@ -99,7 +99,7 @@ async fn what_a_run_did_that_is_stored_at_its_end_is_lost_with_it() {
         .run(wrote("two"))
         .thread("t")
         .durability(Durability::Exit)
-        .stream(Mode::Updates);
+        .stream(StreamMode::Updates);
     stream.next().await.unwrap().unwrap();
     drop(stream);
     assert_eq!(shown(&graph, "t").await, before);

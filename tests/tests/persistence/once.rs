@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::Durability;
-use langgraph::node::RetryPolicy;
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use tokio::sync::Notify;
 

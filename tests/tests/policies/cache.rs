@@ -3,8 +3,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::node::{
-    CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache, NodeFailure, worker,
+use langgraph::graph::worker;
+use langgraph::policy::{
+    CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache, NodeFailure,
 };
 use langgraph::prelude::*;
 use langgraph::state::PlainUpdate;
@@ -195,7 +196,9 @@ async fn a_cached_task_starts_and_updates_marked_as_cached_but_does_not_finish()
     for (graph, beside) in [(graph, false), (parallel, true)] {
         let graph = graph.compile().unwrap();
         graph.invoke(with(1)).await.unwrap();
-        let mut events = graph.run(with(1)).stream(Mode::Updates | Mode::Tasks);
+        let mut events = graph
+            .run(with(1))
+            .stream(StreamMode::Updates | StreamMode::Tasks);
         let mut seen = Vec::new();
         while let Some(event) = events.next().await {
             seen.push(match event.unwrap().kind {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use langgraph::node::{NodeFailure, NodeTimeout, RetryPolicy, TimeoutKind};
+use langgraph::policy::{NodeFailure, NodeTimeout, RetryPolicy, TimeoutKind};
 use langgraph::prelude::*;
 use tokio::time::Instant;
 

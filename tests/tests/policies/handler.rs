@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::node::{NodeFailure, RetryPolicy, worker};
+use langgraph::graph::worker;
+use langgraph::policy::{NodeFailure, RetryPolicy};
 use langgraph::prelude::*;
 
 use super::support::{Boom, Log, LogUpdate, line, single};
@@ -53,7 +54,7 @@ async fn a_handler_takes_over_after_the_retries_in_the_same_superstep() {
 async fn a_handler_may_say_where_to_go() {
     let elsewhere = |_: &Log, _: &NodeFailure| Command::update(line("handled")).and_goto("d");
     let nowhere = |_: &Log, _: &NodeFailure| (line("handled"), Next::End);
-    let build = |node: langgraph::node::ConfiguredNode<Log>| {
+    let build = |node: langgraph::graph::ConfiguredNode<Log>| {
         let mut graph = StateGraph::<Log>::new();
         graph
             .add_node("b", node)

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::node::{
-    CachePolicy, DebugNode, Middleware, NodeCall, NodeRun, NodeTimeout, Output, RetryPolicy,
-    StateLog, middleware, worker,
-};
+use langgraph::graph::worker;
+use langgraph::node::{NodeRun, Output};
+use langgraph::policy::{CachePolicy, Middleware, NodeCall, NodeTimeout, RetryPolicy, middleware};
+use langgraph::policy::{DebugNode, StateLog};
 use langgraph::prelude::*;
 
 use super::support::{Boom, Log, LogUpdate, Recorder, line, ms, single};
@@ -237,7 +237,7 @@ async fn c15_f9_a_debug_node_shows_the_state_and_leaves_it_alone() {
         .add_node("look", DebugNode::to(notes.clone()))
         .add_sequence(&["double", "look"]);
     let graph = graph.compile().unwrap();
-    let mut events = graph.run(21).stream(Mode::Updates);
+    let mut events = graph.run(21).stream(StreamMode::Updates);
     let mut wrote = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Update { node, writes, .. } = event.unwrap().kind {

@@ -2,7 +2,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::node::{NodeTimeout, RetryPolicy, is_transient, worker};
+use langgraph::graph::worker;
+use langgraph::policy::{NodeTimeout, RetryPolicy, is_transient};
 use langgraph::prelude::*;
 use tokio::time::Instant;
 

@@ -133,7 +133,7 @@ impl std::fmt::Display for Boom {
 impl std::error::Error for Boom {}
 
 /// A graph of one node.
-pub(crate) fn single<K>(node: impl langgraph::node::IntoNode<Log, K>) -> StateGraph<Log> {
+pub(crate) fn single<K>(node: impl langgraph::graph::IntoNode<Log, K>) -> StateGraph<Log> {
     let mut graph = StateGraph::new();
     graph.add_node("node", node).add_sequence(&["node"]);
     graph

@@ -3,7 +3,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use langgraph::message::MessageChunk;
-use langgraph::node::{NodeRun, NodeTimeout, RetryPolicy, TimeoutKind};
+use langgraph::node::NodeRun;
+use langgraph::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
 use langgraph::prelude::*;
 use tokio::time::{Instant, sleep};
 
@@ -103,7 +104,7 @@ async fn events_are_progress_whether_somebody_reads_them_or_not() {
     assert_eq!(graph.invoke(Log::default()).await.unwrap().lines, ["told"]);
     let mut events = graph
         .run(Log::default())
-        .stream(Mode::Custom | Mode::Messages);
+        .stream(StreamMode::Custom | StreamMode::Messages);
     let mut seen = 0;
     while let Some(event) = events.next().await {
         event.unwrap();

@@ -410,7 +410,7 @@ async fn a_graph_that_a_router_calls_keeps_its_place() {
 #[tokio::test]
 async fn streams_show_the_node_before_the_question_and_not_again() {
     let graph = kept(&fork_in_the_road());
-    let modes = Mode::Updates | Mode::Tasks | Mode::Values;
+    let modes = StreamMode::Updates | StreamMode::Tasks | StreamMode::Values;
     let names = |events: &[Event<Trail>]| -> Vec<String> {
         let name = |event: &Event<Trail>| match &event.kind {
             EventKind::Update { node, cached, .. } => format!("update {node} {cached}"),

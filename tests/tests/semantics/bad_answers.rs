@@ -128,7 +128,7 @@ async fn a_bad_answer_is_neither_retried_nor_handled() {
     let mut graph = StateGraph::<Trail>::new();
     let node = ask
         .retry(3)
-        .on_error(move |_: &Trail, _: &langgraph::node::NodeFailure| {
+        .on_error(move |_: &Trail, _: &langgraph::policy::NodeFailure| {
             counted.fetch_add(1, Ordering::SeqCst);
             TrailUpdate::default()
         });

@@ -1,6 +1,7 @@
 //! Deferred nodes, and map-reduce of any depth.
 
-use langgraph::node::{NodeExt, Send, worker};
+use langgraph::graph::{NodeExt, worker};
+use langgraph::node::Send;
 use langgraph::prelude::*;
 use serde::{Deserialize, Serialize};
 

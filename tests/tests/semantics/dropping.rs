@@ -191,7 +191,7 @@ async fn f5_dropping_the_stream_drops_its_nodes() {
         let mut stream = graph
             .run(())
             .resource(Arc::clone(&probe))
-            .stream(langgraph::stream::Modes::ALL);
+            .stream(langgraph::stream::StreamModes::ALL);
         let reading = async { while stream.next().await.is_some() {} };
         tokio::select! {
             () = reading => panic!("the run holds"),
@@ -215,7 +215,7 @@ async fn f5_after_a_dropped_stream_no_node_starts() {
         .unwrap()
         .run(())
         .resource(Arc::clone(&probe));
-    let mut stream = run.stream(Mode::Updates);
+    let mut stream = run.stream(StreamMode::Updates);
     for _ in 0..5 {
         stream.next().await.unwrap().unwrap();
     }
@@ -264,7 +264,7 @@ async fn b17_cancelling_stops_between_nodes_that_never_wait() {
         for streamed in [false, true] {
             let run = graph.run(()).resource(Probe::new()).cancel(token.clone());
             let result = if streamed {
-                run.stream(Mode::Updates).finish().await
+                run.stream(StreamMode::Updates).finish().await
             } else {
                 run.await
             };
@@ -291,7 +291,7 @@ async fn a_run_that_is_never_awaited_starts_nothing() {
         inline()
             .run(())
             .resource(Arc::clone(&probe))
-            .stream(Mode::Values),
+            .stream(StreamMode::Values),
     );
     assert_eq!(probe.counts(), [0, 0]);
 }
@@ -358,7 +358,7 @@ async fn b17_e10_what_finished_beside_a_dropped_node_does_not_run_again() {
     let graph = graph("^>a ^>hold a>b").checkpointer(Arc::new(MemorySaver::new()));
     let probe = Probe::new();
     let run = graph.run(()).thread("t").resource(Arc::clone(&probe));
-    let mut stream = run.stream(Mode::Updates);
+    let mut stream = run.stream(StreamMode::Updates);
     // `a` has finished, and its record is stored, when its update is shown.
     let event = soon(stream.next()).await.unwrap().unwrap();
     assert_eq!(event.node(), Some("a"));

@@ -139,7 +139,7 @@ async fn an_event_with_nan_fails_its_node_when_somebody_reads() {
     });
     graph.add_sequence(&["tell"]);
     let graph = graph.compile().unwrap();
-    let mut events = graph.run(()).stream(Mode::Custom);
+    let mut events = graph.run(()).stream(StreamMode::Custom);
     let mut error = None;
     while let Some(event) = events.next().await {
         error = error.or(event.err());

@@ -303,7 +303,7 @@ async fn a_subgraph_is_retried_as_a_whole() {
         }
     });
     wire(&mut inner, "^>x x>flaky");
-    let policy = langgraph::node::RetryPolicy::attempts(2).immediately();
+    let policy = langgraph::policy::RetryPolicy::attempts(2).immediately();
     let inner = compiled(&inner).retry(policy);
     let mut outer = StateGraph::<Trail>::new();
     outer.add_node("inner", inner).add_sequence(&["inner"]);

@@ -146,7 +146,7 @@ async fn a_graph_inside_reports_its_joins_once_under_its_own_name() {
 #[tokio::test]
 async fn a_stream_knows_it_at_its_end() {
     let graph = half().compile().unwrap();
-    let mut events = graph.run(()).stream(Mode::Updates);
+    let mut events = graph.run(()).stream(StreamMode::Updates);
     while let Some(event) = events.next().await {
         event.unwrap();
     }

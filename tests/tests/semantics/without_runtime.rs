@@ -145,7 +145,7 @@ fn options_of_a_run_that_need_a_runtime_say_so() {
 
 #[test]
 fn options_of_a_node_that_need_a_runtime_are_its_error() {
-    let run = |node: langgraph::node::ConfiguredNode<Sum>| {
+    let run = |node: langgraph::graph::ConfiguredNode<Sum>| {
         let mut graph = StateGraph::<Sum>::new();
         graph.add_node("n", node).add_sequence(&["n"]);
         missing(&block_on(graph.compile().unwrap().invoke(())).unwrap_err())

@@ -6,7 +6,7 @@ use super::stream::next;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
 use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
-use langgraph::stream::Mode;
+use langgraph::stream::StreamMode;
 
 /// The answer to `request`, streamed into the run's events when somebody reads those.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
@@ -14,7 +14,7 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
     request: ChatRequest,
     cx: Option<&Context>,
 ) -> Result<ChatResponse, ModelError> {
-    match cx.filter(|cx| cx.wants(Mode::Messages)) {
+    match cx.filter(|cx| cx.wants(StreamMode::Messages)) {
         None => model.generate(request).await,
         Some(cx) => streamed(model, request, cx).await,
     }

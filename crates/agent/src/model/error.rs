@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use langgraph::node::{NodeError, RetryPolicy};
+use langgraph::node::NodeError;
+use langgraph::policy::RetryPolicy;
 
 /// Why a model did not answer.
 ///

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::{ByToolNode, ToolNode, borrowing};
 use crate::Approval;
+use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
 use langgraph::message::{Message, ToolCall};
-use langgraph::node::{ConfiguredWorker, Context, IntoWorker, Node, NodeRun, worker};
+use langgraph::node::{Context, Node, NodeRun};
 use langgraph::state::State;
 
 /// A [`ToolNode`] that has been told where a state keeps its messages.

@@ -182,7 +182,9 @@ async fn g16_react_in_one_line_and_in_a_loop() {
         };
     };
     let looping = looping.compile().unwrap();
-    let mut events = looping.run(ReactState::user("time?")).stream(Mode::Updates);
+    let mut events = looping
+        .run(ReactState::user("time?"))
+        .stream(StreamMode::Updates);
     let mut trail = Vec::new();
     while let Some(event) = events.next().await {
         trail.extend(event.unwrap().node().map(str::to_owned));

@@ -42,7 +42,7 @@ async fn f6_tokens_arrive_before_the_node_ends_also_from_a_subgraph() {
             .run(MessagesStateUpdate::user("hi"))
             .resource(model)
             .resource(Arc::clone(&seen))
-            .stream(StreamOptions::new(Mode::Messages).subgraphs());
+            .stream(StreamOptions::new(StreamMode::Messages).subgraphs());
         let mut text = String::new();
         let mut ids = Vec::new();
         while let Some(event) = events.next().await {
@@ -95,7 +95,7 @@ async fn a_model_that_cannot_stream_is_one_piece() {
         .compile()
         .unwrap()
         .run(MessagesStateUpdate::user("hi"))
-        .stream(Mode::Messages);
+        .stream(StreamMode::Messages);
     let mut chunks = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
@@ -133,7 +133,11 @@ async fn an_answer_that_is_cut_off_is_an_error() {
         };
         let errors = [
             run().await.unwrap_err(),
-            run().stream(Mode::Messages).finish().await.unwrap_err(),
+            run()
+                .stream(StreamMode::Messages)
+                .finish()
+                .await
+                .unwrap_err(),
         ];
         for error in errors {
             let error = error.node_error().unwrap();
@@ -164,7 +168,11 @@ async fn c17_five_chunks_with_one_id_leave_one_message() {
         START => stream_by_id => if is_whole { END } else { stream_by_id };
     };
     let input = ChatUpdate::default().messages(vec![Message::user("你好")]);
-    let mut events = graph.compile().unwrap().run(input).stream(Mode::Values);
+    let mut events = graph
+        .compile()
+        .unwrap()
+        .run(input)
+        .stream(StreamMode::Values);
     let mut lengths = Vec::new();
     while let Some(event) = events.next().await {
         lengths.push(event.unwrap().values().unwrap().messages.len());

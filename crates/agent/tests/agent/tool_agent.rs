@@ -22,7 +22,7 @@ async fn g6_tool_agent_tells_the_time() {
     let graph = agent.graph().compile().unwrap();
     let mut events = graph
         .run(ToolAgentState::user("现在几点了？"))
-        .stream(Mode::Values);
+        .stream(StreamMode::Values);
     let mut steps = Vec::new();
     while let Some(event) = events.next().await {
         let state = event.unwrap().values().unwrap().clone();

@@ -370,7 +370,7 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
     let mut events = graph
         .run(())
         .thread("t")
-        .stream(langgraph::stream::Mode::Values);
+        .stream(langgraph::stream::StreamMode::Values);
     while let Some(event) = events.next().await {
         if let langgraph::stream::EventKind::Values(state) = event?.kind {
             states.push(state);

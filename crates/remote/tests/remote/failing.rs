@@ -139,7 +139,7 @@ async fn h9_a_failed_call_is_tried_again() {
         }
     });
     let tap = Tap::new(network);
-    let policy = langgraph::node::RetryPolicy::attempts(3)
+    let policy = langgraph::policy::RetryPolicy::attempts(3)
         .immediately()
         .retry_on(langgraph::NodeError::is::<RemoteError>);
     let mut graph = StateGraph::<Assistant>::new();

@@ -310,7 +310,7 @@ async fn h3_h4_many_interleaved_streams_on_one_connection_all_arrive() {
         let graph = graph.compile().unwrap();
         let runs = (0..50).map(|number| {
             let text = format!("number {number} says hello");
-            let mut events = graph.run(says(text.clone())).stream(Mode::Messages);
+            let mut events = graph.run(says(text.clone())).stream(StreamMode::Messages);
             async move {
                 // Each stream of the reply, as its watcher sees it.
                 let mut seen: HashMap<String, String> = HashMap::new();

@@ -39,7 +39,7 @@ async fn h10_chunks_appear_as_they_come_and_the_state_gets_the_whole() {
     let permission = Arc::new(Notify::new());
     let network = local("judge", word_by_word(Arc::clone(&permission)));
     let graph = asking(RemoteNode::new("judge", network));
-    let mut events = graph.run(update()).stream(Mode::Messages);
+    let mut events = graph.run(update()).stream(StreamMode::Messages);
     let mut ids = Vec::new();
     for word in ["a ", "long ", "story"] {
         // Nothing is there before the agent has said it.
@@ -93,7 +93,9 @@ async fn h10_a_served_graph_streams_what_its_models_write_and_answers_with_its_s
     network.register("streamed", poet.streamed());
     for (agent, expected) in [("quiet", ""), ("streamed", "roses are red")] {
         let graph = asking(RemoteNode::new(agent, network.clone()));
-        let mut events = graph.run(update()).stream(Mode::Messages | Mode::Updates);
+        let mut events = graph
+            .run(update())
+            .stream(StreamMode::Messages | StreamMode::Updates);
         let mut text = String::new();
         while let Some(event) = events.next().await {
             if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
@@ -129,7 +131,7 @@ async fn h10_chunks_that_are_no_text_are_custom_events() {
         .add_node("ask", node.bind(question, count))
         .add_sequence(&["ask"]);
     let graph = graph.compile().unwrap();
-    let mut events = graph.run(update()).stream(Mode::Custom);
+    let mut events = graph.run(update()).stream(StreamMode::Custom);
     let mut seen = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Custom { value, .. } = event.unwrap().kind {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::Checkpointer;
-use langgraph::node::{RetryPolicy, Send};
+use langgraph::node::Send;
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -194,7 +195,8 @@ pub(crate) async fn finish(
             run.await?;
             continue;
         };
-        let mut events = run.stream(langgraph::run::StreamOptions::new(Mode::Updates).buffer(1));
+        let mut events =
+            run.stream(langgraph::run::StreamOptions::new(StreamMode::Updates).buffer(1));
         while let Some(event) = events.next().await {
             event?;
             trace.within(Phase::Between, async {}).await;

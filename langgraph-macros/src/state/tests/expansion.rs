@@ -297,7 +297,7 @@ fn a_state_of_each_kind_of_field() {
                         update: &Self::Update,
                         see: &mut dyn ::core::ops::FnMut(&::langgraph::message::Message),
                     ) {}
-                    fn codec() -> ::core::option::Option<::langgraph::checkpoint::StateCodec<Self>> {
+                    fn codec() -> ::core::option::Option<::langgraph::state::StateCodec<Self>> {
                         #[allow(unused_imports)]
                         use ::langgraph::__private::{WithCodec as _, WithoutCodec as _};
                         (&::langgraph::__private::CodecOf::<Self>::NEW).codec()

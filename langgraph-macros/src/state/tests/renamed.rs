@@ -75,7 +75,7 @@ fn a_chat_history_under_another_crate_name() {
             const _: () = {
                 #[allow(non_snake_case, clippy::multiple_bound_locations)]
                 fn __reducer_in() -> impl lg::state::Reducer<Vec<Message>> {
-                    lg::__private::reducer::<Vec<Message>, _, _>(lg::message::AddMessages)
+                    lg::__private::reducer::<Vec<Message>, _, _>(lg::state::AddMessages)
                 }
                 #[automatically_derived]
                 #[allow(unused_variables, unused_mut)]
@@ -128,7 +128,7 @@ fn a_chat_history_under_another_crate_name() {
                     ) {
                         lg::__private::see_messages(&update.r#in, see);
                     }
-                    fn codec() -> ::core::option::Option<lg::checkpoint::StateCodec<Self>> {
+                    fn codec() -> ::core::option::Option<lg::state::StateCodec<Self>> {
                         #[allow(unused_imports)]
                         use lg::__private::{WithCodec as _, WithoutCodec as _};
                         (&lg::__private::CodecOf::<Self>::NEW).codec()

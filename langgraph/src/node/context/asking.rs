@@ -8,11 +8,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Context;
-use crate::checkpoint::Json;
+use crate::checkpoint::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
+use crate::checkpoint::once_record::OnceRecord;
+use crate::codec::Json;
 use crate::node::NodeError;
-use crate::node::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
-use crate::node::once::{OnceMemory, OnceRecord};
-use crate::node::pulse::Pulse;
+use crate::node::heartbeat::Heartbeat;
+use crate::node::once::OnceMemory;
 
 /// What one task remembers across its attempts.
 #[derive(Default)]
@@ -21,7 +22,7 @@ pub(super) struct Memory {
     pub(super) once: OnceMemory,
     asking: Mutex<Asking>,
     /// Made when the node has a limit on the time without progress.
-    pub(super) pulse: OnceLock<Arc<Pulse>>,
+    pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
 
 #[derive(Default)]

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use crate::AgentError;
-use crate::checkpoint::{
-    CheckpointError, Encoded, FormatError, Formats, Kept, OutputWire, Payload, RoutesWire,
-    StateCodec, TargetWire, ThreadKey, WriteWire,
-};
+use crate::checkpoint::{CheckpointError, Kept, Payload, ThreadKey};
+use crate::codec::{Encoded, FormatError, Formats, OutputWire, RoutesWire, TargetWire, WriteWire};
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{
     ErasedItem, Lent, NodeId, Output, StoredItem, Target, Write, Writes, state, whole,
 };
 use crate::state::State;
+use crate::state::StateCodec;
 use crate::superstep::task_result::Finished;
 
 /// Makes payloads of a graph's values, and values of its payloads.

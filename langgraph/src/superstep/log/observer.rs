@@ -6,11 +6,12 @@ use std::time::SystemTime;
 
 use super::recorder::{Origin, Recorder};
 use crate::AgentError;
+use crate::checkpoint::Place;
 use crate::checkpoint::{
     Base, CheckpointId, CheckpointRecord, JoinRecord, Payload, Snapshot, Source, TaskSnapshot,
 };
 use crate::graph::plan::Plan;
-use crate::node::{Output, Place, Write};
+use crate::node::{Output, Write};
 use crate::state::State;
 use crate::superstep::frontier::{Frontier, JoinProgress};
 use crate::superstep::interrupts::Asking;

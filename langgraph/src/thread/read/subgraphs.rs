@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
+use crate::checkpoint::{below, kept};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, Argument, InnerLog, Look, below, kept};
+use crate::node::{AnyState, Argument, InnerLog, Look};
 use crate::state::State;
 use crate::thread::load::{Loaded, Read, load};
 

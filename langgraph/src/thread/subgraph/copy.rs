@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::path::SubgraphPath;
 use super::resolve::{OuterTask, Resolved};
+use crate::checkpoint::below;
 use crate::checkpoint::{
     Batch, CheckpointError, CheckpointId, Checkpointer, Stored, TaskOutcome, ThreadKey,
 };
 use crate::graph::{NodeName, START};
-use crate::node::{Fork, below};
+use crate::node::Fork;
 
 /// The logs below a copy of a checkpoint that is still to be made.
 pub(super) struct CopiedLogs {

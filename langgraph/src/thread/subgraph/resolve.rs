@@ -6,9 +6,10 @@ use super::error::SubgraphError;
 use super::path::SubgraphPath;
 use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
+use crate::checkpoint::{below, kept};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, InnerGraph, InnerLog, Resources, Wanted, below, kept};
+use crate::node::{AnyState, InnerGraph, InnerLog, Resources, Wanted};
 use crate::state::State;
 
 /// A task around a graph.

@@ -6,7 +6,7 @@ use langgraph::checkpoint::{MemorySaver, Snapshot};
 use langgraph::node::Interrupt;
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
-use langgraph::stream::Modes;
+use langgraph::stream::StreamModes;
 
 use super::schedule::Schedule;
 use super::shape::World;
@@ -41,7 +41,9 @@ pub(super) async fn play(
             .resource(Arc::clone(schedule))
             .limit(40)
             .max_concurrency(concurrency);
-        let options = StreamOptions::new(Modes::ALL).subgraphs().buffer(buffer);
+        let options = StreamOptions::new(StreamModes::ALL)
+            .subgraphs()
+            .buffer(buffer);
         let mut stream = run_now.stream(options);
         let mut events = Grouped::default();
         let mut end = None;

@@ -1,6 +1,7 @@
 //! Random graphs: what they look like, and how they are built.
 
-use langgraph::node::{NodeExt, Send};
+use langgraph::graph::NodeExt;
+use langgraph::node::Send;
 use langgraph::prelude::*;
 use proptest::prelude::*;
 use serde_json::json;
@@ -238,8 +239,8 @@ enum Behaviour {
 struct Body(Behaviour);
 
 impl Body {
-    fn into_configured(self) -> langgraph::node::ConfiguredNode<World> {
-        langgraph::node::IntoNode::into_node(self)
+    fn into_configured(self) -> langgraph::graph::ConfiguredNode<World> {
+        langgraph::graph::IntoNode::into_node(self)
     }
 
     async fn run(&self, state: &World, cx: &Context) -> Result<Command<World>, NodeError> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
-use langgraph::stream::Modes;
+use langgraph::stream::StreamModes;
 use serde::{Serialize, Serializer};
 
 use super::super::trail::{Trail, TrailUpdate, visited};
@@ -37,7 +37,7 @@ async fn f5_a_reader_that_stops_reading_stops_the_run() {
     for (buffer, read) in [(1, 1), (1, 5), (4, 1), (4, 7), (16, 3)] {
         let started = Arc::new(AtomicUsize::new(0));
         let graph = counting(60, &started);
-        let options = StreamOptions::new(Mode::Updates).buffer(buffer);
+        let options = StreamOptions::new(StreamMode::Updates).buffer(buffer);
         let mut stream = graph.run(()).stream(options);
         // Nothing runs before the first read.
         settle().await;
@@ -71,7 +71,7 @@ async fn f5_tasks_of_a_superstep_run_on_and_the_next_superstep_waits() {
             graph.add_edge(after, format!("{layer}{index}"));
         }
     }
-    let options = StreamOptions::new(Mode::Updates).buffer(1);
+    let options = StreamOptions::new(StreamMode::Updates).buffer(1);
     let mut stream = graph.compile().unwrap().run(()).stream(options);
     stream.next().await.unwrap().unwrap();
     settle().await;
@@ -116,7 +116,7 @@ fn chain(nodes: usize) -> CompiledStateGraph<Counted> {
 }
 
 /// How many clones a run makes, read with these modes if any.
-async fn clones(graph: &CompiledStateGraph<Counted>, modes: Option<Modes>) -> usize {
+async fn clones(graph: &CompiledStateGraph<Counted>, modes: Option<StreamModes>) -> usize {
     let counter = Arc::new(AtomicUsize::new(0));
     let run = graph.run(CountedUpdate::default().tally(Tally(Arc::clone(&counter))));
     match modes {
@@ -141,19 +141,22 @@ async fn f2_without_a_stream_a_superstep_clones_neither_the_state_nor_an_update(
 async fn f2_what_nobody_asked_for_is_not_built() {
     let graph = chain(10);
     for modes in [
-        Modes::NONE,
-        Mode::Custom.into(),
-        Mode::Messages.into(),
-        Mode::Checkpoints.into(),
+        StreamModes::NONE,
+        StreamMode::Custom.into(),
+        StreamMode::Messages.into(),
+        StreamMode::Checkpoints.into(),
     ] {
         assert_eq!(clones(&graph, Some(modes)).await, 0, "{modes:?}");
     }
     // An update event is a clone of the update: two tallies.
-    assert_eq!(clones(&graph, Some(Mode::Updates.into())).await, 2 * 10);
+    assert_eq!(
+        clones(&graph, Some(StreamMode::Updates.into())).await,
+        2 * 10
+    );
     // A values event is a clone of the state: the field, and the list so far.
     let sum_of_lists: usize = (0..=10).sum();
     assert_eq!(
-        clones(&graph, Some(Mode::Values.into())).await,
+        clones(&graph, Some(StreamMode::Values.into())).await,
         11 + sum_of_lists
     );
 }
@@ -190,7 +193,7 @@ async fn f2_a_value_that_nobody_reads_is_not_even_serialized() {
     async fn emit(_: &Trail, cx: &Context) -> Result<TrailUpdate, NodeError> {
         let count = cx.resource_arc::<AtomicUsize>()?;
         cx.emit(Costly(count)).await?;
-        Ok(TrailUpdate::default().round(usize::from(cx.wants(Mode::Custom))))
+        Ok(TrailUpdate::default().round(usize::from(cx.wants(StreamMode::Custom))))
     }
     let count = Arc::new(AtomicUsize::new(0));
     let mut graph = StateGraph::<Trail>::new();
@@ -198,10 +201,10 @@ async fn f2_a_value_that_nobody_reads_is_not_even_serialized() {
     let graph = graph.compile().unwrap();
     let run = || graph.run(()).resource(Arc::clone(&count));
     let state = run().await.unwrap().into_state();
-    run().stream(Mode::Values).finish().await.unwrap();
+    run().stream(StreamMode::Values).finish().await.unwrap();
     assert_eq!((count.load(Ordering::SeqCst), state.round), (0, 0));
     let state = run()
-        .stream(Mode::Custom)
+        .stream(StreamMode::Custom)
         .finish()
         .await
         .unwrap()

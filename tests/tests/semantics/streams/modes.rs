@@ -5,7 +5,7 @@ use std::sync::Arc;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
-use langgraph::stream::Modes;
+use langgraph::stream::StreamModes;
 use serde_json::json;
 
 use super::super::trail::{Trail, TrailUpdate, visit, visited, visiting, wire};
@@ -32,7 +32,7 @@ fn graph() -> CompiledStateGraph<Trail> {
     graph.compile().unwrap()
 }
 
-async fn seen(modes: impl Into<Modes>) -> Vec<String> {
+async fn seen(modes: impl Into<StreamModes>) -> Vec<String> {
     let input = TrailUpdate::default().last("in".to_owned());
     read(graph().run(input).max_concurrency(1).stream(modes.into())).await
 }
@@ -51,8 +51,8 @@ const UPDATES: [&str; 4] = [
 
 #[tokio::test]
 async fn f1_updates_come_one_by_one_with_their_node() {
-    assert_eq!(seen(Mode::Updates).await, UPDATES);
-    let mut stream = graph().run(()).stream(Mode::Updates);
+    assert_eq!(seen(StreamMode::Updates).await, UPDATES);
+    let mut stream = graph().run(()).stream(StreamMode::Updates);
     let first = stream.next().await.unwrap().unwrap();
     assert_eq!((first.node(), first.step), (Some("a"), 1));
     assert_eq!(
@@ -63,10 +63,13 @@ async fn f1_updates_come_one_by_one_with_their_node() {
 
 #[tokio::test]
 async fn f2_each_mode_alone() {
-    assert_eq!(seen(Mode::Values).await, VALUES);
-    assert_eq!(seen(Mode::Custom).await, ["2 custom c {\"half\":\"done\"}"]);
+    assert_eq!(seen(StreamMode::Values).await, VALUES);
     assert_eq!(
-        seen(Mode::Tasks).await,
+        seen(StreamMode::Custom).await,
+        ["2 custom c {\"half\":\"done\"}"]
+    );
+    assert_eq!(
+        seen(StreamMode::Tasks).await,
         [
             "1 start a []",
             "1 finish a [a@1]",
@@ -78,15 +81,15 @@ async fn f2_each_mode_alone() {
             "2 finish w [w2@2]",
         ]
     );
-    assert_eq!(seen(Mode::Messages).await, [""; 0]);
+    assert_eq!(seen(StreamMode::Messages).await, [""; 0]);
     // Without a checkpointer there are none.
-    assert_eq!(seen(Mode::Checkpoints).await, [""; 0]);
-    assert_eq!(seen(Modes::NONE).await, [""; 0]);
+    assert_eq!(seen(StreamMode::Checkpoints).await, [""; 0]);
+    assert_eq!(seen(StreamModes::NONE).await, [""; 0]);
 }
 
 #[tokio::test]
 async fn f2_modes_together_show_what_they_show_alone() {
-    let all = seen(Modes::ALL).await;
+    let all = seen(StreamModes::ALL).await;
     assert_eq!(
         all,
         [
@@ -110,10 +113,10 @@ async fn f2_modes_together_show_what_they_show_alone() {
     );
     // Any set of modes shows its part of it.
     let kinds = [
-        (Mode::Values, "values"),
-        (Mode::Updates, "update"),
-        (Mode::Custom, "custom"),
-        (Mode::Tasks, "start finish"),
+        (StreamMode::Values, "values"),
+        (StreamMode::Updates, "update"),
+        (StreamMode::Custom, "custom"),
+        (StreamMode::Tasks, "start finish"),
     ];
     for set in 0..16_usize {
         let chosen: Vec<_> = (0..4)
@@ -122,7 +125,7 @@ async fn f2_modes_together_show_what_they_show_alone() {
             .collect();
         let modes = chosen
             .iter()
-            .fold(Modes::NONE, |modes, (mode, _)| modes | *mode);
+            .fold(StreamModes::NONE, |modes, (mode, _)| modes | *mode);
         let wanted = |line: &&String| {
             let kind = line.split(' ').nth(1).unwrap();
             chosen
@@ -147,15 +150,15 @@ async fn f2_checkpoints_and_debug_on_a_thread() {
         "1 checkpoint 1 -> c w w",
         "2 checkpoint 2 -> ",
     ];
-    let lines = read(run().thread("t").stream(Mode::Checkpoints)).await;
+    let lines = read(run().thread("t").stream(StreamMode::Checkpoints)).await;
     assert_eq!(lines, checkpoints);
     assert_eq!(
         graph.thread("t").history().await.unwrap().len(),
         checkpoints.len()
     );
     // `debug` is the sum of tasks and checkpoints.
-    let debug = read(run().thread("d").stream(Modes::DEBUG)).await;
-    let tasks = read(run().thread("s").stream(Mode::Tasks)).await;
+    let debug = read(run().thread("d").stream(StreamModes::DEBUG)).await;
+    let tasks = read(run().thread("s").stream(StreamMode::Tasks)).await;
     let (of_checkpoints, of_tasks): (Vec<_>, Vec<_>) = debug
         .into_iter()
         .partition(|line| line.contains("checkpoint"));
@@ -173,7 +176,7 @@ async fn a_superstep_that_writes_nothing_shows_no_values() {
             .compile()
             .unwrap()
             .run(())
-            .stream(Mode::Values | Mode::Updates),
+            .stream(StreamMode::Values | StreamMode::Updates),
     )
     .await;
     assert_eq!(
@@ -203,9 +206,9 @@ fn nested() -> CompiledStateGraph<Trail> {
 #[tokio::test]
 async fn f2_g3_events_of_subgraphs_carry_their_path_when_they_are_wanted() {
     let own = ["1 update a [a@1]", "2 update middle [x@1, y@2]"];
-    let lines = read(nested().run(()).stream(Mode::Updates)).await;
+    let lines = read(nested().run(()).stream(StreamMode::Updates)).await;
     assert_eq!(lines, own);
-    let options = StreamOptions::new(Mode::Updates).subgraphs();
+    let options = StreamOptions::new(StreamMode::Updates).subgraphs();
     let lines = read(nested().run(()).stream(options)).await;
     assert_eq!(
         lines,
@@ -231,7 +234,7 @@ async fn f2_events_of_a_subgraph_over_another_state_are_typed_on_demand() {
         |n| TrailUpdate::default().last(n.to_string()),
     );
     outer.add_node("inner", node).add_sequence(&["inner"]);
-    let options = StreamOptions::new(Mode::Values).subgraphs();
+    let options = StreamOptions::new(StreamMode::Values).subgraphs();
     let mut stream = outer.compile().unwrap().run(()).stream(options);
     let mut numbers = Vec::new();
     while let Some(event) = stream.next().await {
@@ -251,7 +254,7 @@ async fn f3_the_last_item_is_the_error() {
     graph.add_node("bad", |_: &Trail| Err::<(), _>(NodeError::msg("no")));
     wire(&mut graph, "^>a a>bad");
     let graph = graph.compile().unwrap();
-    let lines = read(graph.run(()).stream(Mode::Tasks)).await;
+    let lines = read(graph.run(()).stream(StreamMode::Tasks)).await;
     assert_eq!(
         lines,
         [
@@ -263,13 +266,13 @@ async fn f3_the_last_item_is_the_error() {
         ]
     );
     // Whatever the modes are, and then there is nothing more.
-    let mut stream = graph.run(()).stream(Modes::NONE);
+    let mut stream = graph.run(()).stream(StreamModes::NONE);
     assert!(stream.next().await.unwrap().is_err());
     assert!(stream.next().await.is_none());
     assert!(stream.outcome().is_none());
     let error = graph
         .run(())
-        .stream(Mode::Values)
+        .stream(StreamMode::Values)
         .finish()
         .await
         .unwrap_err();
@@ -282,7 +285,7 @@ async fn f3_finished_siblings_come_before_the_error() {
     graph.add_node("bad", |_: &Trail| Err::<(), _>(NodeError::msg("no")));
     wire(&mut graph, "^>good ^>bad good>never");
     let run = graph.compile().unwrap().run(()).max_concurrency(1);
-    let lines = read(run.stream(Mode::Updates)).await;
+    let lines = read(run.stream(StreamMode::Updates)).await;
     assert_eq!(
         lines,
         ["1 update good [good@1]", "error: node `bad` failed: no"]
@@ -304,7 +307,7 @@ async fn f3_a_question_is_an_item_and_the_stream_ends_in_a_pause() {
         .compile()
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
-    let mut stream = graph.run(()).thread("t").stream(Mode::Updates);
+    let mut stream = graph.run(()).thread("t").stream(StreamMode::Updates);
     let mut lines = Vec::new();
     while let Some(event) = stream.next().await {
         lines.push(line(&event.unwrap()));
@@ -319,7 +322,7 @@ async fn f3_a_question_is_an_item_and_the_stream_ends_in_a_pause() {
     let stream = graph
         .thread("t")
         .resume("name", "Ada")
-        .stream(Mode::Updates | Mode::Values);
+        .stream(StreamMode::Updates | StreamMode::Values);
     let lines = read(stream).await;
     assert_eq!(
         lines,
@@ -334,20 +337,24 @@ async fn f3_a_question_is_an_item_and_the_stream_ends_in_a_pause() {
 #[tokio::test]
 async fn f3_a_breakpoint_is_an_item_without_questions() {
     let run = nested().run(()).interrupt_before(["middle"]);
-    let lines = read(run.stream(Mode::Updates)).await;
+    let lines = read(run.stream(StreamMode::Updates)).await;
     assert_eq!(lines, ["1 update a [a@1]", "1 interrupt "]);
 }
 
 #[tokio::test]
 async fn f4_the_final_state_comes_from_the_same_object() {
     let expected = graph().invoke(()).await.unwrap();
-    let mut stream = graph().run(()).stream(Mode::Updates);
+    let mut stream = graph().run(()).stream(StreamMode::Updates);
     assert!(stream.outcome().is_none());
     while stream.next().await.is_some() {}
     assert_eq!(stream.outcome(), Some(&Outcome::done(expected.clone())));
     assert_eq!(stream.finish().await.unwrap().into_state(), expected);
     // Unread, half read, whatever is shown.
-    for modes in [Modes::NONE, Modes::ALL, Mode::Custom.into()] {
+    for modes in [
+        StreamModes::NONE,
+        StreamModes::ALL,
+        StreamMode::Custom.into(),
+    ] {
         let mut stream = graph().run(()).stream(modes);
         let _ = stream.next().await;
         assert_eq!(stream.finish().await.unwrap().into_state(), expected);
@@ -356,7 +363,7 @@ async fn f4_the_final_state_comes_from_the_same_object() {
 
 #[tokio::test]
 async fn the_last_values_are_the_final_state() {
-    let mut stream = graph().run(()).stream(Mode::Values);
+    let mut stream = graph().run(()).stream(StreamMode::Values);
     let mut last = None;
     while let Some(event) = stream.next().await {
         last = event.unwrap().values().cloned().or(last);

@@ -46,7 +46,7 @@ fn hi() -> MessagesStateUpdate {
 async fn f6_tokens_arrive_before_the_node_ends() {
     for (graph, path) in [(alone(), ""), (deep(), "inner/call")] {
         let hold = Arc::new(Notify::new());
-        let options = StreamOptions::new(Mode::Messages).subgraphs();
+        let options = StreamOptions::new(StreamMode::Messages).subgraphs();
         let run = graph
             .run(hi())
             .resource(model())
@@ -84,7 +84,11 @@ async fn f6_a_message_that_was_not_streamed_comes_whole() {
         MessagesStateUpdate::default().messages(vec![Message::assistant("whole")])
     }
     let graph = graph! { START => say => END };
-    let mut stream = graph.compile().unwrap().run(hi()).stream(Mode::Messages);
+    let mut stream = graph
+        .compile()
+        .unwrap()
+        .run(hi())
+        .stream(StreamMode::Messages);
     let event = stream.next().await.unwrap().unwrap();
     assert!(matches!(event.kind, EventKind::Message { node, message }
         if &*node == "say" && message.text() == "whole"));
@@ -101,7 +105,11 @@ async fn f6_a_node_that_returns_the_whole_state_shows_what_is_new_in_it() {
     }
     let again = say;
     let graph = graph! { START => say => again => END };
-    let mut stream = graph.compile().unwrap().run(hi()).stream(Mode::Messages);
+    let mut stream = graph
+        .compile()
+        .unwrap()
+        .run(hi())
+        .stream(StreamMode::Messages);
     let mut texts = Vec::new();
     while let Some(event) = stream.next().await {
         match event.unwrap().kind {
@@ -116,7 +124,10 @@ async fn f6_a_node_that_returns_the_whole_state_shows_what_is_new_in_it() {
 
 #[tokio::test]
 async fn f6_tokens_of_subgraphs_are_shown_when_they_are_wanted() {
-    let mut stream = deep().run(hi()).resource(model()).stream(Mode::Messages);
+    let mut stream = deep()
+        .run(hi())
+        .resource(model())
+        .stream(StreamMode::Messages);
     let mut texts = Vec::new();
     while let Some(event) = stream.next().await {
         match event.unwrap().kind {
@@ -139,7 +150,7 @@ async fn f6_without_a_reader_the_model_is_asked_for_the_whole_answer() {
         .into_state();
     assert_eq!(state.messages[1].text(), "Hello");
     let run = alone().run(hi()).resource(model());
-    let mut stream = run.stream(Mode::Updates);
+    let mut stream = run.stream(StreamMode::Updates);
     let event = stream.next().await.unwrap().unwrap();
     assert!(matches!(event.kind, EventKind::Update { .. }));
 }
@@ -161,7 +172,11 @@ async fn c17_five_chunks_of_one_id_leave_one_message() {
     }
     let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("stream", stream).add_sequence(&["stream"]);
-    let mut events = graph.compile().unwrap().run(hi()).stream(Mode::Messages);
+    let mut events = graph
+        .compile()
+        .unwrap()
+        .run(hi())
+        .stream(StreamMode::Messages);
     let mut pieces = String::new();
     while let Some(event) = events.next().await {
         match event.unwrap().kind {

@@ -3,7 +3,8 @@
 use futures_util::{StreamExt, TryStreamExt};
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
-use langgraph::stream::{Modes, sse};
+use langgraph::run::sse;
+use langgraph::stream::StreamModes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ fn graph() -> CompiledStateGraph<Page> {
 
 #[tokio::test]
 async fn an_event_stream_is_a_stream() {
-    let events = graph().run(()).stream(Mode::Updates);
+    let events = graph().run(()).stream(StreamMode::Updates);
     let nodes = events.map_ok(|event| event.node().map(str::to_owned));
     let nodes: Vec<_> = nodes.try_collect().await.unwrap();
     assert_eq!(nodes, [Some("write".to_owned()), Some("inner".to_owned())]);
@@ -35,7 +36,7 @@ async fn an_event_stream_is_a_stream() {
 
 #[tokio::test]
 async fn combinators_may_stop_it_half_way() {
-    let events = graph().run(()).stream(Mode::Values);
+    let events = graph().run(()).stream(StreamMode::Values);
     let first: Vec<_> = events
         .take(1)
         .map(|event| event.unwrap().seq)
@@ -48,7 +49,7 @@ async fn combinators_may_stop_it_half_way() {
 async fn every_event_is_json() {
     let saver = std::sync::Arc::new(langgraph::checkpoint::MemorySaver::new());
     let graph = graph().checkpointer(saver);
-    let options = StreamOptions::new(Modes::ALL).subgraphs();
+    let options = StreamOptions::new(StreamModes::ALL).subgraphs();
     let input = PageUpdate::default().title("T".to_owned());
     let events = graph.run(input).thread("t").stream(options);
     let events: Vec<Value> = events
@@ -95,7 +96,7 @@ async fn an_event_of_another_state_says_what_it_is() {
     let node = inner.compile().unwrap().mapped(|_: &Page| 1_i64, |_| ());
     let mut outer = StateGraph::<Page>::new();
     outer.add_node("inner", node).add_sequence(&["inner"]);
-    let options = StreamOptions::new(Mode::Updates).subgraphs();
+    let options = StreamOptions::new(StreamMode::Updates).subgraphs();
     let mut events = outer.compile().unwrap().run(()).stream(options);
     let event = events.next().await.unwrap().unwrap();
     assert_eq!(
@@ -122,7 +123,9 @@ fn fields(text: &str) -> Vec<(&str, &str)> {
 
 #[tokio::test]
 async fn a_run_is_the_body_of_an_event_stream_response() {
-    let texts: Vec<String> = sse(graph().run(()).stream(Mode::Updates)).collect().await;
+    let texts: Vec<String> = sse(graph().run(()).stream(StreamMode::Updates))
+        .collect()
+        .await;
     let [first, second, end] = texts.as_slice() else {
         panic!("{texts:?}");
     };
@@ -150,7 +153,7 @@ async fn an_event_stream_response_ends_in_the_error_or_the_pause() {
         Err::<(), _>(NodeError::msg("first\nsecond"))
     });
     graph.add_sequence(&["bad"]);
-    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(Mode::Values))
+    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(StreamMode::Values))
         .collect()
         .await;
     let [text] = texts.as_slice() else {
@@ -170,7 +173,7 @@ async fn an_event_stream_response_ends_in_the_error_or_the_pause() {
         },
     );
     graph.add_sequence(&["ask"]);
-    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(Modes::NONE))
+    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(StreamModes::NONE))
         .collect()
         .await;
     let [asked, end] = texts.as_slice() else {

@@ -1,9 +1,10 @@
-//! What a builder is told about all of its nodes.
+//! What stands around all nodes of a graph.
 
 use std::sync::Arc;
 
-use super::StateGraph;
-use crate::node::{Middleware, NodeCache, NodeDefaults};
+use super::{ConfiguredNode, StateGraph};
+use crate::node::Step;
+use crate::policy::{Cached, InMemoryCache, Middleware, NodeCache, NodeDefaults, Policies, Stack};
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
@@ -36,7 +37,7 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Keeps the answers of [cached](crate::node::NodeExt::cache) nodes in `cache`. Without it, each
+    /// Keeps the answers of [cached](crate::graph::NodeExt::cache) nodes in `cache`. Without it, each
     /// compiled graph keeps them in memory.
     ///
     /// Graphs that share a cache (in an `Arc`) share answers only if they have the same
@@ -54,5 +55,46 @@ impl<S: State> StateGraph<S> {
     pub fn fail_fast(&mut self) -> &mut Self {
         self.fail_fast = true;
         self
+    }
+}
+
+/// What a graph puts around its nodes, when it is compiled.
+pub(crate) struct Around<'a, S: State> {
+    pub(crate) defaults: &'a Policies<S>,
+    /// The cache that the graph was given.
+    pub(crate) cache: Option<Arc<dyn NodeCache>>,
+    pub(crate) graph: Arc<str>,
+}
+
+impl<S: State> Around<'_, S> {
+    /// The step to run: the node itself, or the node inside its policies.
+    pub(crate) fn step(&mut self, node: &ConfiguredNode<S>) -> Arc<dyn Step<S>> {
+        let step = Arc::clone(&node.step);
+        let mut policies = node.policies.inside(self.defaults);
+        if policies.is_empty() {
+            return step;
+        }
+        let cache = policies.cache.take().map(|policy| {
+            let own = || Arc::new(InMemoryCache::new());
+            let cache = self.cache.get_or_insert_with(|| own());
+            let graph = Arc::clone(&self.graph);
+            Cached::new(policy, Arc::clone(cache), graph, step.code())
+        });
+        Arc::new(Stack::new(step, cache, policies))
+    }
+
+    /// How often a node is tried at most.
+    pub(crate) fn max_attempts(&self, node: &ConfiguredNode<S>) -> u32 {
+        let own = &node.policies.retry;
+        let retry = if own.is_empty() {
+            &self.defaults.retry
+        } else {
+            own
+        };
+        retry
+            .iter()
+            .map(|policy| policy.max_attempts)
+            .max()
+            .unwrap_or(1)
     }
 }

@@ -1,81 +1,11 @@
-//! A node with its options.
+//! The options of a node.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cache::CachePolicy;
-use super::handler::ErrorHandler;
-use super::middleware::Middleware;
-use super::policies::Policies;
-use super::policy::RetryPolicy;
-use super::{IntoNode, NodeMeta, Step};
+use super::{ConfiguredNode, IntoNode};
+use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
-use langgraph_topology::{NodeInfo, NodeKind};
-
-/// A node together with its options, as [`NodeExt`]'s methods return it.
-pub struct ConfiguredNode<S: State> {
-    pub(crate) step: Arc<dyn Step<S>>,
-    pub(crate) info: NodeInfo,
-    pub(crate) aliases: Vec<String>,
-    pub(crate) policies: Policies<S>,
-    /// The state of a graph inside the node, if it cannot be stored as bytes.
-    pub(crate) unstorable: Option<&'static str>,
-}
-
-impl<S: State> ConfiguredNode<S> {
-    pub(crate) fn new(step: Arc<dyn Step<S>>, may_goto: bool) -> Self {
-        let mut info = NodeInfo::new("");
-        info.may_goto = may_goto;
-        Self {
-            step,
-            info,
-            aliases: Vec::new(),
-            policies: Policies::default(),
-            unstorable: None,
-        }
-    }
-
-    pub(crate) fn unstorable(mut self, state: Option<&'static str>) -> Self {
-        self.unstorable = state;
-        self
-    }
-
-    pub(crate) fn with_kind(mut self, kind: NodeKind) -> Self {
-        self.info.kind = kind;
-        self
-    }
-
-    /// Takes over what `#[node]` knows of the function.
-    pub(crate) fn described<M: NodeMeta>(mut self) -> Self {
-        self.info.docs = M::DOCS.map(str::to_owned);
-        self.info.writes =
-            M::WRITES.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        self.aliases = M::ALIASES.iter().map(|name| (*name).to_owned()).collect();
-        self
-    }
-}
-
-impl<S: State> Clone for ConfiguredNode<S> {
-    fn clone(&self) -> Self {
-        Self {
-            step: Arc::clone(&self.step),
-            info: self.info.clone(),
-            aliases: self.aliases.clone(),
-            policies: self.policies.clone(),
-            unstorable: self.unstorable,
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for ConfiguredNode<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfiguredNode")
-            .field("info", &self.info)
-            .field("policies", &self.policies)
-            .finish_non_exhaustive()
-    }
-}
 
 /// Options of a node, on everything that is one.
 ///
@@ -110,7 +40,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     }
 
     /// Fails an attempt that takes longer than `limit`, with a
-    /// [`NodeTimeout`](super::NodeTimeout).
+    /// [`NodeTimeout`](crate::policy::NodeTimeout).
     ///
     /// The node is dropped at its `.await`; code that computes without one cannot be stopped.
     fn timeout(self, limit: Duration) -> ConfiguredNode<S> {
@@ -120,9 +50,9 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     }
 
     /// Fails an attempt that shows no progress for `limit`, with a
-    /// [`NodeTimeout`](super::NodeTimeout).
+    /// [`NodeTimeout`](crate::policy::NodeTimeout).
     ///
-    /// Progress is a [`heartbeat`](super::Context::heartbeat), an event, a piece of a message, and
+    /// Progress is a [`heartbeat`](crate::Context::heartbeat), an event, a piece of a message, and
     /// each superstep of a graph that runs inside the node.
     fn idle_timeout(self, limit: Duration) -> ConfiguredNode<S> {
         let mut node = self.into_node();
@@ -141,7 +71,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     ///
     /// It runs in the same superstep, with the state that the node was given, and may update and
     /// route like a node. Unless it says where to go, the node's edges are followed. When it fails
-    /// itself, the run fails; [`NodeFailure::unhandled`](super::NodeFailure::unhandled) gives the
+    /// itself, the run fails; [`NodeFailure::unhandled`](crate::policy::NodeFailure::unhandled) gives the
     /// node's own error back. It may ask questions: once there is an answer, the node is tried
     /// again, and the handler if it fails again. What the node asks, and its commands to a parent
     /// graph, are no failures.
@@ -150,7 +80,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     ///
     /// ```
     /// use langgraph::prelude::*;
-    /// use langgraph::node::NodeFailure;
+    /// use langgraph::policy::NodeFailure;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 
 use super::ids;
 use super::{Message, MessageKind};
-use crate::state::{Reducer, ReducerError};
 
 /// Merges an update into a chat history, by message id.
 ///
@@ -18,7 +17,7 @@ use crate::state::{Reducer, ReducerError};
 /// - A message without an id gets one, on both sides.
 ///
 /// Same as LangGraph's `add_messages`, except that removing an unknown id does nothing
-/// ([`add_messages_strict`] refuses it) and that what follows a `RemoveAll` is merged by id too.
+/// ([`add_messages_strict`](crate::state::add_messages_strict) refuses it) and that what follows a `RemoveAll` is merged by id too.
 /// As there, if the history holds an id twice, an update replaces the last one.
 ///
 /// # Examples
@@ -41,117 +40,21 @@ pub fn add_messages(mut current: Vec<Message>, update: Vec<Message>) -> Vec<Mess
     current
 }
 
-/// [`add_messages`] that refuses to remove a message that is not there.
-///
-/// # Errors
-///
-/// [`ReducerError`] naming the id, when a [`MessageKind::Remove`] finds no message of its id.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph::message::{Message, add_messages_strict};
-///
-/// let error = add_messages_strict(vec![], vec![Message::remove("9")]).unwrap_err();
-/// assert!(error.reason().contains("`9`"));
-/// ```
-pub fn add_messages_strict(
-    mut current: Vec<Message>,
-    update: Vec<Message>,
-) -> Result<Vec<Message>, ReducerError> {
-    give_ids(&mut current, ids::new_id);
-    merge_into(&mut current, fixed(update), refuse)?;
-    Ok(current)
-}
-
-/// [`add_messages`] as the reducer of a field: `#[reducer(add_messages)]`.
-///
-/// The ids of an update are fixed when it enters ([`Reducer::prepare`]), so
-/// [`try_merge`](Reducer::try_merge) leaves messages without an id that are in the history as they
-/// are. Appending messages whose ids were made up costs what is appended, however long the history
-/// is; an update with ids of its own costs one scan of the history.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph::message::{AddMessages, Message};
-/// use langgraph::state::Reducer;
-///
-/// let history = AddMessages.merge(vec![], vec![Message::user("hi")]);
-/// assert!(history[0].id.is_some());
-/// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AddMessages;
-
-impl Reducer<Vec<Message>> for AddMessages {
-    fn merge(&self, current: Vec<Message>, update: Vec<Message>) -> Vec<Message> {
-        add_messages(current, update)
-    }
-
-    fn try_merge(
-        &self,
-        current: &mut Vec<Message>,
-        mut update: Vec<Message>,
-    ) -> Result<(), ReducerError> {
-        give_ids(&mut update, ids::fresh_id);
-        merge_leniently(current, update);
-        Ok(())
-    }
-
-    fn prepare(&self, update: &mut Vec<Message>) {
-        fix_ids(update);
-    }
-}
-
-/// [`add_messages_strict`] as the reducer of a field: `#[reducer(add_messages_strict)]`.
-///
-/// Its [`merge`](Reducer::merge), which cannot fail, is that of [`AddMessages`];
-/// [`try_merge`](Reducer::try_merge), which the runtime calls, refuses to remove a message that is
-/// not there.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AddMessagesStrict;
-
-impl Reducer<Vec<Message>> for AddMessagesStrict {
-    fn merge(&self, current: Vec<Message>, update: Vec<Message>) -> Vec<Message> {
-        add_messages(current, update)
-    }
-
-    fn try_merge(
-        &self,
-        current: &mut Vec<Message>,
-        mut update: Vec<Message>,
-    ) -> Result<(), ReducerError> {
-        give_ids(&mut update, ids::fresh_id);
-        merge_into(current, update, refuse)
-    }
-
-    fn prepare(&self, update: &mut Vec<Message>) {
-        fix_ids(update);
-    }
-}
-
-fn refuse(removal: &Message) -> Result<(), ReducerError> {
-    Err(ReducerError::new(match &removal.id {
-        Some(id) => format!("there is no message `{id}` to remove"),
-        None => "a `Remove` message names the message to remove by its id, found none".to_owned(),
-    }))
-}
-
 /// Gives a marked id to every message of an update that has none, and takes the mark from those
 /// that came with an id: they may have been in a history before.
-fn fix_ids(update: &mut [Message]) {
+pub(crate) fn fix_ids(update: &mut [Message]) {
     for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
         ids::settle(id);
     }
     give_ids(update, ids::fresh_id);
 }
 
-fn fixed(mut update: Vec<Message>) -> Vec<Message> {
+pub(crate) fn fixed(mut update: Vec<Message>) -> Vec<Message> {
     fix_ids(&mut update);
     update
 }
 
-fn give_ids(messages: &mut [Message], id: fn() -> String) {
+pub(crate) fn give_ids(messages: &mut [Message], id: fn() -> String) {
     for message in messages {
         if message.id.is_none() && !message.is_removal() {
             message.id = Some(id());
@@ -159,7 +62,7 @@ fn give_ids(messages: &mut [Message], id: fn() -> String) {
     }
 }
 
-fn merge_leniently(current: &mut Vec<Message>, update: Vec<Message>) {
+pub(crate) fn merge_leniently(current: &mut Vec<Message>, update: Vec<Message>) {
     let ignore = |_: &Message| Ok::<(), Infallible>(());
     match merge_into(current, update, ignore) {
         Ok(()) => {}
@@ -169,7 +72,7 @@ fn merge_leniently(current: &mut Vec<Message>, update: Vec<Message>) {
 
 /// The merge itself: by the ids as they are, in place. `unknown` says what a removal that finds
 /// nothing is.
-fn merge_into<E>(
+pub(crate) fn merge_into<E>(
     current: &mut Vec<Message>,
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,

@@ -3,6 +3,7 @@ use std::cell::Cell;
 use proptest::prelude::*;
 
 use super::*;
+use crate::state::{AddMessages, AddMessagesStrict, Reducer, add_messages_strict};
 
 thread_local! {
     static LOOKS: Cell<usize> = const { Cell::new(0) };

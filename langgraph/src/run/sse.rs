@@ -8,9 +8,9 @@ use futures_core::Stream;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Event;
-use crate::run::{EventStream, Outcome};
+use super::{EventStream, Outcome};
 use crate::state::State;
+use crate::stream::Event;
 
 /// The events of a run as the body of a `text/event-stream` response.
 ///
@@ -26,7 +26,7 @@ use crate::state::State;
 ///
 /// ```
 ///
-/// `event` is the kind of the event ([`EventKind::name`](super::EventKind::name)), `data` the
+/// `event` is the kind of the event ([`EventKind::name`](crate::stream::EventKind::name)), `data` the
 /// [`Event`] as JSON on one line. The last one is `end`, whose data is `{"status":"done"}` (with
 /// `"unfilled_joins":[..]` when there are some) or
 /// `{"status":"interrupted","next":[..],"interrupts":[..]}`; or, when the run fails, `error`,
@@ -37,7 +37,7 @@ use crate::state::State;
 /// ```
 /// use futures_util::StreamExt as _;
 /// use langgraph::prelude::*;
-/// use langgraph::stream::sse;
+/// use langgraph::run::sse;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,7 +45,7 @@ use crate::state::State;
 /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
 /// let graph = graph.compile()?;
 ///
-/// let events = graph.run(21).stream(Mode::Custom | Mode::Values);
+/// let events = graph.run(21).stream(StreamMode::Custom | StreamMode::Values);
 /// let body = sse(events).map(Ok::<_, std::convert::Infallible>);
 /// // With axum: `([(CONTENT_TYPE, "text/event-stream")], Body::from_stream(body))`.
 ///

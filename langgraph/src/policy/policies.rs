@@ -5,12 +5,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cache::{CachePolicy, Cached, InMemoryCache, NodeCache};
-use super::guard::Guarded;
-use super::handler::{ErasedHandler, ErrorHandler, Handler};
+use super::cache::CachePolicy;
+use super::error_handler::{ErasedHandler, ErrorHandler, Handler};
 use super::middleware::Middleware;
-use super::policy::RetryPolicy;
-use super::{ConfiguredNode, Step};
+use super::retry::RetryPolicy;
 use crate::state::State;
 
 /// What is done around a node.
@@ -39,7 +37,7 @@ impl<S: State> Default for Policies<S> {
 }
 
 impl<S: State> Policies<S> {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.retry.is_empty()
             && self.timeout.is_none()
             && self.idle.is_none()
@@ -48,12 +46,12 @@ impl<S: State> Policies<S> {
             && self.middleware.is_empty()
     }
 
-    pub(super) fn set_handler<K: 'static>(&mut self, handler: impl ErrorHandler<S, K>) {
+    pub(crate) fn set_handler<K: 'static>(&mut self, handler: impl ErrorHandler<S, K>) {
         self.handler = Some(Arc::new(Handler(handler, PhantomData)));
     }
 
     /// A node's own options, and for the rest those of its graph.
-    fn inside(&self, graph: &Self) -> Self {
+    pub(crate) fn inside(&self, graph: &Self) -> Self {
         let retry = if self.retry.is_empty() {
             &graph.retry
         } else {
@@ -93,7 +91,7 @@ impl<S: State> fmt::Debug for Policies<S> {
 pub struct NodeDefaults<S: State>(pub(crate) Policies<S>);
 
 impl<S: State> NodeDefaults<S> {
-    /// Tries again when a node fails; as [`NodeExt::retry`](super::NodeExt::retry). A node opts out
+    /// Tries again when a node fails; as [`NodeExt::retry`](crate::graph::NodeExt::retry). A node opts out
     /// with `.retry(1)`.
     #[must_use]
     pub fn retry(mut self, policy: impl Into<RetryPolicy>) -> Self {
@@ -101,7 +99,7 @@ impl<S: State> NodeDefaults<S> {
         self
     }
 
-    /// Bounds each attempt; as [`NodeExt::timeout`](super::NodeExt::timeout). A node opts out with
+    /// Bounds each attempt; as [`NodeExt::timeout`](crate::graph::NodeExt::timeout). A node opts out with
     /// `.timeout(Duration::MAX)`.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
@@ -110,21 +108,21 @@ impl<S: State> NodeDefaults<S> {
     }
 
     /// Bounds the time without progress; as
-    /// [`NodeExt::idle_timeout`](super::NodeExt::idle_timeout).
+    /// [`NodeExt::idle_timeout`](crate::graph::NodeExt::idle_timeout).
     #[must_use]
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
         self.0.idle = Some(limit);
         self
     }
 
-    /// Uses answers again; as [`NodeExt::cache`](super::NodeExt::cache).
+    /// Uses answers again; as [`NodeExt::cache`](crate::graph::NodeExt::cache).
     #[must_use]
     pub fn cache(mut self, policy: CachePolicy<S>) -> Self {
         self.0.cache = Some(policy);
         self
     }
 
-    /// Answers for nodes that have failed; as [`NodeExt::on_error`](super::NodeExt::on_error).
+    /// Answers for nodes that have failed; as [`NodeExt::on_error`](crate::graph::NodeExt::on_error).
     #[must_use]
     pub fn on_error<K: 'static>(mut self, handler: impl ErrorHandler<S, K>) -> Self {
         self.0.set_handler(handler);
@@ -135,46 +133,5 @@ impl<S: State> NodeDefaults<S> {
 impl<S: State> fmt::Debug for NodeDefaults<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("NodeDefaults").field(&self.0).finish()
-    }
-}
-
-/// What a graph puts around its nodes, when it is compiled.
-pub(crate) struct Around<'a, S: State> {
-    pub(crate) defaults: &'a Policies<S>,
-    /// The cache that the graph was given.
-    pub(crate) cache: Option<Arc<dyn NodeCache>>,
-    pub(crate) graph: Arc<str>,
-}
-
-impl<S: State> Around<'_, S> {
-    /// The step to run: the node itself, or the node inside its policies.
-    pub(crate) fn step(&mut self, node: &ConfiguredNode<S>) -> Arc<dyn Step<S>> {
-        let step = Arc::clone(&node.step);
-        let mut policies = node.policies.inside(self.defaults);
-        if policies.is_empty() {
-            return step;
-        }
-        let cache = policies.cache.take().map(|policy| {
-            let own = || Arc::new(InMemoryCache::new());
-            let cache = self.cache.get_or_insert_with(|| own());
-            let graph = Arc::clone(&self.graph);
-            Cached::new(policy, Arc::clone(cache), graph, step.code())
-        });
-        Arc::new(Guarded::new(step, cache, policies))
-    }
-
-    /// How often a node is tried at most.
-    pub(crate) fn max_attempts(&self, node: &ConfiguredNode<S>) -> u32 {
-        let own = &node.policies.retry;
-        let retry = if own.is_empty() {
-            &self.defaults.retry
-        } else {
-            own
-        };
-        retry
-            .iter()
-            .map(|policy| policy.max_attempts)
-            .max()
-            .unwrap_or(1)
     }
 }

@@ -10,20 +10,19 @@ use tokio::task::coop::unconstrained;
 use tokio::time::sleep_until;
 
 use super::cache::Cached;
-use super::handler::{ErasedHandler, NodeFailure};
+use super::error_handler::{ErasedHandler, NodeFailure};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
-use super::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
-use super::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step};
-use crate::node::catch;
+use super::{NodeTimeout, RetryPolicy, TimeoutKind};
+use crate::node::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step, catch};
 use crate::runtime::runtime;
 use crate::state::State;
 
 /// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,
 /// the node.
-pub(super) struct Guarded<S: State> {
-    pub(super) step: Arc<dyn Step<S>>,
-    pub(super) cache: Option<Cached<S>>,
+pub(crate) struct Stack<S: State> {
+    pub(crate) step: Arc<dyn Step<S>>,
+    pub(crate) cache: Option<Cached<S>>,
     handler: Option<Arc<dyn ErasedHandler<S>>>,
     retry: Vec<RetryPolicy>,
     middleware: Vec<Arc<dyn Middleware<S>>>,
@@ -31,8 +30,8 @@ pub(super) struct Guarded<S: State> {
     idle: Option<Duration>,
 }
 
-impl<S: State> Guarded<S> {
-    pub(super) fn new(
+impl<S: State> Stack<S> {
+    pub(crate) fn new(
         step: Arc<dyn Step<S>>,
         cache: Option<Cached<S>>,
         policies: Policies<S>,
@@ -127,7 +126,7 @@ impl<S: State> Guarded<S> {
     }
 
     /// The node inside its time limits, for the middleware around it.
-    pub(super) fn start<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+    pub(crate) fn start<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.bounded(call))
     }
 
@@ -171,8 +170,8 @@ async fn idle_limited<T>(
     limit: Duration,
     cx: &Context,
 ) -> Result<T, NodeError> {
-    let pulse = cx.pulse();
-    let Some(due) = pulse.due(limit) else {
+    let heartbeat = cx.heartbeats();
+    let Some(due) = heartbeat.due(limit) else {
         // The limit lies beyond the clock's end.
         return run.await;
     };
@@ -186,7 +185,7 @@ async fn idle_limited<T>(
             .poll(task)
             .is_ready()
         {
-            match pulse.due(limit) {
+            match heartbeat.due(limit) {
                 Some(due) if alarm.deadline() < due => alarm.as_mut().reset(due),
                 _ => {
                     return Poll::Ready(Err(NodeTimeout {
@@ -202,7 +201,7 @@ async fn idle_limited<T>(
     .await
 }
 
-impl<S: State> Step<S> for Guarded<S> {
+impl<S: State> Step<S> for Stack<S> {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.run(call))
     }

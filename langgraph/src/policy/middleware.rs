@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::guard::Guarded;
-use super::{Call, Context, NodeRun};
+use super::stack::Stack;
+use crate::node::{Call, Context, NodeRun};
 use crate::state::State;
 
 /// Code around one node or around all nodes of a graph: logs, measurements, checks.
 ///
 /// It is given the call instead of the node, and runs it when, and if, it wants; it may change
 /// the answer or give one of its own. The one that was added first is outermost, and those of the
-/// graph are around those of the node ([`wrap`](super::NodeExt::wrap)).
+/// graph are around those of the node ([`wrap`](crate::graph::NodeExt::wrap)).
 ///
 /// It is around each attempt: a retry, an error handler and a cache are outside it, the node's time
 /// limits inside, so it sees a timeout as an error. A panic of the node is an error too. A subgraph
@@ -23,7 +23,8 @@ use crate::state::State;
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::node::{Middleware, NodeCall, NodeRun};
+/// use langgraph::node::NodeRun;
+/// use langgraph::policy::{Middleware, NodeCall};
 ///
 /// struct Print;
 ///
@@ -82,7 +83,8 @@ impl<F> fmt::Debug for FnMiddleware<F> {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::node::{NodeRun, middleware};
+/// use langgraph::node::NodeRun;
+/// use langgraph::policy::middleware;
 ///
 /// let mut graph = StateGraph::<i64>::new();
 /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
@@ -104,14 +106,14 @@ pub struct NodeCall<'a, S: State> {
     call: Call<'a, S>,
     /// The middleware that is still to come.
     rest: &'a [Arc<dyn Middleware<S>>],
-    node: &'a Guarded<S>,
+    node: &'a Stack<S>,
 }
 
 impl<'a, S: State> NodeCall<'a, S> {
     pub(super) fn new(
         call: Call<'a, S>,
         rest: &'a [Arc<dyn Middleware<S>>],
-        node: &'a Guarded<S>,
+        node: &'a Stack<S>,
     ) -> Self {
         Self { call, rest, node }
     }

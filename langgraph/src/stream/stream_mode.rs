@@ -6,7 +6,7 @@ use std::ops::{BitOr, BitOrAssign};
 /// A kind of events. Combine several with `|`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Mode {
+pub enum StreamMode {
     /// The whole state after every superstep that wrote something.
     Values = 1,
     /// What each node wrote, as it finishes.
@@ -21,41 +21,41 @@ pub enum Mode {
     Checkpoints = 32,
 }
 
-/// A set of [`Mode`]s.
+/// A set of [`StreamMode`]s.
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph::stream::{Mode, Modes};
+/// use langgraph::stream::{StreamMode, StreamModes};
 ///
-/// let modes = Mode::Updates | Mode::Messages;
-/// assert!(modes.contains(Mode::Updates) && !modes.contains(Mode::Values));
-/// assert!(Modes::DEBUG.contains(Mode::Tasks) && Modes::DEBUG.contains(Mode::Checkpoints));
+/// let modes = StreamMode::Updates | StreamMode::Messages;
+/// assert!(modes.contains(StreamMode::Updates) && !modes.contains(StreamMode::Values));
+/// assert!(StreamModes::DEBUG.contains(StreamMode::Tasks) && StreamModes::DEBUG.contains(StreamMode::Checkpoints));
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Modes(u8);
+pub struct StreamModes(u8);
 
-impl Modes {
+impl StreamModes {
     /// Nothing but errors and interrupts.
     pub const NONE: Self = Self(0);
     /// Everything.
     pub const ALL: Self = Self(63);
     /// Tasks and checkpoints: what Python calls `debug`.
-    pub const DEBUG: Self = Self(Mode::Tasks as u8 | Mode::Checkpoints as u8);
+    pub const DEBUG: Self = Self(StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
 
     /// True when `mode` is in the set.
-    pub const fn contains(self, mode: Mode) -> bool {
+    pub const fn contains(self, mode: StreamMode) -> bool {
         self.0 & mode as u8 != 0
     }
 }
 
-impl From<Mode> for Modes {
-    fn from(mode: Mode) -> Self {
+impl From<StreamMode> for StreamModes {
+    fn from(mode: StreamMode) -> Self {
         Self(mode as u8)
     }
 }
 
-impl<M: Into<Self>> BitOr<M> for Modes {
+impl<M: Into<Self>> BitOr<M> for StreamModes {
     type Output = Self;
 
     fn bitor(self, other: M) -> Self {
@@ -63,29 +63,29 @@ impl<M: Into<Self>> BitOr<M> for Modes {
     }
 }
 
-impl<M: Into<Modes>> BitOr<M> for Mode {
-    type Output = Modes;
+impl<M: Into<StreamModes>> BitOr<M> for StreamMode {
+    type Output = StreamModes;
 
-    fn bitor(self, other: M) -> Modes {
-        Modes::from(self) | other
+    fn bitor(self, other: M) -> StreamModes {
+        StreamModes::from(self) | other
     }
 }
 
-impl<M: Into<Self>> BitOrAssign<M> for Modes {
+impl<M: Into<Self>> BitOrAssign<M> for StreamModes {
     fn bitor_assign(&mut self, other: M) {
         *self = *self | other;
     }
 }
 
-impl fmt::Debug for Modes {
+impl fmt::Debug for StreamModes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
-            Mode::Values,
-            Mode::Updates,
-            Mode::Messages,
-            Mode::Custom,
-            Mode::Tasks,
-            Mode::Checkpoints,
+            StreamMode::Values,
+            StreamMode::Updates,
+            StreamMode::Messages,
+            StreamMode::Custom,
+            StreamMode::Tasks,
+            StreamMode::Checkpoints,
         ];
         f.debug_set()
             .entries(all.iter().filter(|mode| self.contains(**mode)))

@@ -2,7 +2,8 @@
 
 use tracing::{Instrument as _, debug, info_span, warn};
 
-use super::{Middleware, NodeCall, NodeRun};
+use super::{Middleware, NodeCall};
+use crate::node::NodeRun;
 use crate::state::State;
 
 /// A [`Middleware`] that puts each attempt at a node into a `tracing` span.
@@ -19,7 +20,7 @@ use crate::state::State;
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::node::TraceNodes;
+/// use langgraph::policy::TraceNodes;
 ///
 /// let mut graph = StateGraph::<i64>::new();
 /// graph
@@ -64,8 +65,10 @@ mod tests {
     use tracing::{Event, Metadata, Subscriber};
 
     use super::TraceNodes;
+    use crate::graph::NodeExt as _;
     use crate::graph::StateGraph;
-    use crate::node::{NodeError, NodeExt as _, RetryPolicy};
+    use crate::node::NodeError;
+    use crate::policy::RetryPolicy;
 
     /// Writes spans and events down as text.
     #[derive(Clone, Default)]

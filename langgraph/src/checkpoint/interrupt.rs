@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::checkpoint::FormatError;
+use crate::codec::FormatError;
 use langgraph_topology::NodeName;
 
 /// A question that waits for an answer.

@@ -8,9 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::format::{AnyValue, Encoded, FormatError, Formats};
-use super::wire::{OutputWire, WriteWire, WritesWire};
-use crate::state::State;
+use super::State;
+use crate::codec::{AnyValue, Encoded, FormatError, Formats, OutputWire, WriteWire, WritesWire};
 
 /// Turns an update that an older version of the state type has written into today's form.
 ///

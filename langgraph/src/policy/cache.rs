@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Call, NodeError, Output};
-use crate::checkpoint::{FormatError, given_back};
+use crate::codec::{FormatError, given_back};
+use crate::node::{Call, NodeError, Output};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
@@ -28,7 +28,7 @@ use langgraph_topology::NodeName;
 /// ```
 /// use std::time::Duration;
 /// use langgraph::prelude::*;
-/// use langgraph::node::CachePolicy;
+/// use langgraph::policy::CachePolicy;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -192,7 +192,7 @@ pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// ```
 /// use std::time::Duration;
-/// use langgraph::node::{CacheFuture, CacheKey, CachedOutput, NodeCache};
+/// use langgraph::policy::{CacheFuture, CacheKey, CachedOutput, NodeCache};
 ///
 /// struct Forgetful;
 ///
@@ -328,7 +328,7 @@ impl NodeCache for InMemoryCache {
 }
 
 /// A node's policy together with the cache of its graph.
-pub(super) struct Cached<S: State> {
+pub(crate) struct Cached<S: State> {
     policy: CachePolicy<S>,
     cache: Arc<dyn NodeCache>,
     graph: Arc<str>,
@@ -336,7 +336,7 @@ pub(super) struct Cached<S: State> {
 }
 
 impl<S: State> Cached<S> {
-    pub(super) fn new(
+    pub(crate) fn new(
         policy: CachePolicy<S>,
         cache: Arc<dyn NodeCache>,
         graph: Arc<str>,
@@ -354,7 +354,7 @@ impl<S: State> Cached<S> {
         }
     }
 
-    pub(super) fn key(&self, call: &Call<'_, S>) -> Result<CacheKey, NodeError> {
+    pub(crate) fn key(&self, call: &Call<'_, S>) -> Result<CacheKey, NodeError> {
         let unfit = |what: &str, error: &FormatError| {
             NodeError::msg(format!(
                 "the {what} cannot be a cache key, because it cannot be written as JSON: {error}; \
@@ -379,12 +379,12 @@ impl<S: State> Cached<S> {
         })
     }
 
-    pub(super) async fn get(&self, key: &CacheKey) -> Option<Output<S>> {
+    pub(crate) async fn get(&self, key: &CacheKey) -> Option<Output<S>> {
         let kept = self.cache.get(key).await?;
         kept.output().cloned()
     }
 
-    pub(super) async fn put(&self, key: CacheKey, output: &Output<S>) {
+    pub(crate) async fn put(&self, key: CacheKey, output: &Output<S>) {
         let kept = CachedOutput::new(output.clone());
         self.cache.put(key, kept, self.policy.ttl).await;
     }

@@ -10,14 +10,7 @@ use langgraph_strict_serde::Refusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-mod any;
-mod json;
-#[cfg(test)]
-mod tests;
-
-pub(crate) use any::AnyValue;
-pub use json::Json;
-pub(crate) use json::given_back;
+use super::Json;
 
 /// Reads a value out of a deserializer, whatever the format.
 pub type ReadValue<'a> =
@@ -114,7 +107,7 @@ impl FormatError {
 
     /// The error with the place in the update, of which the writer of a state knows, in place of
     /// that in the record.
-    pub(super) fn in_update(mut self) -> Self {
+    pub(crate) fn in_update(mut self) -> Self {
         if let Some(path) = self.path.as_deref().and_then(of_update) {
             self.path = Some(path.to_owned());
         }
@@ -282,13 +275,13 @@ impl Formats {
 
     /// The text of a value that is JSON as [`Json`] writes it: whoever knows the type reads it
     /// without a detour through a format of any kind.
-    pub(super) fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
+    pub(crate) fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
         let json = self.find(&encoded.format)?.json;
         json.then(|| std::str::from_utf8(&encoded.bytes).ok())?
     }
 
     /// The same with what is made of it, whose errors are the format's: it may keep them secret.
-    pub(super) fn decode_then<T: DeserializeOwned, U>(
+    pub(crate) fn decode_then<T: DeserializeOwned, U>(
         &self,
         encoded: &Encoded,
         then: impl Fn(T) -> Result<U, FormatError>,

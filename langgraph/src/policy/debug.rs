@@ -4,7 +4,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Context, Middleware, Node, NodeCall, NodeRun, Output};
+use super::{Middleware, NodeCall};
+use crate::node::{Context, Node, NodeRun, Output};
 use crate::state::State;
 
 /// Where the lines go. A writer that fails is no reason for a run to fail.
@@ -27,7 +28,7 @@ impl Log {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::node::DebugNode;
+/// use langgraph::policy::DebugNode;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -91,7 +92,7 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::node::StateLog;
+/// use langgraph::policy::StateLog;
 ///
 /// let mut graph = StateGraph::<i64>::new();
 /// graph

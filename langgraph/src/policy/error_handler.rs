@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Context, IntoOutput, NodeError, NodeRun};
+use crate::node::{Context, IntoOutput, NodeError, NodeRun};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
@@ -47,7 +47,7 @@ impl NodeFailure {
     ///
     /// ```
     /// use langgraph::prelude::*;
-    /// use langgraph::node::{NodeFailure, NodeTimeout};
+    /// use langgraph::policy::{NodeFailure, NodeTimeout};
     ///
     /// async fn fall_back(state: &i64, failure: &NodeFailure) -> Result<i64, NodeError> {
     ///     if failure.error.is::<NodeTimeout>() {
@@ -75,7 +75,7 @@ impl NodeFailure {
 #[error("the failure of `{0}` is not handled")]
 struct Unhandled(NodeName);
 
-/// What [`on_error`](super::NodeExt::on_error) takes: a function of the state that the node was
+/// What [`on_error`](crate::graph::NodeExt::on_error) takes: a function of the state that the node was
 /// given, the [`NodeFailure`] and an optional [`Context`], async or not, that answers as a node
 /// does. `K` only keeps the forms apart and is always inferred.
 #[diagnostic::on_unimplemented(

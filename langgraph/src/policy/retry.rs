@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::NodeError;
+use super::NodeTimeout;
+use crate::node::NodeError;
 
 /// When a failed node is tried again, and after how long.
 ///
@@ -16,7 +17,7 @@ use super::NodeError;
 ///
 /// ```
 /// use std::time::Duration;
-/// use langgraph::node::RetryPolicy;
+/// use langgraph::policy::RetryPolicy;
 ///
 /// let policy = RetryPolicy::attempts(5)
 ///     .initial_interval(Duration::from_millis(20))
@@ -119,7 +120,8 @@ impl RetryPolicy {
     /// # Examples
     ///
     /// ```
-    /// use langgraph::node::{NodeError, RetryPolicy, is_transient};
+    /// use langgraph::node::NodeError;
+    /// use langgraph::policy::{RetryPolicy, is_transient};
     ///
     /// #[derive(Debug, thiserror::Error)]
     /// #[error("status {0}")]
@@ -152,7 +154,7 @@ impl RetryPolicy {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use langgraph::node::RetryPolicy;
+    /// use langgraph::policy::RetryPolicy;
     ///
     /// #[derive(Debug, thiserror::Error)]
     /// #[error("rate limited")]
@@ -217,7 +219,8 @@ impl fmt::Debug for RetryPolicy {
 ///
 /// ```
 /// use std::io::{Error, ErrorKind};
-/// use langgraph::node::{NodeError, is_transient};
+/// use langgraph::node::NodeError;
+/// use langgraph::policy::is_transient;
 ///
 /// assert!(is_transient(&NodeError::from(Error::from(ErrorKind::ConnectionReset))));
 /// assert!(!is_transient(&NodeError::from(Error::from(ErrorKind::NotFound))));
@@ -243,36 +246,4 @@ pub fn is_transient(error: &NodeError) -> bool {
                     | Kind::NetworkDown
             )
         })
-}
-
-/// A node took longer than it may.
-///
-/// It is retried like any other error, unless a predicate of the policy says otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("exceeded its {kind} timeout of {limit:?}")]
-#[non_exhaustive]
-pub struct NodeTimeout {
-    /// Which limit was exceeded.
-    pub kind: TimeoutKind,
-    /// That limit.
-    pub limit: Duration,
-}
-
-/// Which time limit of a node was exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TimeoutKind {
-    /// The limit of one attempt.
-    Run,
-    /// The limit of the time without progress.
-    Idle,
-}
-
-impl fmt::Display for TimeoutKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Run => "run",
-            Self::Idle => "idle",
-        })
-    }
 }

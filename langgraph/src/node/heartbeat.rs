@@ -9,16 +9,16 @@ use tokio::time::Instant;
 /// When a task last showed progress.
 ///
 /// There is one only for tasks with such a limit, and for those of the graphs inside them.
-pub(crate) struct Pulse {
+pub(crate) struct Heartbeat {
     start: Instant,
     /// Nanoseconds after `start`.
     last: AtomicU64,
     /// The task around the graph: what lives inside it keeps it alive as well.
-    outer: Option<Arc<Pulse>>,
+    outer: Option<Arc<Heartbeat>>,
 }
 
-impl Pulse {
-    pub(super) fn new(outer: Option<Arc<Pulse>>) -> Self {
+impl Heartbeat {
+    pub(crate) fn new(outer: Option<Arc<Heartbeat>>) -> Self {
         Self {
             start: Instant::now(),
             last: AtomicU64::new(0),
@@ -36,7 +36,7 @@ impl Pulse {
     }
 
     /// When the limit is exceeded unless there is progress; `None` for never.
-    pub(super) fn due(&self, limit: Duration) -> Option<Instant> {
+    pub(crate) fn due(&self, limit: Duration) -> Option<Instant> {
         let last = Duration::from_nanos(self.last.load(Ordering::Relaxed));
         self.start.checked_add(last)?.checked_add(limit)
     }

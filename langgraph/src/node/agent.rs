@@ -1,0 +1,76 @@
+//! Agents: nodes with a name that take and return the whole state.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use crate::error::AgentError;
+use crate::state::State;
+
+/// Something with a name that takes a state and returns the whole state.
+///
+/// An agent works alone and as a node of any graph over its state.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// struct Doubler;
+///
+/// impl Agent for Doubler {
+///     type State = i64;
+///
+///     fn name(&self) -> &str {
+///         "doubler"
+///     }
+///
+///     async fn run(&self, state: i64) -> Result<i64, AgentError> {
+///         Ok(state * 2)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("doubler", Doubler).add_sequence(&["doubler"]);
+/// assert_eq!(graph.compile()?.invoke(21).await?, Doubler.run(21).await?);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Agent: Send + Sync + 'static {
+    /// What the agent works on.
+    type State: State;
+
+    /// The agent's name.
+    fn name(&self) -> &str;
+
+    /// Runs the agent.
+    fn run(
+        &self,
+        state: Self::State,
+    ) -> impl Future<Output = Result<Self::State, AgentError>> + Send;
+}
+
+impl<T: Agent> Agent for Box<T> {
+    type State = T::State;
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
+        (**self).run(state).await
+    }
+}
+
+impl<T: Agent> Agent for Arc<T> {
+    type State = T::State;
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
+        (**self).run(state).await
+    }
+}

@@ -1,0 +1,28 @@
+//! Policies: what is done around a node, and how policies stack.
+//!
+//! From the outside in, a node stands inside its cache, its error handler, its retries, its
+//! middleware and its time limits. A node without policies runs as it is.
+
+mod cache;
+mod debug;
+mod error_handler;
+mod middleware;
+mod policies;
+mod retry;
+mod stack;
+mod timeout;
+#[cfg(feature = "tracing")]
+mod trace;
+
+pub(crate) use cache::Cached;
+pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
+pub use debug::{DebugNode, StateLog};
+pub use error_handler::{ErrorHandler, NodeFailure};
+pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
+pub use policies::NodeDefaults;
+pub(crate) use policies::Policies;
+pub use retry::{RetryPolicy, is_transient};
+pub(crate) use stack::Stack;
+pub use timeout::{NodeTimeout, TimeoutKind};
+#[cfg(feature = "tracing")]
+pub use trace::TraceNodes;
