@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-/// What the arguments of a `#[tool]` function derive.
+/// What the generated struct of a `#[tool]` function's arguments derives.
 pub use {schemars, serde};
 
-/// What a model can give a tool.
+/// A type that a model can pass to a tool.
 #[diagnostic::on_unimplemented(
     message = "a model cannot give a tool a `{Self}`",
     label = "not an argument of a tool",
@@ -17,5 +17,5 @@ pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
 
-/// Checks that a model can give a `T`.
+/// Checks at compile time that a model can pass a `T`.
 pub fn argument<T: ToolArgument>() {}

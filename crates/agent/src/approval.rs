@@ -10,9 +10,10 @@ use super::Tools;
 use langgraph::message::{Content, ContentPart, Message, ToolCall, ToolResult};
 use langgraph::node::{Context, Interrupt, Interrupted, NodeError};
 
-/// Which tool calls a person decides on, and how; see [`ToolNode::approve`](super::ToolNode::approve).
+/// Selects the tool calls that need a person's approval, and the decisions that the person may
+/// take. See [`ToolNode::approve`](super::ToolNode::approve).
 ///
-/// The name of a tool is one: `"delete_file".into()`, and so is a list of names.
+/// The name of a tool converts into an approval: `"delete_file".into()`. So does a list of names.
 ///
 /// # Examples
 ///
@@ -27,7 +28,7 @@ use langgraph::node::{Context, Interrupt, Interrupted, NodeError};
 /// ```
 #[derive(Clone)]
 pub struct Approval {
-    /// The tools it names, if it does.
+    /// The names of the tools, if the approval is limited to some.
     names: Option<Vec<String>>,
     when: Option<Arc<When>>,
     allowed: Vec<DecisionKind>,
@@ -47,29 +48,29 @@ impl Approval {
         }
     }
 
-    /// For the calls of these tools.
+    /// Approves calls of these tools.
     pub fn of<N: Into<String>>(tools: impl IntoIterator<Item = N>) -> Self {
         Self::new(Some(tools.into_iter().map(Into::into).collect()), None)
     }
 
-    /// For the calls that `needed` says need it: by their tools and by their arguments.
+    /// Approves calls for which `needed` returns true, by their tools and arguments.
     pub fn when(needed: impl Fn(&ToolCall) -> bool + Send + Sync + 'static) -> Self {
         Self::new(None, Some(Arc::new(needed)))
     }
 
-    /// For all calls.
+    /// Approves all calls.
     pub fn all() -> Self {
         Self::new(None, None)
     }
 
-    /// Which decisions there are; all of them unless set.
+    /// Limits the decisions that a person may take. The default is all of them.
     #[must_use]
     pub fn allow(mut self, kinds: impl IntoIterator<Item = DecisionKind>) -> Self {
         self.allowed = kinds.into_iter().collect();
         self
     }
 
-    /// What the person is told about a call.
+    /// Sets how a call is described to the person.
     #[must_use]
     pub fn describe(
         mut self,
@@ -131,7 +132,7 @@ impl fmt::Debug for Approval {
     }
 }
 
-/// What a person may decide about a tool call.
+/// A kind of decision about a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -159,7 +160,7 @@ impl DecisionKind {
     }
 }
 
-/// The question before a tool call: the payload of its [`Interrupt`], whose key is the call's id.
+/// The interrupt before a tool call: the payload of its [`Interrupt`], whose key is the call's id.
 ///
 /// # Wire form
 ///
@@ -169,19 +170,19 @@ impl DecisionKind {
 #[serde(tag = "type", rename = "tool_approval")]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The call, as the model asked for it.
+    /// The call, as the model requested it.
     pub call: ToolCall,
-    /// What it is about, in words.
+    /// A description of the call, for the person.
     pub description: String,
-    /// What may be decided.
+    /// The decisions that the person may take.
     pub allowed: Vec<DecisionKind>,
-    /// The JSON schema of the tool's arguments, for a form in which they are edited.
+    /// The JSON schema of the tool's arguments, for a form that edits them.
     #[serde(default)]
     pub parameters: Value,
 }
 
 impl ApprovalRequest {
-    /// The request that a question is, if it is one.
+    /// Reads the request from an interrupt, if the interrupt is an approval.
     pub fn of(interrupt: &Interrupt) -> Option<Self> {
         if interrupt.payload.get("type")? != "tool_approval" {
             return None;
@@ -190,13 +191,14 @@ impl ApprovalRequest {
     }
 }
 
-/// What a person has decided about a tool call: the answer to an [`ApprovalRequest`].
+/// A person's decision about a tool call: the answer to an [`ApprovalRequest`].
 ///
 /// # Wire form
 ///
 /// `{"type": "approve"}`, `{"type": "edit", "arguments": {..}}`,
-/// `{"type": "reject", "message": ".."}` (without `message` too), `{"type": "answer", "content":
-/// ".."}`. LangGraph's older words `accept`, `ignore`, `response` and `args` are understood.
+/// `{"type": "reject", "message": ".."}` (`message` is optional),
+/// `{"type": "answer", "content": ".."}`. LangGraph's older words `accept`, `ignore`, `response`
+/// and `args` are accepted too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -204,20 +206,20 @@ pub enum ToolDecision {
     /// The tool runs.
     #[serde(alias = "accept")]
     Approve,
-    /// The tool runs with these arguments. The model is told so with the tool's answer.
+    /// The tool runs with these arguments. The tool's answer tells the model about the change.
     Edit {
-        /// All of them: nothing is left of those of the model.
+        /// The complete arguments: they replace those of the model.
         #[serde(alias = "args")]
         arguments: Map<String, Value>,
     },
     /// The tool does not run, and the model is told so.
     #[serde(alias = "ignore")]
     Reject {
-        /// Why, for the model.
+        /// The reason, for the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// The tool does not run; this is taken for its answer.
+    /// The tool does not run; `content` becomes its answer.
     #[serde(alias = "response", alias = "respond")]
     Answer {
         /// The answer.
@@ -227,7 +229,7 @@ pub enum ToolDecision {
 }
 
 impl ToolDecision {
-    /// The tool runs with these arguments: the fields of a JSON object.
+    /// Runs the tool with these arguments: the fields of a JSON object.
     pub fn edit<K: Into<String>, V: Into<Value>>(
         arguments: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
@@ -237,21 +239,21 @@ impl ToolDecision {
         }
     }
 
-    /// The tool does not run, and the model is told why.
+    /// Rejects the call and tells the model why.
     pub fn reject(message: impl Into<String>) -> Self {
         Self::Reject {
             message: Some(message.into()),
         }
     }
 
-    /// The tool does not run; `content` is taken for its answer.
+    /// Answers the call with `content`; the tool does not run.
     pub fn answer(content: impl Into<Content>) -> Self {
         Self::Answer {
             content: content.into(),
         }
     }
 
-    /// Which decision it is.
+    /// Returns the kind of the decision.
     pub fn kind(&self) -> DecisionKind {
         match self {
             Self::Approve => DecisionKind::Approve,
@@ -262,9 +264,9 @@ impl ToolDecision {
     }
 }
 
-/// What becomes of a call once everybody has been asked.
+/// The result of the decision about one call.
 pub(super) enum Decided {
-    /// The tool runs, with the model's arguments or with others.
+    /// The tool runs, with the model's arguments or with edited ones.
     Run { call: ToolCall, edited: bool },
     /// The tool does not run.
     Answered(ToolResult),
@@ -279,7 +281,7 @@ impl Decided {
     }
 }
 
-/// All approvals of a tool node. The first that fits a call counts.
+/// All approvals of a tool node. The first that matches a call applies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Approvals(Vec<Approval>);
 
@@ -288,7 +290,7 @@ impl Approvals {
         self.0.push(approval);
     }
 
-    /// A tool that is misspelt here would run without anybody's consent.
+    /// Refuses a misspelt tool name: the tool that was meant would run without approval.
     pub(super) fn check(&self, tools: &Tools) -> Result<(), NodeError> {
         let mut names = self.0.iter().flat_map(|approval| &approval.names).flatten();
         match names.find(|name| tools.get(name).is_none()) {
@@ -303,7 +305,7 @@ impl Approvals {
         }
     }
 
-    /// Asks about `call` under `key`, if somebody has to be asked.
+    /// Asks for approval of `call` under `key`, if an approval matches.
     pub(super) fn decide(
         &self,
         call: &ToolCall,
@@ -311,7 +313,7 @@ impl Approvals {
         tools: &Tools,
         cx: &Context,
     ) -> Result<Decided, Interrupted> {
-        // A call that cannot run needs nobody's consent.
+        // A call that cannot run needs no approval.
         let runs = tools.get(&call.name).is_some() && call.invalid_arguments().is_none();
         let Some(approval) = self.0.iter().find(|approval| runs && approval.fits(call)) else {
             return Ok(Decided::as_asked(call));
@@ -354,7 +356,7 @@ impl Approvals {
     }
 }
 
-/// The key under which a call is asked about: its id, or its tool where the model gave none.
+/// The key of a call's interrupt: its id, or the tool's name if the model gave no id.
 pub(super) fn key(call: &ToolCall) -> &str {
     if call.id.is_empty() {
         &call.name
@@ -363,7 +365,7 @@ pub(super) fn key(call: &ToolCall) -> &str {
     }
 }
 
-/// Tells the model, with the tool's answer, that its arguments were changed.
+/// Adds a note to the tool's answer that its arguments were changed.
 pub(super) fn note_edit(call: &ToolCall, message: Message) -> Message {
     let Some(result) = message.tool_result() else {
         return message;

@@ -1,4 +1,4 @@
-//! Several futures in one task, each of which may panic.
+//! Runs several futures in one task, and catches their panics.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -6,10 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Awaits all of `futures` and gives what each came to, in order: its output, or what it panicked
-/// with.
+/// Awaits all of `futures` and returns, in order, the output or the panic of each.
 ///
-/// They share one task, so a future that computes without awaiting holds up the others.
+/// They share one task, so a future that computes without awaiting delays the others.
 pub(super) async fn join_all<F: Future + Unpin>(
     futures: impl IntoIterator<Item = F>,
 ) -> Vec<Result<F::Output, String>> {

@@ -1,8 +1,8 @@
-//! Chat models, tools, and the agents that are made of them.
+//! Chat models, tools, and ready-made agents.
 //!
-//! A [`ChatModel`] answers a chat, a [`Tool`] is what it can ask to be called, and a [`ToolNode`]
-//! calls what it asked for. They are parts for the graphs of [`langgraph`]; [`react_agent`] is such
-//! a graph, ready-made.
+//! A [`ChatModel`] answers a chat. A [`Tool`] is what the model can call. A [`ToolNode`] runs the
+//! calls that the model requests. All of them are parts for the graphs of [`langgraph`];
+//! [`react_agent`] is a ready-made graph of these parts.
 //!
 //! ```
 //! use langgraph::message::ToolCall;
@@ -91,7 +91,7 @@ pub use tool::{
 pub use tool_agent::{ToolAgent, ToolAgentState, ToolAgentStateUpdate};
 pub use tool_node::{ToolNode, ToolNodeOn};
 
-/// What most programs with agents need beside `langgraph::prelude::*`.
+/// What most programs with agents import beside `langgraph::prelude::*`.
 ///
 /// ```
 /// use langgraph::prelude::*;

@@ -19,13 +19,13 @@ use langgraph::message::Message;
 /// ```
 #[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessagesState {
-    /// The chat so far; updates are merged by [`add_messages`](langgraph::message::add_messages).
+    /// The chat so far; [`add_messages`](langgraph::message::add_messages) merges updates.
     #[reducer(add_messages)]
     pub messages: Vec<Message>,
 }
 
 impl MessagesStateUpdate {
-    /// The update that adds what a user says.
+    /// Returns an update that adds a user message.
     ///
     /// # Examples
     ///

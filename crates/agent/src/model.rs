@@ -24,13 +24,13 @@ pub use bound::BoundModel;
 pub use error::{ModelError, ModelErrorKind};
 pub use request::{ChatRequest, ChatResponse, ResponseFormat, ToolChoice};
 
-/// One answer of a model, piece by piece.
+/// The answer of a model as a stream of pieces.
 pub type ModelStream<'a> =
     Pin<Box<dyn Stream<Item = Result<MessageChunk, ModelError>> + Send + 'a>>;
 
 /// A model that answers a chat.
 ///
-/// A node gets one from the run, so that a test runs the same graph on a
+/// A node takes the model from the run's resources. So a test runs the same graph on a
 /// [`ScriptedModel`](super::ScriptedModel):
 ///
 /// ```
@@ -58,12 +58,13 @@ pub type ModelStream<'a> =
 /// # }
 /// ```
 ///
-/// What callers use are the methods of [`ChatModelExt`], which is in the prelude. They stream the
-/// answer into the run's events when somebody reads those.
+/// Callers use the methods of [`ChatModelExt`], which is in the prelude. They stream the answer
+/// into the run's events if somebody subscribes to those.
 ///
 /// # Implementing a model
 ///
-/// [`generate`](Self::generate) is enough; [`stream`](Self::stream) for a model that can.
+/// [`generate`](Self::generate) is enough. A model that can stream also implements
+/// [`stream`](Self::stream).
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -93,9 +94,9 @@ pub trait ChatModel: Send + Sync {
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError>;
 
     /// Answers `request` piece by piece. The last piece says why the message ends
-    /// ([`MessageChunk::finish_reason`]); a stream that ends without has been cut off.
+    /// ([`MessageChunk::finish_reason`]); a stream that ends without a reason was cut off.
     ///
-    /// Unless a model does better, this is the whole answer in one piece.
+    /// The default is the whole answer as one piece.
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         Box::pin(stream::Whole::new(self.generate(request)))
     }
@@ -118,16 +119,18 @@ macro_rules! pointers {
 
 pointers!(&M Arc<M> Box<M>);
 
-/// How nodes call a [`ChatModel`]; every model has these methods, `dyn ChatModel` too.
+/// The methods by which nodes call a [`ChatModel`]. Every model has them, including
+/// `dyn ChatModel`.
 pub trait ChatModelExt: ChatModel {
-    /// The model's answer to `messages`.
+    /// Returns the model's answer to `messages`.
     ///
-    /// When somebody reads the run's messages ([`StreamMode::Messages`](langgraph::stream::StreamMode::Messages)),
-    /// the answer is streamed there as it comes, under the id that the returned message has.
+    /// If somebody subscribes to the run's messages
+    /// ([`StreamMode::Messages`](langgraph::stream::StreamMode::Messages)), the answer also streams there as it
+    /// arrives, under the id of the returned message.
     ///
     /// # Errors
     ///
-    /// [`ModelError`]; an answer that was cut off is [`ModelErrorKind::Incomplete`].
+    /// [`ModelError`]. If the answer was cut off, its kind is [`ModelErrorKind::Incomplete`].
     ///
     /// # Cancel safety
     ///
@@ -143,7 +146,7 @@ pub trait ChatModelExt: ChatModel {
         }
     }
 
-    /// The model's answer to `request`, with what it cost and why it ended; as
+    /// Returns the model's answer to `request`, with its usage and finish reason; otherwise as
     /// [`invoke`](Self::invoke).
     ///
     /// # Errors
@@ -157,12 +160,12 @@ pub trait ChatModelExt: ChatModel {
         call::respond(self, request, Some(cx))
     }
 
-    /// The model's answer as a `T`: the model is shown the JSON schema of `T`, and what it answers
-    /// is read as one.
+    /// Returns the model's answer as a `T`. The model receives the JSON schema of `T`, and its
+    /// answer is parsed as a `T`.
     ///
     /// # Errors
     ///
-    /// As [`invoke`](Self::invoke); [`ModelErrorKind::InvalidOutput`] when the answer is no `T`.
+    /// As [`invoke`](Self::invoke); [`ModelErrorKind::InvalidOutput`] if the answer is not a `T`.
     ///
     /// # Examples
     ///
@@ -199,7 +202,7 @@ pub trait ChatModelExt: ChatModel {
         }
     }
 
-    /// The same model, which is offered these tools in every request that names none.
+    /// Returns the model with these tools, offered in every request that names none.
     ///
     /// # Examples
     ///

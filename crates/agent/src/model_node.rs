@@ -1,4 +1,4 @@
-//! The node that asks a model.
+//! The node that calls a model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use langgraph::message::Message;
 use langgraph::node::{Context, MissingResource, Node, NodeError, NodeRun};
 use langgraph::state::HasMessages;
 
-/// The node that asks a model for the next message of the chat.
+/// A node that asks a model for the next message of the chat.
 ///
 /// # Examples
 ///
-/// A model that may ask for tools, and the tools:
+/// A model that may request tools, and the tools:
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -35,7 +35,7 @@ use langgraph::state::HasMessages;
 /// ```
 #[derive(Clone)]
 pub struct ModelNode {
-    /// None: the run's resource.
+    /// `None`: the model comes from the run's resources.
     model: Option<Arc<dyn ChatModel>>,
     prompt: Option<String>,
     tools: Vec<ToolDefinition>,
@@ -44,11 +44,11 @@ pub struct ModelNode {
     steps_after_calls: usize,
 }
 
-/// What a model says instead of asking for tools when the run has no steps left for them.
+/// The model's message if it requests tools when the run has no steps left for them.
 const NO_STEPS_LEFT: &str = "Sorry, need more steps to process this request.";
 
 impl ModelNode {
-    /// Asks `model`.
+    /// Creates a node that calls `model`.
     pub fn new(model: impl ChatModel + 'static) -> Self {
         Self {
             model: Some(Arc::new(model)),
@@ -56,7 +56,8 @@ impl ModelNode {
         }
     }
 
-    /// Asks the model that the graph or the run was given: `.resource::<dyn ChatModel>(model)`.
+    /// Creates a node that calls the model of the graph or the run:
+    /// `.resource::<dyn ChatModel>(model)`.
     pub fn of_the_run() -> Self {
         Self {
             model: None,
@@ -67,14 +68,14 @@ impl ModelNode {
         }
     }
 
-    /// Puts instructions before the chat, in the request only: the state never holds them.
+    /// Puts instructions before the chat. Only the request holds them, never the state.
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.prompt = Some(prompt.into());
         self
     }
 
-    /// Offers the model these tools. No tools are sent when there are none.
+    /// Offers the model these tools. An empty list sends none.
     #[must_use]
     pub fn tools<K>(mut self, tools: impl IntoTools<K>) -> Self {
         self.tools = tools.into_tools().definitions();
@@ -91,8 +92,8 @@ impl ModelNode {
         self
     }
 
-    /// Gives up with a message of its own when the model asks for tools and the run may take fewer
-    /// than `steps` supersteps more: 2 for a loop of model and tools.
+    /// Answers with an apology if the model requests tools and the run has fewer than `steps`
+    /// supersteps left. A loop of model and tools needs 2.
     #[must_use]
     pub fn steps_after_calls(mut self, steps: usize) -> Self {
         self.steps_after_calls = steps;
@@ -117,7 +118,7 @@ impl ModelNode {
         }
     }
 
-    /// The model's answer to `messages`.
+    /// Returns the model's answer to `messages`.
     pub(super) async fn ask(
         &self,
         messages: &[Message],
@@ -135,7 +136,7 @@ impl ModelNode {
         Ok(reply)
     }
 
-    /// The same outside of a graph.
+    /// Returns the model's answer outside of a graph.
     pub(super) async fn ask_alone(&self, messages: &[Message]) -> Result<Message, ModelError> {
         let model = self.model.as_deref().ok_or_else(ModelError::no_model)?;
         let reply = respond(model, self.request(messages), None).await?;
@@ -164,22 +165,22 @@ impl fmt::Debug for ModelNode {
     }
 }
 
-/// The chat holds tool calls without an answer; model providers refuse such a chat.
+/// The error if the chat holds unanswered tool calls, which model providers refuse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the chat asks for tools that nobody answered: {}; add a tool message for each call, or remove the message that asks",
     .calls.iter().map(|(name, id)| format!("`{name}` (call `{id}`)")).collect::<Vec<_>>().join(", ")
 )]
 pub struct UnansweredCalls {
-    /// Tool and call id of each.
+    /// The tool and the call id of each.
     calls: Vec<(String, String)>,
 }
 
-/// Checks that every tool call in the chat is answered by a later message.
+/// Checks that a later message answers every tool call in the chat.
 ///
 /// # Errors
 ///
-/// [`UnansweredCalls`], which names them.
+/// [`UnansweredCalls`], which names the calls.
 pub fn check_answered(messages: &[Message]) -> Result<(), UnansweredCalls> {
     let mut calls = Vec::new();
     for message in messages {

@@ -1,10 +1,10 @@
-//! What an agent is about to do.
+//! The next action of an agent.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent is about to do, as its state says it.
+/// The next action of an agent, as its state holds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -13,18 +13,18 @@ pub enum NextAction {
     #[default]
     #[serde(rename = "")]
     Undecided,
-    /// The tools that the model asked for run.
+    /// The requested tools run.
     Tool,
-    /// The model is asked again.
+    /// The model is called again.
     Agent,
     /// The agent has answered.
     End,
-    /// The agent has stopped because it may not ask its model more often.
+    /// The agent has stopped because it has reached its limit of model calls.
     MaxIterations,
 }
 
 impl NextAction {
-    /// Its name; nothing is decided by the empty one.
+    /// Returns the name of the action; the name of `None` is empty.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Undecided => "",

@@ -1,11 +1,11 @@
-//! The calls that wait for their tools, and the way to them.
+//! The unanswered tool calls of a chat, and the router to the tools.
 
 use langgraph::graph::END;
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{IntoTargets, Target};
 use langgraph::state::{HasMessages, State};
 
-/// The calls of the last assistant message that have no answer yet.
+/// Returns the calls of the last assistant message that have no answer yet.
 pub(super) fn pending(messages: &[Message]) -> Result<Vec<ToolCall>, NoToolCalls> {
     let Some(last) = messages.iter().rposition(Message::is_assistant) else {
         return Err(if messages.is_empty() {
@@ -27,32 +27,32 @@ pub(super) fn pending(messages: &[Message]) -> Result<Vec<ToolCall>, NoToolCalls
         .collect())
 }
 
-/// There is no message in which a model could have asked for tools.
+/// The error if the chat has no message that could request tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoToolCalls {
     /// The history is empty.
     #[error("no message found; a model is asked before its tools are called")]
     NoMessages,
-    /// No model has spoken yet.
+    /// There is no assistant message yet.
     #[error("no assistant message found; a model is asked before its tools are called")]
     NoAssistant,
 }
 
-/// The tool calls of the last assistant message that have no answer yet: what a map over them
-/// starts from.
+/// Returns the calls of the last assistant message that have no answer yet. Use it as the items of
+/// a map.
 pub fn pending_tool_calls<S: HasMessages>(state: &S) -> Vec<ToolCall> {
     pending(state.messages()).unwrap_or_default()
 }
 
-/// Where to go after a model has answered: to its tools, or nowhere.
+/// The route after a model's answer: to its tools, or to the end.
 ///
 /// As a target it is the node `tools`, or [`END`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolRoute {
-    /// The model asked for tools.
+    /// The model requested tools.
     Tools,
-    /// It did not.
+    /// The model requested no tools.
     End,
 }
 
@@ -69,7 +69,7 @@ impl<S: State> IntoTargets<S> for ToolRoute {
 ///
 /// # Errors
 ///
-/// [`NoToolCalls::NoMessages`] when there is no message at all.
+/// [`NoToolCalls::NoMessages`] if there is no message at all.
 pub fn tools_condition<S: HasMessages>(state: &S) -> Result<ToolRoute, NoToolCalls> {
     match state.messages().last() {
         None => Err(NoToolCalls::NoMessages),

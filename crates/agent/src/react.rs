@@ -1,4 +1,4 @@
-//! The agent that thinks and acts in turns.
+//! The ReAct agent: a loop of a model and its tools.
 
 use std::fmt;
 
@@ -13,11 +13,12 @@ use langgraph::node::{Send, Target};
 use langgraph::policy::RetryPolicy;
 use langgraph::state::HasMessages;
 
-/// An agent that asks `model`, runs the tools it asks for, and asks again, until it answers.
+/// Creates an agent that calls `model`, runs the tools it requests, and repeats until the model
+/// answers.
 ///
-/// As LangGraph's `create_react_agent`: two nodes, `agent` and `tools`, where each tool call is a
-/// task of its own. When the model asks for tools and the run has no steps left for them, the agent
-/// says so instead of failing.
+/// The graph is that of LangGraph's `create_react_agent`: two nodes, `agent` and `tools`, where
+/// each tool call is a task of its own. If the model requests tools and the run has no steps left
+/// for them, the agent says so instead of failing.
 ///
 /// # Examples
 ///
@@ -63,7 +64,7 @@ pub fn react_agent<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>)
     }
 }
 
-/// An agent of [`react_agent`] before it is compiled.
+/// A [`react_agent`] before it is compiled.
 #[derive(Clone)]
 #[must_use = "an agent is compiled before it runs"]
 pub struct ReactAgent {
@@ -80,7 +81,7 @@ impl ReactAgent {
         self
     }
 
-    /// Puts instructions before the chat, in the request only: the state never holds them.
+    /// Puts instructions before the chat. Only the request holds them, never the state.
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.model = self.model.prompt(prompt);
         self
@@ -95,7 +96,7 @@ impl ReactAgent {
         self
     }
 
-    /// Asks the model again when it fails: [`ModelError::retries`](super::ModelError::retries).
+    /// Retries a model call that failed: see [`ModelError::retries`](super::ModelError::retries).
     pub fn retry(mut self, policy: impl Into<RetryPolicy>) -> Self {
         self.retry = Some(policy.into());
         self
@@ -108,23 +109,22 @@ impl ReactAgent {
         self
     }
 
-    /// Sets options of the tool node: what becomes of errors.
+    /// Configures the tool node, such as how it handles errors.
     pub fn tool_node(mut self, options: impl FnOnce(ToolNode) -> ToolNode) -> Self {
         self.tools = options(self.tools);
         self
     }
 
-    /// The agent as a graph that is ready to run.
+    /// Compiles the agent into a graph that is ready to run.
     ///
     /// # Errors
     ///
-    /// None that an agent without changes of its own could cause; see
-    /// [`StateGraph::compile`].
+    /// An agent without changes of its own never fails; see [`StateGraph::compile`].
     pub fn compile(self) -> Result<CompiledStateGraph<MessagesState>, CompilationErrors> {
         self.into_graph().compile()
     }
 
-    /// The agent as a graph over any state with messages, to add nodes and breakpoints to.
+    /// Returns the agent as a graph over any state with messages, to add nodes and breakpoints.
     pub fn into_graph<S: HasMessages + Default>(self) -> StateGraph<S> {
         let mut graph = StateGraph::new();
         let agent = match self.retry {
@@ -166,7 +166,7 @@ impl ReactAgent {
     }
 }
 
-/// True when the last message is the good answer of a tool that answers for the agent.
+/// Returns true if the last message is the successful answer of a tool that answers for the agent.
 fn answered_directly<S: HasMessages>(state: &S, tools: &Tools) -> bool {
     let last = state.messages().last().and_then(Message::tool_result);
     last.is_some_and(|result| {

@@ -1,4 +1,4 @@
-//! A model that says what it was told to say.
+//! A model that replays a script.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,7 @@ use langgraph::message::{
     FinishReason, Message, MessageAccumulator, MessageChunk, ToolCall, Usage,
 };
 
-/// A model for tests: it says its turns one after the other and keeps what it was asked.
+/// A model for tests: it replays its turns in order and records the requests.
 ///
 /// Clones share the turns and the record.
 ///
@@ -53,30 +53,30 @@ struct Script {
 /// One turn of a [`ScriptedModel`].
 #[derive(Debug)]
 pub struct Turn {
-    /// What arrives, in order; an error ends it.
+    /// The pieces of the answer, in order; an error ends it.
     pieces: Vec<Result<MessageChunk, ModelError>>,
-    /// The message, where pieces cannot hold all of it.
+    /// The whole message, if pieces cannot hold all of it.
     message: Option<Message>,
 }
 
 impl Turn {
-    /// Says that text.
+    /// Answers with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::chunks([text])
     }
 
-    /// Says the text of these pieces, one after the other.
+    /// Answers with a text in these pieces.
     pub fn chunks(pieces: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let texts = pieces.into_iter().map(MessageChunk::text);
         Self::pieces(texts.chain([MessageChunk::finish(FinishReason::Stop)]))
     }
 
-    /// Asks for tools.
+    /// Requests tools.
     pub fn tool_calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self::message(Message::assistant_with_tool_calls("", calls))
     }
 
-    /// Says that message.
+    /// Answers with a message.
     pub fn message(message: Message) -> Self {
         let mut whole = MessageChunk::from(&message);
         whole.finish_reason = Some(if message.tool_calls().is_empty() {
@@ -90,8 +90,8 @@ impl Turn {
         }
     }
 
-    /// Sends these pieces as they are. Without a [`MessageChunk::finish`] at the end, the answer is
-    /// one that was cut off.
+    /// Sends these pieces as they are. Without a [`MessageChunk::finish`] at the end, the answer
+    /// counts as cut off.
     pub fn pieces(pieces: impl IntoIterator<Item = MessageChunk>) -> Self {
         Self {
             pieces: pieces.into_iter().map(Ok).collect(),
@@ -99,7 +99,7 @@ impl Turn {
         }
     }
 
-    /// Fails.
+    /// Fails with `error`.
     pub fn error(error: ModelError) -> Self {
         Self {
             pieces: vec![Err(error)],
@@ -107,7 +107,7 @@ impl Turn {
         }
     }
 
-    /// Fails after what it has said so far.
+    /// Fails after the turn's pieces.
     #[must_use]
     pub fn then_error(mut self, error: ModelError) -> Self {
         let finished = |piece: &Result<MessageChunk, _>| matches!(piece, Ok(chunk) if chunk.finish_reason.is_some());
@@ -116,7 +116,7 @@ impl Turn {
         self
     }
 
-    /// Says what the turn costs.
+    /// Sets the usage of the turn.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         if let Some(Ok(last)) = self.pieces.last_mut() {
@@ -125,7 +125,7 @@ impl Turn {
         self
     }
 
-    /// The turn in one piece.
+    /// Returns the turn in one piece.
     fn respond(self) -> Result<ChatResponse, ModelError> {
         let mut reply = MessageAccumulator::new();
         for piece in self.pieces {
@@ -170,7 +170,7 @@ impl From<ModelError> for Turn {
 }
 
 impl ScriptedModel {
-    /// A model that says these turns: texts, messages, errors, or [`Turn`]s.
+    /// Creates a model with these turns: texts, messages, errors, or [`Turn`]s.
     pub fn new(turns: impl IntoIterator<Item = impl Into<Turn>>) -> Self {
         Self(Arc::new(Mutex::new(Script {
             turns: turns.into_iter().map(Into::into).collect(),
@@ -184,12 +184,12 @@ impl ScriptedModel {
         self.script().turns.push_back(turn.into());
     }
 
-    /// What the model was asked so far, in order.
+    /// Returns the requests so far, in order.
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.script().requests.clone()
     }
 
-    /// How many turns are left.
+    /// Returns the number of turns that are left.
     pub fn remaining(&self) -> usize {
         self.script().turns.len()
     }

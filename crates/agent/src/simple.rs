@@ -1,4 +1,4 @@
-//! An agent that answers with one call of its model.
+//! An agent that answers with one model call.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ pub struct SimpleAgentState {
     /// The chat so far.
     #[reducer(add_messages)]
     pub messages: Vec<Message>,
-    /// What the agent is about to do.
+    /// The next action of the agent.
     pub next_action: NextAction,
 }
 
 impl SimpleAgentState {
-    /// A chat that starts with what a user says.
+    /// Creates a chat that starts with a user message.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
             messages: vec![Message::user(text.into())],
@@ -29,17 +29,17 @@ impl SimpleAgentState {
         }
     }
 
-    /// The agent's last word.
+    /// Returns the agent's last message.
     pub fn reply(&self) -> Option<&Message> {
         self.messages.iter().rfind(|message| message.is_assistant())
     }
 }
 
-/// An agent that answers with one call of its model: a graph of one node, `chat`.
+/// An agent that answers with one model call: a graph of one node, `chat`.
 ///
 /// # Examples
 ///
-/// It works alone, as a graph, and as a node of another one:
+/// It works on its own, as a graph, and as a node of another graph:
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -64,21 +64,21 @@ pub struct SimpleAgent {
 }
 
 impl SimpleAgent {
-    /// An agent that asks `model`.
+    /// Creates an agent that calls `model`.
     pub fn new(model: impl ChatModel + 'static) -> Self {
         Self {
             model: ModelNode::new(model),
         }
     }
 
-    /// Puts instructions before the chat, in the request only: the state never holds them.
+    /// Puts instructions before the chat. Only the request holds them, never the state.
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.model = self.model.prompt(prompt);
         self
     }
 
-    /// The agent as a graph.
+    /// Returns the agent as a graph.
     pub fn graph(&self) -> StateGraph<SimpleAgentState> {
         let chat = Chat(Arc::new(self.model.clone()));
         let mut graph = graph! {
@@ -90,7 +90,7 @@ impl SimpleAgent {
         graph
     }
 
-    /// What the agent would add to `state`, for a caller who merges it: `state.merge(partial)`.
+    /// Returns the agent's update of `state`, for a caller that merges it: `state.merge(partial)`.
     ///
     /// # Errors
     ///

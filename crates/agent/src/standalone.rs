@@ -1,11 +1,11 @@
-//! What the ready-made agents share when they run without a graph around them.
+//! What the ready-made agents share when they run outside of a graph.
 
 use langgraph::AgentError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::node::NodeError;
 use langgraph::state::State;
 
-/// The graph of an agent; its mistakes would be the agent's.
+/// Compiles the graph of an agent. A mistake in it is a bug of the agent.
 pub(super) fn compiled<S: State>(
     graph: &StateGraph<S>,
 ) -> Result<CompiledStateGraph<S>, AgentError> {
@@ -15,7 +15,7 @@ pub(super) fn compiled<S: State>(
     graph.compile().map_err(errors)
 }
 
-/// What the node of that name would have failed with.
+/// The error with which the node of that name would have failed.
 pub(super) fn failed(node: &str, error: impl Into<NodeError>) -> AgentError {
     AgentError::Node {
         node: node.into(),

@@ -1,4 +1,4 @@
-//! The steps of an agent that thinks and acts as nodes, to wire as one likes.
+//! The steps of a ReAct agent as nodes, for a wiring of your own.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,16 +13,16 @@ pub struct ReactState {
     /// The chat so far.
     #[reducer(add_messages)]
     pub messages: Vec<Message>,
-    /// What the model wants done.
+    /// The tool calls that the model requests.
     pub tool_calls: Vec<ToolCall>,
-    /// What came of it, until it is observed.
+    /// The tools' answers, until they are observed.
     pub tool_results: Vec<Message>,
-    /// How often the agent has observed.
+    /// The number of observations so far.
     pub turns: usize,
 }
 
 impl ReactState {
-    /// A chat that starts with what a user says.
+    /// Creates a chat that starts with a user message.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
             messages: vec![Message::user(text.into())],
@@ -31,11 +31,11 @@ impl ReactState {
     }
 }
 
-/// The node that asks `model` what to do; see [`ReactState`].
+/// Creates the node that asks `model` what to do; see [`ReactState`].
 ///
 /// # Examples
 ///
-/// One round, and as many as it takes:
+/// A single round, and a loop:
 ///
 /// ```
 /// use langgraph::message::ToolCall;
@@ -97,7 +97,7 @@ impl Node<ReactState> for Think {
     }
 }
 
-/// The node that runs the tools the model asked for, side by side. Without calls it does nothing.
+/// Creates the node that runs the requested tools in parallel. Without calls it does nothing.
 pub fn act<K>(tools: impl IntoTools<K>) -> ToolNodeOn<ReactState> {
     ToolNode::new(tools).on(
         |state: &ReactState| &state.messages,
@@ -105,7 +105,7 @@ pub fn act<K>(tools: impl IntoTools<K>) -> ToolNodeOn<ReactState> {
     )
 }
 
-/// The node that puts what the tools answered into the chat.
+/// The node that moves the tools' answers into the chat.
 #[node]
 pub async fn observe(state: &ReactState) -> ReactStateUpdate {
     ReactStateUpdate::default()
@@ -115,10 +115,10 @@ pub async fn observe(state: &ReactState) -> ReactStateUpdate {
         .turns(state.turns + 1)
 }
 
-/// Where an agent that has observed goes.
+/// The route of the agent after an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhatNext {
-    /// There is something new to think about.
+    /// There are new observations to think about.
     Think,
     /// The model has answered.
     Stop,

@@ -1,4 +1,4 @@
-//! Tools: what a model can ask to be called.
+//! Tools: functions that a model can call.
 
 mod context;
 mod error;
@@ -30,10 +30,10 @@ use schema::arguments;
 /// One call of a `#[tool]` function, as a [`ToolMeta`] starts it.
 pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
 
-/// Something that a model can ask to be called.
+/// A function that a model can call.
 ///
 /// Most tools are functions: see `#[tool]`, and [`FnTool`] for closures. Implement the trait for a
-/// tool whose name and schema are only known at run time, or that holds connections.
+/// tool that holds connections, or whose name and schema are only known at run time.
 ///
 /// # Examples
 ///
@@ -75,19 +75,20 @@ pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>
 /// ```
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
-    /// What the model is told about the tool.
+    /// Returns the description of the tool for the model.
     fn definition(&self) -> &ToolDefinition;
 
-    /// Calls the tool. `arguments` is what the model sent: a JSON object, which may or may not
-    /// follow the schema.
+    /// Calls the tool. `arguments` is what the model sent: a JSON object, which may not follow the
+    /// schema.
     async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError>;
 
-    /// The name by which the model asks for it.
+    /// Returns the name by which the model calls it.
     fn name(&self) -> &str {
         &self.definition().name
     }
 
-    /// True when the tool's answer is the agent's answer: the model is not asked again.
+    /// Returns true if the tool's answer is the agent's answer, so that the model is not called
+    /// again.
     fn returns_directly(&self) -> bool {
         false
     }
@@ -118,20 +119,20 @@ macro_rules! pointers {
 
 pointers!(Arc Box);
 
-/// What a model is told about a tool.
+/// The description of a tool for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// The name by which the model asks for it.
+    /// The name by which the model calls it.
     pub name: String,
     /// What it does, and when to use it.
     pub description: String,
-    /// The JSON schema of its arguments; an object.
+    /// The JSON schema of its arguments: an object schema.
     pub parameters: Value,
 }
 
 impl ToolDefinition {
-    /// A tool of that name, for that purpose, with that schema; see [`schema_of`].
+    /// Creates a definition with a name, a purpose and a schema; see [`schema_of`].
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         Self {
             name: name.into(),

@@ -1,4 +1,4 @@
-//! An agent that asks its model and runs its tools, at most so many times.
+//! An agent that calls its model and runs its tools, with a limit on the number of model calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ pub struct ToolAgentState {
     /// The chat so far.
     #[reducer(add_messages)]
     pub messages: Vec<Message>,
-    /// What the agent is about to do.
+    /// The next action of the agent.
     pub next_action: NextAction,
-    /// How often the model has been asked about the last question.
+    /// The number of model calls for the last question.
     pub iterations: usize,
 }
 
 impl ToolAgentState {
-    /// A chat that starts with what a user says.
+    /// Creates a chat that starts with a user message.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
             messages: vec![Message::user(text.into())],
@@ -29,20 +29,20 @@ impl ToolAgentState {
         }
     }
 
-    /// The agent's last word.
+    /// Returns the agent's last message.
     pub fn reply(&self) -> Option<&Message> {
         self.messages.iter().rfind(|message| message.is_assistant())
     }
 
-    /// True when the agent has stopped because it may not ask its model more often. Its reply says
-    /// so, and every tool call is answered.
+    /// Returns true if the agent has reached its limit of model calls. Its reply says so, and every
+    /// tool call is answered.
     pub fn reached_limit(&self) -> bool {
         self.next_action == NextAction::MaxIterations
     }
 }
 
-/// An agent that asks its model, runs the tools it asks for, and asks again, until the model
-/// answers or has been asked [`max_iterations`](Self::max_iterations) times.
+/// An agent that calls its model, runs the tools it requests, and repeats until the model answers
+/// or has been called [`max_iterations`](Self::max_iterations) times.
 ///
 /// # Examples
 ///
@@ -76,7 +76,7 @@ pub struct ToolAgent {
 }
 
 impl ToolAgent {
-    /// An agent that asks `model` and has these tools, and asks at most ten times.
+    /// Creates an agent with `model`, these tools, and a limit of ten model calls.
     pub fn new<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>) -> Self {
         let tools = tools.into_tools();
         Self {
@@ -86,30 +86,30 @@ impl ToolAgent {
         }
     }
 
-    /// Puts instructions before the chat, in the request only: the state never holds them.
+    /// Puts instructions before the chat. Only the request holds them, never the state.
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.model = self.model.prompt(prompt);
         self
     }
 
-    /// Asks a person before these tools run; see [`ToolNode::approve`]. That needs a checkpointer and
-    /// a thread: run the agent as a [`graph`](Self::graph).
+    /// Asks a person before these tools run; see [`ToolNode::approve`]. That needs a checkpointer
+    /// and a thread: run the agent as a [`graph`](Self::graph).
     #[must_use]
     pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
         self.tools = self.tools.approve(calls);
         self
     }
 
-    /// How often the model is asked about one question. When it then still asks for tools, they do
-    /// not run, and the agent says that it has stopped.
+    /// Limits the model calls for one question. If the last call still requests tools, they do not
+    /// run, and the agent says that it has stopped.
     #[must_use]
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = iterations;
         self
     }
 
-    /// The agent as a graph.
+    /// Returns the agent as a graph.
     pub fn graph(&self) -> StateGraph<ToolAgentState> {
         let Self {
             model,
@@ -157,7 +157,7 @@ impl Agent for ToolAgent {
     }
 }
 
-/// Where to go after the model has spoken.
+/// The route after a model call.
 enum Decision {
     Continue,
     Stop,
@@ -174,7 +174,7 @@ impl Node<ToolAgentState> for AskModel {
         cx: &'a Context,
     ) -> NodeRun<'a, ToolAgentState> {
         NodeRun::future(async move {
-            // A new question in the same chat is counted anew.
+            // The count starts anew with each new question in the chat.
             let answered = state.messages.last().is_some_and(Message::is_tool);
             let taken = if answered { state.iterations } else { 0 };
             let reply = self.0.ask(&state.messages, cx).await?;
@@ -193,7 +193,7 @@ impl Node<ToolAgentState> for AskModel {
     }
 }
 
-/// Answers the calls that are not made any more, and says so.
+/// Answers the calls that no longer run, and says so.
 #[node]
 async fn stop(state: &ToolAgentState) -> ToolAgentStateUpdate {
     let limit = state.iterations;

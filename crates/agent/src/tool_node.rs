@@ -1,4 +1,4 @@
-//! The node that runs the tools a model asked for.
+//! The node that runs the requested tools.
 
 use std::fmt;
 use std::future::Future;
@@ -19,15 +19,14 @@ mod on;
 
 pub use on::ToolNodeOn;
 
-/// The node that runs the tools a model asked for.
+/// A node that runs the tools that a model requested.
 ///
-/// It takes the calls of the last assistant message, runs them side by side, and answers each with
-/// one message, in the order of the calls. What goes wrong is told to the model, so that it can try
-/// again: a tool that does not exist, arguments that are no JSON or do not fit, the tool's own
-/// error, a panic. Only [`ToolError::Fatal`] fails the node, and a question that waits for a person
-/// pauses it.
+/// It takes the calls of the last assistant message, runs them in parallel, and answers each with
+/// one message, in the order of the calls. The answer also reports failures, so that the model can
+/// try again: a tool that does not exist, arguments that are invalid JSON or do not fit, the tool's
+/// own error, a panic. Only [`ToolError::Fatal`] fails the node, and an interrupt pauses it.
 ///
-/// It is a node of any graph whose state [`HasMessages`]; for another state, see [`on`](Self::on).
+/// It works in any graph whose state [`HasMessages`]; for another state, see [`on`](Self::on).
 ///
 /// # Examples
 ///
@@ -73,11 +72,11 @@ pub use on::ToolNodeOn;
 ///
 /// # Each call as a task of its own
 ///
-/// It is also a worker over [`ToolCall`]: `graph.add_worker("tools", ToolNode::new(tools))` and a
-/// send per call, as [`react_agent`](super::react_agent) does it. Then the calls run on all
-/// threads, count against the run's `max_concurrency`, are stored one by one, and ask their
-/// questions each under its own name. As a node, all calls are one task: it waits for one question
-/// at a time, and runs again as a whole.
+/// The tool node is also a worker over [`ToolCall`]: use
+/// `graph.add_worker("tools", ToolNode::new(tools))` and a send per call, as
+/// [`react_agent`](super::react_agent) does. Then the calls run on all threads, count against the
+/// run's `max_concurrency`, are stored one by one, and interrupt independently. As a node, all
+/// calls are one task: it waits for one interrupt at a time, and runs again as a whole.
 #[derive(Clone)]
 pub struct ToolNode {
     tools: Tools,
@@ -87,7 +86,7 @@ pub struct ToolNode {
 
 type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
 
-/// What becomes of a tool's own error.
+/// What happens to a tool's own error.
 #[derive(Clone)]
 enum Errors {
     Tell,
@@ -95,17 +94,17 @@ enum Errors {
     Fail,
 }
 
-/// What a call came to.
+/// The result of a call.
 struct Answer<S: State> {
     message: Message,
     command: Option<Command<S>>,
 }
 
-/// What the node answers: the messages, and what tools command.
+/// What the node returns: the messages, and the commands of tools.
 struct Answers<S: State>(Vec<Command<S>>);
 
-/// Unlike a list of commands it is not known to jump. Only a tool that answers with a command
-/// does, and its author says so with `goto [..]`.
+/// Unlike a list of commands, this type does not declare jumps. Only a tool that returns a command
+/// jumps, and its author declares it with `goto [..]`.
 impl<S: State> IntoOutput<S> for Answers<S> {
     fn into_output(self) -> Result<Output<S>, NodeError> {
         self.0.into_output()
@@ -113,7 +112,7 @@ impl<S: State> IntoOutput<S> for Answers<S> {
 }
 
 impl ToolNode {
-    /// Runs these tools.
+    /// Creates a node that runs these tools.
     pub fn new<K>(tools: impl IntoTools<K>) -> Self {
         Self {
             tools: tools.into_tools(),
@@ -122,12 +121,12 @@ impl ToolNode {
         }
     }
 
-    /// The tools.
+    /// Returns the tools.
     pub fn tools(&self) -> &Tools {
         &self.tools
     }
 
-    /// Words what the model is told when a tool fails: from the call and the error's text.
+    /// Sets the message to the model when a tool fails, from the call and the error's text.
     #[must_use]
     pub fn describe_errors(
         mut self,
@@ -137,8 +136,8 @@ impl ToolNode {
         self
     }
 
-    /// Fails the node when a tool fails, as LangGraph does unless told otherwise. A tool that does
-    /// not exist and arguments that do not fit are still told to the model.
+    /// Fails the node when a tool fails, as LangGraph does by default. The model is still told
+    /// about unknown tools and arguments that do not fit.
     #[must_use]
     pub fn fail_on_errors(mut self) -> Self {
         self.errors = Errors::Fail;
@@ -147,14 +146,14 @@ impl ToolNode {
 
     /// Asks a person before these tools run: by their names, or as an [`Approval`] says.
     ///
-    /// Each call is a question of its own, an [`ApprovalRequest`](super::ApprovalRequest) under the
-    /// call's id; the answer is a [`ToolDecision`](super::ToolDecision). Whatever is decided, the
-    /// call is answered once. Of several approvals the first that fits a call counts. A call of
-    /// a tool that does not exist, or whose arguments are no JSON object, is nobody's decision: the
-    /// model is told, as always.
+    /// Each call is an interrupt of its own: an [`ApprovalRequest`](super::ApprovalRequest) under
+    /// the call's id. The answer is a [`ToolDecision`](super::ToolDecision). Each call gets exactly
+    /// one answer, whatever the decision. Of several approvals, the first that matches a call
+    /// applies. A call of an unknown tool, or one whose arguments are not a JSON object, needs no
+    /// decision: the model is told, as always.
     ///
-    /// As a worker, each call waits for itself; the others run meanwhile, once. As a node, no call
-    /// runs before all are decided, and they are asked about one after the other.
+    /// In a worker, each call waits for its own decision; the others run meanwhile, once. In a
+    /// node, no call runs before all are decided, and the interrupts come one after the other.
     ///
     /// # Examples
     ///
@@ -191,15 +190,15 @@ impl ToolNode {
     ///
     /// # Errors
     ///
-    /// The node fails when an approval names a tool that it does not have.
+    /// The node fails if an approval names a tool that it does not have.
     #[must_use]
     pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
         self.approvals.add(calls.into());
         self
     }
 
-    /// The node for a state that does not implement [`HasMessages`]: where its messages are, and
-    /// the update that adds some.
+    /// Returns the node for a state that does not implement [`HasMessages`], given where its
+    /// messages are and the update that adds some.
     ///
     /// # Examples
     ///
@@ -283,7 +282,7 @@ impl ToolNode {
         ))
     }
 
-    /// What is decided about each call; none has run before all are.
+    /// Decides about each call, before any of them runs.
     fn decide_all(&self, calls: &[ToolCall], cx: &Context) -> Result<Vec<Decided>, NodeError> {
         self.approvals.check(&self.tools)?;
         let mut decided = Vec::with_capacity(calls.len());
@@ -291,7 +290,8 @@ impl ToolNode {
             let own = approval::key(call);
             let before = calls.iter().take(index);
             let same = before.filter(|call| approval::key(call) == own).count();
-            // One answer never decides about two calls.
+            // Two calls with the same key get different keys, so that one answer never decides
+            // about both.
             let key = match same {
                 0 => own.to_owned(),
                 same => format!("{own}#{same}"),
@@ -301,7 +301,7 @@ impl ToolNode {
         Ok(decided)
     }
 
-    /// The message that answers `call`, whose tool came to `result` if it ran.
+    /// Returns the message that answers `call`, given the result of the tool if it ran.
     fn answer_decided<S: State>(
         &self,
         call: &ToolCall,
@@ -338,7 +338,7 @@ impl ToolNode {
         result.map_err(Failed::Tool)
     }
 
-    /// The message that answers the call.
+    /// Returns the message that answers the call.
     fn answer<S: State>(
         &self,
         call: &ToolCall,
@@ -392,7 +392,7 @@ impl ToolNode {
     }
 }
 
-/// Ends the task when a tool has asked a question, whatever the tool made of it.
+/// Ends the task if a tool has interrupted, whatever the tool did with the error.
 fn pause(cx: &Context) -> Result<(), NodeError> {
     if cx.has_open_question() {
         return Err(NodeError::msg(
@@ -402,7 +402,7 @@ fn pause(cx: &Context) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Why a call has no answer of the tool's own.
+/// Why a call has no answer from its tool.
 enum Failed {
     Unknown,
     Tool(ToolError),
@@ -424,7 +424,7 @@ impl<S: HasMessages> Node<S> for ToolNode {
 
 type Answering<'a, S> = Pin<Box<dyn Future<Output = Result<Answers<S>, NodeError>> + Send + 'a>>;
 
-/// Gives a closure the lifetimes that a worker's has.
+/// Gives a closure the lifetimes of a worker.
 fn borrowing<S: State, F>(run: F) -> F
 where
     F: for<'a> Fn(ToolCall, &'a S, &'a Context) -> Answering<'a, S>,

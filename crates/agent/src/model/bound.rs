@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, ToolChoice};
 use crate::ToolDefinition;
 
-/// A model that is offered tools in every request; see
+/// A model that offers tools in every request; see
 /// [`ChatModelExt::bind_tools`](super::ChatModelExt::bind_tools).
 #[derive(Clone)]
 pub struct BoundModel<M> {
@@ -25,7 +25,7 @@ impl<M> BoundModel<M> {
         }
     }
 
-    /// Says whether the model may, must or must not call them.
+    /// Sets whether the model may, must or must not call the tools.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.choice = choice;

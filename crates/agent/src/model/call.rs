@@ -8,7 +8,7 @@ use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
 
-/// The answer to `request`, streamed into the run's events when somebody reads those.
+/// Returns the answer to `request`, and streams it into the run's events if somebody subscribes.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
     model: &M,
     request: ChatRequest,
@@ -30,7 +30,7 @@ async fn streamed<M: ChatModel + ?Sized>(
     while let Some(chunk) = next(&mut chunks).await {
         let mut chunk = chunk?;
         reply.push(chunk.clone());
-        // Every piece carries the id that the whole message will have.
+        // Every piece carries the id of the whole message.
         chunk.id = reply.id().map(str::to_owned);
         cx.emit_chunk(chunk).await;
     }
@@ -46,7 +46,7 @@ async fn streamed<M: ChatModel + ?Sized>(
     Ok(response)
 }
 
-/// Reads an answer as a value. Models like to wrap JSON into a code block.
+/// Parses an answer as a value. Models often wrap JSON in a code block.
 pub(super) fn structured<T: DeserializeOwned>(text: &str) -> Result<T, ModelError> {
     let json = unfenced(text);
     let mut reader = serde_json::Deserializer::from_str(json);

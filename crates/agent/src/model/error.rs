@@ -11,7 +11,7 @@ use langgraph::policy::RetryPolicy;
 ///
 /// # Examples
 ///
-/// No model tries again by itself; the node that asks it does:
+/// No model retries by itself; its node does:
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -35,10 +35,10 @@ pub struct ModelError {
 pub enum ModelErrorKind {
     /// The provider wants fewer requests.
     RateLimited {
-        /// How long it asks to wait, if it says so.
+        /// How long it asks to wait, if it says.
         retry_after: Option<Duration>,
     },
-    /// There was no answer in time.
+    /// The provider did not answer in time.
     Timeout,
     /// The provider could not be reached, or the connection broke.
     Transport,
@@ -48,19 +48,19 @@ pub enum ModelErrorKind {
     InvalidRequest,
     /// The provider refuses the key.
     Auth,
-    /// The request is longer than the model can read.
+    /// The request is longer than the model's context.
     ContextLength,
-    /// The answer does not have the form that was asked for.
+    /// The answer does not have the requested form.
     InvalidOutput,
     /// The provider failed.
     Provider {
-        /// The HTTP status, if it got that far.
+        /// The HTTP status, if there was a response.
         status: Option<u16>,
     },
 }
 
 impl ModelError {
-    /// A failure of that kind.
+    /// Creates an error of that kind.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -70,26 +70,26 @@ impl ModelError {
         }
     }
 
-    /// Keeps the error underneath.
+    /// Sets the source of the error.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// Says how long the provider asks to wait; for a rate limit, its kind says so.
+    /// Sets how long the provider asks to wait. For a rate limit, the kind holds it.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// What kind of failure it is.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> &ModelErrorKind {
         &self.kind
     }
 
-    /// True when the same request may succeed later.
+    /// Returns true if the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
         match &self.kind {
             ModelErrorKind::RateLimited { .. }
@@ -104,7 +104,7 @@ impl ModelError {
         }
     }
 
-    /// How long the provider asks to wait before the next attempt.
+    /// Returns how long the provider asks to wait before the next attempt.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind {
             ModelErrorKind::RateLimited {
@@ -114,7 +114,7 @@ impl ModelError {
         }
     }
 
-    /// There is no run to take a model from.
+    /// The error outside of a run, which has no model.
     pub(crate) fn no_model() -> Self {
         Self::new(
             ModelErrorKind::InvalidRequest,
@@ -122,15 +122,15 @@ impl ModelError {
         )
     }
 
-    /// The policy for a node that asks a model: at most that many attempts, again only after what
-    /// [`is_retryable`](Self::is_retryable), and not before the provider wants to be asked again.
+    /// A policy for a node that calls a model. It makes at most that many attempts, retries only
+    /// what [`is_retryable`](Self::is_retryable), and waits as long as the provider asks.
     pub fn retries(attempts: u32) -> RetryPolicy {
         RetryPolicy::attempts(attempts)
             .retry_on(Self::is_worth_retrying)
             .retry_after(Self::retry_after)
     }
 
-    /// True when a node failed because of a model, and may succeed when it is tried again; the
+    /// Returns true if a node failed because of a model and a retry may succeed. It is the
     /// predicate of [`retries`](Self::retries).
     pub fn is_worth_retrying(error: &NodeError) -> bool {
         error.downcast_ref::<Self>().is_some_and(Self::is_retryable)

@@ -1,4 +1,4 @@
-//! What a model is asked, and what it answers.
+//! The request to a model, and its response.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{ToolDefinition, schema_of};
 use langgraph::message::{FinishReason, Message, Usage};
 
-/// What a model is asked.
+/// The request to a model.
 ///
 /// # Examples
 ///
@@ -27,22 +27,22 @@ use langgraph::message::{FinishReason, Message, Usage};
 pub struct ChatRequest {
     /// The chat so far, with the instructions first.
     pub messages: Vec<Message>,
-    /// What the model can ask to be called.
+    /// The tools that the model can call.
     pub tools: Vec<ToolDefinition>,
-    /// Whether it may, must or must not.
+    /// Whether the model may, must or must not call them.
     pub tool_choice: ToolChoice,
-    /// The form of the answer; text unless set.
+    /// The form of the answer; the default is text.
     pub response_format: Option<ResponseFormat>,
-    /// How much chance there is in the answer; the provider's default unless set.
+    /// The randomness of the answer; the provider's default unless set.
     pub temperature: Option<f64>,
-    /// How many tokens the answer may have; the provider's default unless set.
+    /// The limit of tokens in the answer; the provider's default unless set.
     pub max_tokens: Option<u32>,
-    /// Texts at which the answer ends.
+    /// Texts at which the answer stops.
     pub stop: Vec<String>,
 }
 
 impl ChatRequest {
-    /// Asks for the next message of a chat.
+    /// Creates a request for the next message of a chat.
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages,
@@ -64,35 +64,35 @@ impl ChatRequest {
         self
     }
 
-    /// Says whether the model may, must or must not call tools.
+    /// Sets whether the model may, must or must not call tools.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = choice;
         self
     }
 
-    /// Asks for an answer of that form.
+    /// Requests an answer of that form.
     #[must_use]
     pub fn response_format(mut self, format: ResponseFormat) -> Self {
         self.response_format = Some(format);
         self
     }
 
-    /// Sets how much chance there is in the answer.
+    /// Sets the randomness of the answer.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Sets how many tokens the answer may have.
+    /// Sets the limit of tokens in the answer.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// Adds a text at which the answer ends.
+    /// Adds a text at which the answer stops.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {
         self.stop.push(text.into());
@@ -105,14 +105,14 @@ impl ChatRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// It may.
+    /// The model may call tools.
     #[default]
     Auto,
-    /// It must call at least one.
+    /// The model must call at least one tool.
     Required,
-    /// It must not.
+    /// The model must not call tools.
     None,
-    /// It must call the tool of that name.
+    /// The model must call the tool of that name.
     Tool(String),
 }
 
@@ -120,14 +120,14 @@ pub enum ToolChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResponseFormat {
-    /// What the answer is called.
+    /// The name of the form.
     pub name: String,
-    /// The JSON schema that it follows.
+    /// The JSON schema of the answer.
     pub schema: Value,
 }
 
 impl ResponseFormat {
-    /// JSON that follows `schema`.
+    /// Requests JSON that follows `schema`.
     pub fn json(name: impl Into<String>, schema: Value) -> Self {
         Self {
             name: name.into(),
@@ -135,26 +135,26 @@ impl ResponseFormat {
         }
     }
 
-    /// JSON that can be read as a `T`.
+    /// Requests JSON that can be read as a `T`.
     pub fn of<T: JsonSchema>() -> Self {
         Self::json(T::schema_name(), schema_of::<T>())
     }
 }
 
-/// What a model answers.
+/// The response of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChatResponse {
     /// The message.
     pub message: Message,
-    /// What it cost, if the provider says so.
+    /// The tokens used, if the provider says so.
     pub usage: Option<Usage>,
-    /// Why it ends, if the provider says so.
+    /// Why the answer ends, if the provider says so.
     pub finish_reason: Option<FinishReason>,
 }
 
 impl ChatResponse {
-    /// That message.
+    /// Creates a response from a message.
     pub fn new(message: Message) -> Self {
         Self {
             message,
@@ -163,14 +163,14 @@ impl ChatResponse {
         }
     }
 
-    /// Says what it cost.
+    /// Sets the usage.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Says why it ends.
+    /// Sets the finish reason.
     #[must_use]
     pub fn with_finish_reason(mut self, reason: FinishReason) -> Self {
         self.finish_reason = Some(reason);

@@ -49,7 +49,7 @@ fn whole(response: ChatResponse) -> MessageChunk {
     chunk
 }
 
-/// The next item of a stream.
+/// Returns the next item of a stream.
 pub(super) async fn next<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Option<S::Item> {
     std::future::poll_fn(|cx| stream.as_mut().poll_next(cx)).await
 }

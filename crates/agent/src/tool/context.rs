@@ -1,4 +1,4 @@
-//! What a tool is told of the call and of the run around it.
+//! The context of a tool call.
 
 use std::any::Any;
 use std::fmt;
@@ -12,10 +12,10 @@ use langgraph::message::ToolCall;
 use langgraph::node::{Context, Interrupted};
 use langgraph::state::State;
 
-/// What a tool is told of the call and of the run around it.
+/// What a tool knows about its call and about the run.
 ///
-/// It is a [`Context`]: resources, events, cancellation and questions are those of the node that
-/// calls the tool.
+/// It dereferences to [`Context`]: resources, events, cancellation and interrupts are those of the
+/// node that calls the tool.
 ///
 /// # Examples
 ///
@@ -46,13 +46,13 @@ pub struct ToolContext<'a> {
     cx: &'a Context,
     call: &'a ToolCall,
     state: Option<&'a (dyn Any + Send + Sync)>,
-    /// What the keys of questions begin with, where several calls share one task.
+    /// The prefix of interrupt keys, if several calls share one task.
     scope: Option<&'a str>,
     asked: AtomicUsize,
 }
 
 impl<'a> ToolContext<'a> {
-    /// The context of a call inside a node.
+    /// Creates the context of a call inside a node.
     pub fn new(cx: &'a Context, call: &'a ToolCall) -> Self {
         Self {
             cx,
@@ -63,41 +63,41 @@ impl<'a> ToolContext<'a> {
         }
     }
 
-    /// Lets the tool see the state of the graph.
+    /// Gives the tool access to the state of the graph.
     #[must_use]
     pub fn with_state<S: State>(mut self, state: &'a S) -> Self {
         self.state = Some(state);
         self
     }
 
-    /// Keeps the questions of this call apart from those of others in the same task.
+    /// Separates the interrupts of this call from those of others in the same task.
     #[must_use]
     pub(crate) fn scoped(mut self) -> Self {
         self.scope = Some(&self.call.id);
         self
     }
 
-    /// The call.
+    /// Returns the call.
     pub fn call(&self) -> &'a ToolCall {
         self.call
     }
 
-    /// The id of the call, which its answer carries.
+    /// Returns the id of the call, which its answer carries.
     pub fn call_id(&self) -> &'a str {
         &self.call.id
     }
 
-    /// The state of the graph in which the tool is called.
+    /// Returns the state of the graph that calls the tool.
     ///
     /// # Errors
     ///
-    /// [`MissingState`], when the graph's state is not an `S`, or the tool is not called by a graph.
+    /// [`MissingState`] if the graph's state is not an `S`, or if no graph calls the tool.
     pub fn state<S: State>(&self) -> Result<&'a S, MissingState> {
         let state = self.state.and_then(|state| state.downcast_ref());
         state.ok_or(MissingState(std::any::type_name::<S>()))
     }
 
-    /// As [`Context::interrupt`]. Where several calls share one task (those of a
+    /// As [`Context::interrupt`]. If several calls share one task (those of a
     /// [`ToolNode`](crate::ToolNode) that is a node), the key is `call id/key`.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl fmt::Debug for ToolContext<'_> {
     }
 }
 
-/// A tool asked for the state of the graph, and it is of another type.
+/// The error if a tool asks for the state of the graph and it has another type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the tool wants the state `{0}`, and the graph that called it has no such state")]
 pub struct MissingState(&'static str);

@@ -1,4 +1,4 @@
-//! Why a tool did not answer.
+//! Errors of tools.
 
 use std::error::Error;
 use std::fmt;
@@ -6,15 +6,14 @@ use std::fmt;
 use langgraph::AgentError;
 use langgraph::node::{Interrupted, MissingResource, NodeError};
 
-/// Why a tool did not answer, and who is told.
+/// Why a tool failed, and who is told.
 ///
-/// **Any error that a tool passes on with `?` goes back to the model**, as an error message that
-/// answers the call, and the run goes on: the model can try again or do without. What the model can
-/// do nothing about fails the node instead: a question that waits for a person ([`Interrupted`]), a
-/// resource that nobody gave ([`MissingResource`]), and what a tool says with
-/// [`ToolError::fatal`].
+/// **Any error that a tool returns with `?` goes to the model**, as an error message that answers
+/// the call, and the run continues: the model can try again or do without. What the model cannot
+/// fix fails the node instead: an interrupt ([`Interrupted`]), a missing resource
+/// ([`MissingResource`]), and [`ToolError::fatal`].
 ///
-/// Like [`NodeError`] it takes every error by `?`, which is why it is not an
+/// Like [`NodeError`], it converts from every error by `?`. Therefore it is not an
 /// [`Error`](std::error::Error) itself.
 ///
 /// # Examples
@@ -34,9 +33,9 @@ use langgraph::node::{Interrupted, MissingResource, NodeError};
 /// ```
 #[non_exhaustive]
 pub enum ToolError {
-    /// The arguments do not fit; the model is told what is wrong with them.
+    /// The arguments do not fit; the model is told why.
     Arguments(String),
-    /// The tool failed; the model is told this.
+    /// The tool failed; the model is told this text.
     Model(String),
     /// The node fails.
     Fatal(NodeError),
@@ -58,7 +57,7 @@ impl ToolError {
         Self::Fatal(error.into())
     }
 
-    /// The error for a node that calls a tool's function itself.
+    /// Converts to the error of a node that calls a tool's function itself.
     ///
     /// ```
     /// use langgraph::prelude::*;
@@ -84,8 +83,8 @@ impl ToolError {
     }
 }
 
-// What turns into a `NodeError` is every `Error`, and a `NodeError` itself. Two impls would be
-// clearer, but for the compiler `NodeError` may become an `Error` one day.
+// Every `Error`, and `NodeError` itself, converts into a `NodeError`. Two impls would be clearer,
+// but the compiler assumes that `NodeError` may implement `Error` one day.
 impl<E: Into<NodeError>> From<E> for ToolError {
     fn from(error: E) -> Self {
         let error = error.into();
@@ -96,7 +95,7 @@ impl<E: Into<NodeError>> From<E> for ToolError {
     }
 }
 
-/// The error and what caused it, in one line.
+/// Returns the error and its causes, in one line.
 fn in_full(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -17,9 +17,9 @@ use super::{
 
 /// A function or closure as a tool.
 ///
-/// It takes its arguments as one struct (or none at all), and, if it is an `async fn`, a
-/// [`ToolContext`] after them. The struct's type gives the JSON schema and reads what the model
-/// sent; what does not fit goes back to the model.
+/// It takes its arguments as one struct (or none at all). An `async fn` may take a [`ToolContext`]
+/// after them. The struct's type gives the JSON schema and parses what the model sent; errors of
+/// parsing go back to the model.
 ///
 /// # Examples
 ///
@@ -49,7 +49,7 @@ pub struct FnTool {
 }
 
 impl FnTool {
-    /// A tool of that name and purpose.
+    /// Creates a tool with a name and a purpose.
     pub fn new<K>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -63,14 +63,14 @@ impl FnTool {
         }
     }
 
-    /// Takes the tool's answer as the agent's answer: the model is not asked again.
+    /// Uses the tool's answer as the agent's answer: the model is not called again.
     #[must_use]
     pub fn return_directly(mut self) -> Self {
         self.returns_directly = true;
         self
     }
 
-    /// Shows the model this schema instead of the one of the argument's type, to describe what
+    /// Shows the model this schema instead of the schema of the argument's type, to describe what
     /// types cannot.
     #[must_use]
     pub fn with_schema(mut self, schema: Value) -> Self {
@@ -102,21 +102,21 @@ impl fmt::Debug for FnTool {
     }
 }
 
-/// A function whose argument's type has been forgotten.
+/// A function with its argument's type erased.
 #[doc(hidden)]
 pub trait Erased: Send + Sync {
     fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a>;
 }
 
 /// What [`FnTool::new`] takes: `Fn() -> impl Future`, `Fn(T) -> impl Future`, and
-/// `async fn(T, &ToolContext<'_>)`. `K` only keeps these forms apart and is always inferred.
+/// `async fn(T, &ToolContext<'_>)`. `K` only separates these forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a tool",
     label = "not a function of a tool",
     note = "a tool is an async function over one struct that implements `serde::Deserialize` and `schemars::JsonSchema`, with a `&ToolContext<'_>` after it if it is an `async fn`"
 )]
 pub trait ToolFunction<K> {
-    /// The schema of the arguments, and the function without their type.
+    /// Returns the schema of the arguments, and the erased function.
     #[doc(hidden)]
     fn erase(self) -> (Value, Arc<dyn Erased>);
 }
@@ -184,7 +184,7 @@ where
     }
 }
 
-/// An async function whose future borrows the context.
+/// Marks an async function whose future borrows the context.
 #[doc(hidden)]
 pub trait BorrowingTool<'a, T>: Send + Sync + 'static {
     type Output: IntoToolOutput;

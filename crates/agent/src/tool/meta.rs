@@ -1,4 +1,4 @@
-//! `#[tool]` functions: functions that know, by their type, what tool they are.
+//! `#[tool]` functions, whose types describe the tool.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -16,16 +16,16 @@ use super::{
     schema_of,
 };
 
-/// What `#[tool]` knows of a function, reachable from the function's type.
+/// What `#[tool]` knows about a function, available from the function's type.
 pub trait ToolMeta: Sized + Send + Sync + 'static {
-    /// The name by which the model asks for the tool.
+    /// The name by which the model calls the tool.
     const NAME: &'static str;
-    /// What the model is told about it: the function's doc comment.
+    /// The description for the model: the function's doc comment.
     const DESCRIPTION: &'static str;
     /// Whether the tool's answer is the agent's answer.
     const RETURNS_DIRECTLY: bool = false;
 
-    /// The function's arguments, one field each, without those that the model does not give.
+    /// The arguments that the model passes, one field each.
     type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// Calls the function.
@@ -34,7 +34,7 @@ pub trait ToolMeta: Sized + Send + Sync + 'static {
 
 /// What a `#[tool]` function returns.
 ///
-/// Await it to call the function like any other, in a unit test say.
+/// Await it to call the function like any other, for example in a unit test.
 #[must_use = "a tool does nothing until it is awaited"]
 pub struct ToolFuture<'a, O, M> {
     body: Pin<Box<dyn Future<Output = O> + Send + 'a>>,
@@ -50,7 +50,7 @@ impl<'a, O, M> ToolFuture<'a, O, M> {
         }
     }
 
-    /// The call in the runtime's form.
+    /// Converts the call to the runtime's form.
     pub fn into_run(self) -> ToolRun<'a>
     where
         O: IntoToolOutput + 'a,
@@ -105,15 +105,15 @@ impl<M: ToolMeta> Tool for MetaTool<M> {
     }
 }
 
-/// What can be a tool: a `#[tool]` function, an [`FnTool`](super::FnTool), any [`Tool`], boxed or
-/// shared too. `K` only keeps these forms apart and is always inferred.
+/// A type that converts into a tool: a `#[tool]` function, an [`FnTool`](super::FnTool), any
+/// [`Tool`], also boxed or shared. `K` only separates these forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this is not a tool",
     label = "not a tool",
     note = "a tool is a function with `#[tool]`, `FnTool::new(name, description, function)`, or a value of a type that implements `Tool`"
 )]
 pub trait IntoTool<K> {
-    /// The tool.
+    /// Converts into a tool.
     fn into_tool(self) -> Arc<dyn Tool>;
 }
 
@@ -127,12 +127,12 @@ impl<T: Tool> IntoTool<ByTool> for T {
     }
 }
 
-/// A `#[tool]` function of these arguments.
+/// Marks a `#[tool]` function of these arguments.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ByFunction<A, O, M>(PhantomData<A>, PhantomData<O>, PhantomData<M>);
 
-/// The same with a [`ToolContext`] after the arguments.
+/// Marks one with a [`ToolContext`] after the arguments.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ByFunctionCx<A, O, M>(PhantomData<A>, PhantomData<O>, PhantomData<M>);

@@ -1,4 +1,4 @@
-//! What a tool answers.
+//! The answer of a tool.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -13,15 +13,15 @@ use langgraph::message::{Content, ContentPart};
 use langgraph::node::Command;
 use langgraph::state::State;
 
-/// What a tool answers: what the model reads, and what the graph does.
+/// The answer of a tool: what the model reads, and what the graph does.
 #[derive(Clone)]
 pub struct ToolOutput {
     pub(crate) content: Content,
-    /// A `Command<S>` for the graph in which the tool was called.
+    /// A `Command<S>` for the graph that called the tool.
     pub(crate) command: Option<CommandFor>,
 }
 
-/// A command, and the state type of the graph that it is for.
+/// A command, and the state type of its graph.
 #[derive(Clone)]
 pub(crate) struct CommandFor {
     command: Arc<dyn Any + Send + Sync>,
@@ -29,7 +29,7 @@ pub(crate) struct CommandFor {
 }
 
 impl CommandFor {
-    /// The command, if it is one for a graph over `S`; else the state it is for.
+    /// Takes the command if it is for a graph over `S`; otherwise returns the name of its state.
     pub(crate) fn take<S: State>(self) -> Result<Command<S>, &'static str> {
         match self.command.downcast::<Command<S>>() {
             Ok(command) => Ok(Arc::unwrap_or_clone(command)),
@@ -39,12 +39,12 @@ impl CommandFor {
 }
 
 impl ToolOutput {
-    /// Text.
+    /// Answers with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::content(Content::Text(text.into()))
     }
 
-    /// Text, or text beside pictures and files.
+    /// Answers with text, pictures and files.
     pub fn content(content: impl Into<Content>) -> Self {
         Self {
             content: content.into(),
@@ -52,8 +52,8 @@ impl ToolOutput {
         }
     }
 
-    /// Changes the state as well, or goes to another node: what the tool node answers beside the
-    /// message for the model. The command must be one of the graph that the tool is called in.
+    /// Adds a command, which updates the state or jumps to another node. The tool node returns it
+    /// beside the message for the model. The command must be for the graph that calls the tool.
     ///
     /// # Examples
     ///
@@ -92,19 +92,19 @@ impl fmt::Debug for ToolOutput {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
-/// What a tool may return: text, numbers, [`Json`], [`Content`], a [`ToolOutput`]; each also in an
-/// `Option` (nothing is `null`) or in a `Result` whose error turns into a [`ToolError`].
+/// What a tool may return: text, numbers, [`Json`], [`Content`], a [`ToolOutput`]. Each may be in
+/// an `Option` (`None` becomes `null`) or in a `Result` whose error converts into a [`ToolError`].
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return this",
     label = "not an answer of a tool",
     note = "a tool returns text, a number, `Json(value)`, `Content` or `ToolOutput`, each also in a `Result` whose error is an `Error` or a `ToolError`"
 )]
 pub trait IntoToolOutput {
-    /// The answer in the runtime's form.
+    /// Converts the value to the runtime's form.
     ///
     /// # Errors
     ///
-    /// The tool's own error, when the answer is a `Result`; one for the model when a value cannot be
+    /// The tool's own error if the value is an `Err`; an error for the model if a value cannot be
     /// written as JSON.
     fn into_tool_output(self) -> Result<ToolOutput, ToolError>;
 }

@@ -1,11 +1,11 @@
-//! Several tools together.
+//! A collection of tools.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{IntoTool, Tool, ToolDefinition};
 
-/// Tools by name, in the order in which they were added.
+/// Tools by name, in insertion order.
 ///
 /// # Examples
 ///
@@ -23,19 +23,19 @@ use super::{IntoTool, Tool, ToolDefinition};
 pub struct Tools(Vec<Arc<dyn Tool>>);
 
 impl Tools {
-    /// No tools.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool, in place of one of the same name.
+    /// Adds a tool. It replaces one of the same name.
     #[must_use]
     pub fn with<K>(mut self, tool: impl IntoTool<K>) -> Self {
         self.insert(tool);
         self
     }
 
-    /// Adds a tool, in place of one of the same name.
+    /// Adds a tool. It replaces one of the same name.
     pub fn insert<K>(&mut self, tool: impl IntoTool<K>) {
         let tool = tool.into_tool();
         match self.0.iter_mut().find(|old| old.name() == tool.name()) {
@@ -44,27 +44,27 @@ impl Tools {
         }
     }
 
-    /// The tool of that name.
+    /// Returns the tool of that name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.0.iter().find(|tool| tool.name() == name)
     }
 
-    /// The tools, in order.
+    /// Returns the tools in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Tool>> {
         self.0.iter()
     }
 
-    /// True when there are none.
+    /// Returns true if there are no tools.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What a model is told about them.
+    /// Returns the descriptions for a model.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         self.iter().map(|tool| tool.definition().clone()).collect()
     }
@@ -85,16 +85,16 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// What takes the place of a list of tools: [`Tools`], a tuple of different tools
-/// (`(get_time, add)`), or an array or a `Vec` of tools of one type. `K` only keeps these forms
-/// apart and is always inferred.
+/// A type that converts into a list of tools: [`Tools`], a tuple of different tools
+/// (`(get_time, add)`), or an array or a `Vec` of tools of one type. `K` only separates these forms
+/// and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "these are not tools",
     label = "expected tools",
     note = "write a tuple of tools, as in `(get_time, add)`, an array or `Vec` of tools of one type, or `Tools::new().with(get_time)`"
 )]
 pub trait IntoTools<K> {
-    /// The tools.
+    /// Converts into the tools.
     fn into_tools(self) -> Tools;
 }
 

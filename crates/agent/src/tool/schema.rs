@@ -1,4 +1,4 @@
-//! JSON schemas as models like them, and arguments read against their types.
+//! JSON schemas for models, and parsing of arguments.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -7,11 +7,10 @@ use serde_json::{Map, Value};
 
 use super::ToolError;
 
-/// The JSON schema of `T`, in the form that model providers take.
+/// Returns the JSON schema of `T`, in the form that model providers take.
 ///
-/// Doc comments become descriptions. Everything is in one place (no `$ref`, except in a type that
-/// contains itself), without `$schema`, titles, and formats of numbers, which several providers
-/// refuse.
+/// Doc comments become descriptions. The schema is in one piece (no `$ref`, except in a recursive
+/// type). It has no `$schema`, no titles and no number formats, which several providers refuse.
 ///
 /// # Examples
 ///
@@ -57,8 +56,8 @@ pub fn schema_of<T: JsonSchema + ?Sized>() -> Value {
     schema
 }
 
-/// Takes out what providers refuse. Follows the places where JSON schema keeps schemas, so that a
-/// property that is called `title` stays.
+/// Removes what providers refuse. Visits only the places where JSON schema keeps schemas, so a
+/// property called `title` stays.
 fn tidy(schema: &mut Value) {
     let Value::Object(schema) = schema else {
         return;
@@ -101,7 +100,7 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Reads the arguments of a call. The error says where they are wrong.
+/// Parses the arguments of a call. The error says where they are wrong.
 pub(super) fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();

@@ -10,7 +10,7 @@ use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Context, Node, NodeRun};
 use langgraph::state::State;
 
-/// A [`ToolNode`] that has been told where a state keeps its messages.
+/// A [`ToolNode`] with a function that finds a state's messages.
 pub struct ToolNodeOn<S: State> {
     pub(super) node: ToolNode,
     #[allow(clippy::type_complexity)]
