@@ -1,4 +1,4 @@
-//! Streamed messages, put together again.
+//! Reassembles streamed messages.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 use crate::recent::Recent;
 use crate::{AgentEnvelope, AgentId, EnvelopeBody, StreamContent, StreamId, content};
 
-/// How many ended streams are remembered, to tell a chunk that comes too late from one whose
-/// stream never started.
+/// The number of ended streams to remember, to tell a late chunk from one whose stream never
+/// started.
 const REMEMBERED: usize = 1_024;
 
-/// How much a [`StreamAssembler`] holds at once.
+/// The limits of a [`StreamAssembler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLimits {
-    /// How many streams may be open side by side.
+    /// The maximum number of open streams.
     pub streams: usize,
-    /// About how many bytes the chunks of the open streams may take together.
+    /// The approximate maximum of bytes in the chunks of all open streams.
     pub bytes: usize,
 }
 
@@ -30,7 +30,7 @@ impl Default for StreamLimits {
     }
 }
 
-/// What is wrong with a part of a stream.
+/// Why a part of a stream is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -43,13 +43,13 @@ pub enum StreamError {
     /// A second start of an open stream.
     #[error("stream `{0}` has started, found another start")]
     StartedTwice(StreamId),
-    /// Streams that were never ended.
+    /// Streams without an end.
     #[error("expected the end of {}, found nothing more", list(.0))]
     Unfinished(Vec<StreamId>),
-    /// More streams at once than allowed.
+    /// More open streams than allowed.
     #[error("stream `{0}`: more than {1} streams are open side by side")]
     TooMany(StreamId, usize),
-    /// More chunks than there is room for.
+    /// More bytes than allowed.
     #[error("stream `{0}`: the open streams take more than {1} bytes")]
     TooLong(StreamId, usize),
 }
@@ -59,31 +59,31 @@ fn list(streams: &[StreamId]) -> String {
     quoted.join(", ")
 }
 
-/// A streamed message that is whole.
+/// A complete streamed message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Assembled {
-    /// Who sent it.
+    /// The sender.
     pub from: AgentId,
-    /// The stream it came by.
+    /// The stream that carried it.
     pub stream_id: StreamId,
-    /// What its start said.
+    /// The metadata of its start.
     pub metadata: Value,
     /// Its chunks, in order.
     pub chunks: Vec<Value>,
 }
 
 impl Assembled {
-    /// The chunks as one value; see [`StreamContent`].
+    /// Joins the chunks into one value; see [`StreamContent`].
     pub fn into_value(self) -> Value {
         content::join(&self.metadata, self.chunks)
     }
 }
 
-/// Puts streamed messages together, of any number of senders at once.
+/// Reassembles streamed messages of any number of senders.
 ///
-/// Streams may be interleaved; within one stream, parts come in order. What does not fit is an
-/// error and changes nothing.
+/// Streams may be interleaved; the parts of one stream come in order. A part that does not fit is
+/// an error and changes nothing.
 ///
 /// # Examples
 ///
@@ -127,12 +127,12 @@ impl Default for StreamAssembler {
 }
 
 impl StreamAssembler {
-    /// No streams yet, and the default limits.
+    /// Creates an assembler with the default limits.
     pub fn new() -> Self {
         Self::with_limits(StreamLimits::default())
     }
 
-    /// No streams yet, and these limits.
+    /// Creates an assembler with these limits.
     pub fn with_limits(limits: StreamLimits) -> Self {
         Self {
             open: HashMap::new(),
@@ -142,23 +142,23 @@ impl StreamAssembler {
         }
     }
 
-    /// How many streams have started and not ended.
+    /// Returns the number of open streams.
     pub fn open(&self) -> usize {
         self.open.len()
     }
 
-    /// What the open stream of that sender holds, if its start has said so.
+    /// Returns the content of the sender's open stream, if its start declares it.
     pub fn content(&self, from: &AgentId, stream_id: &StreamId) -> Option<StreamContent> {
         let key = (from.clone(), stream_id.clone());
         StreamContent::of(&self.open.get(&key)?.metadata)
     }
 
-    /// Takes the next part. At the end of a stream it returns the message; for what is no part of
-    /// a stream it does nothing.
+    /// Takes the next part. At the end of a stream it returns the message. It ignores an envelope
+    /// that is not part of a stream.
     ///
     /// # Errors
     ///
-    /// When the part does not fit what came before it, or there is no room for it.
+    /// If the part does not fit the parts before it, or exceeds a limit.
     pub fn push(&mut self, envelope: AgentEnvelope) -> Result<Option<Assembled>, StreamError> {
         let name = envelope.body.name();
         match envelope.body {
@@ -177,11 +177,11 @@ impl StreamAssembler {
         Ok(None)
     }
 
-    /// Says that nothing more comes.
+    /// Marks the end of the input.
     ///
     /// # Errors
     ///
-    /// [`StreamError::Unfinished`] when a stream is still open.
+    /// [`StreamError::Unfinished`] if a stream is still open.
     pub fn finish(self) -> Result<(), StreamError> {
         if self.open.is_empty() {
             return Ok(());
@@ -262,7 +262,7 @@ impl StreamAssembler {
     }
 }
 
-/// About how many bytes a value takes in memory.
+/// Estimates the bytes that a value takes in memory.
 pub(crate) fn weight(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),
@@ -416,7 +416,7 @@ mod tests {
             streams.push(chunk("a", long.clone())),
             Err(StreamError::TooLong(_, 1_000))
         ));
-        // What has ended no longer counts.
+        // An ended stream no longer counts.
         streams.push(end("b")).unwrap();
         streams.push(chunk("a", long)).unwrap();
     }

@@ -9,8 +9,8 @@ use langgraph::node::{IntoOutput, NodeError, Output};
 use langgraph::run::{Outcome, Run};
 use langgraph::state::State;
 
-/// A graph that a user talks to: what the user says goes into the state before a run, and what the
-/// graph answers is read from the state after it. The user never sees the state.
+/// A graph behind a boundary: before a run, it writes the user's message into the state; after the
+/// run, it reads the answer from the state. The user never sees the state.
 ///
 /// # Examples
 ///
@@ -57,11 +57,11 @@ type Write<S, M> = Arc<dyn Fn(M) -> Result<Output<S>, NodeError> + Send + Sync>;
 type Read<S, R> = Arc<dyn Fn(&S) -> R + Send + Sync>;
 
 impl<S: State, M, R> InvokeBoundary<S, M, R> {
-    /// `write` makes the input of a run of what the user says; `read` finds the answer in the
-    /// final state.
+    /// Creates a boundary. `write` turns the user's message into the input of a run; `read` takes
+    /// the answer from the final state.
     ///
-    /// On a thread, the state is still that of the run before: let `write` clear the old answer,
-    /// with a [`Command::overwrite`](langgraph::Command::overwrite) say.
+    /// On a thread, the state is that of the previous run. So let `write` clear the old answer, for
+    /// example with a [`Command::overwrite`](langgraph::Command::overwrite).
     pub fn new<I: IntoOutput<S>>(
         graph: CompiledStateGraph<S>,
         write: impl Fn(M) -> I + Send + Sync + 'static,
@@ -74,11 +74,11 @@ impl<S: State, M, R> InvokeBoundary<S, M, R> {
         }
     }
 
-    /// One turn: the graph's answer to `message`.
+    /// Runs one turn and returns the graph's answer to `message`.
     ///
     /// # Errors
     ///
-    /// What the run fails with; [`AgentError::Interrupted`] when it waits for a person.
+    /// The error of the run; [`AgentError::Interrupted`] if it waits for a person.
     ///
     /// # Cancel safety
     ///
@@ -87,7 +87,7 @@ impl<S: State, M, R> InvokeBoundary<S, M, R> {
         self.invoke_with(message, |run| run).await
     }
 
-    /// One turn of a conversation that a thread keeps, or with other options of the run:
+    /// Runs one turn with options of the run, such as a thread:
     /// `boundary.invoke_with(message, |run| run.thread("t-1"))`.
     ///
     /// # Errors

@@ -1,39 +1,39 @@
-//! What the chunks of a stream are.
+//! The content type of streams.
 
 use langgraph::message::{MessageAccumulator, MessageChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What the chunks of a stream are, and so how they are put together.
+/// The content type of a stream, which decides how its chunks are joined.
 ///
-/// The start of a stream says it in its metadata, under `content`. When it does not, chunks that
-/// are all strings are text, and anything else is values.
+/// The metadata of the stream's start declares it, under `content`. Without a declaration, a stream
+/// of strings is text, and any other is values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StreamContent {
-    /// Strings; the whole is one string.
+    /// Strings; they join into one string.
     Text,
-    /// [`MessageChunk`]s of one or several messages; the whole is the message if there is one,
-    /// and the list of them otherwise.
+    /// [`MessageChunk`]s of one or several messages; they join into the message, or into a list of
+    /// messages if there are several.
     Messages,
-    /// Any values; the whole is the list of them.
+    /// Any values; they join into a list.
     Values,
 }
 
 impl StreamContent {
-    /// The metadata of a stream of that content.
+    /// Returns the metadata of a stream with this content.
     pub fn metadata(self) -> Value {
         serde_json::json!({ "content": self })
     }
 
-    /// What a stream with that metadata holds, if the metadata says so.
+    /// Reads the content from the metadata of a stream, if declared.
     pub fn of(metadata: &Value) -> Option<Self> {
         Self::deserialize(metadata.get("content")?).ok()
     }
 }
 
-/// The chunks of a stream with that metadata as one value.
+/// Joins the chunks of a stream with that metadata into one value.
 pub(crate) fn join(metadata: &Value, chunks: Vec<Value>) -> Value {
     let texts = || !chunks.is_empty() && chunks.iter().all(Value::is_string);
     let content = StreamContent::of(metadata).unwrap_or_else(|| {
@@ -48,7 +48,7 @@ pub(crate) fn join(metadata: &Value, chunks: Vec<Value>) -> Value {
         StreamContent::Messages => messages(&chunks),
         StreamContent::Values => None,
     };
-    // Chunks that are not what the metadata says are still all there.
+    // If the chunks do not match the metadata, all of them are returned as they are.
     joined.unwrap_or(Value::Array(chunks))
 }
 
@@ -58,7 +58,7 @@ fn text(chunks: &[Value]) -> Option<Value> {
 }
 
 fn messages(chunks: &[Value]) -> Option<Value> {
-    // In the order of their first chunks; a chunk without an id goes on with the one before.
+    // In the order of their first chunks; a chunk without an id continues the previous message.
     let mut open: Vec<(Option<String>, MessageAccumulator)> = Vec::new();
     for chunk in chunks {
         let chunk = MessageChunk::deserialize(chunk).ok()?;

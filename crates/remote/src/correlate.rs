@@ -1,4 +1,4 @@
-//! Which reply belongs to which request.
+//! Matches replies with requests.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::recent::Recent;
 use crate::reply::Ending;
 use crate::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
 
-/// How many requests that are over are remembered, to tell a late answer from one to nothing.
+/// The number of closed requests to remember, to tell a late reply from one without a request.
 const REMEMBERED: usize = 4_096;
 
-/// The requests that wait for their replies, by request id: what a [`Transport`](crate::Transport)
-/// over a network keeps beside its connection.
+/// The requests that wait for their replies, by request id. A [`Transport`](crate::Transport) over
+/// a network keeps one beside its connection.
 ///
-/// Clones are the same table. Replies may come in any order; each goes to whoever asked. What is
-/// no reply to an open request is refused.
+/// Clones share one table. Replies may come in any order; each goes to its requester. An envelope
+/// that replies to no open request is refused.
 ///
 /// # Examples
 ///
@@ -57,7 +57,7 @@ type OnAbandoned = Arc<dyn Fn(AgentEnvelope) + Send + Sync>;
 struct Table {
     waiting: HashMap<RequestId, Waiting>,
     over: Recent<RequestId>,
-    /// Tells two requests apart that use one id, one after the other.
+    /// Separates two requests that use the same id at different times.
     serial: u64,
     on_abandoned: Option<OnAbandoned>,
 }
@@ -70,33 +70,33 @@ struct Waiting {
     ending: Ending,
 }
 
-/// Why an envelope is no reply to an open request, or a request cannot be opened.
+/// Why an envelope is not a reply to an open request, or why a request cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorrelationError {
-    /// Without a request id nothing can be matched.
+    /// An envelope without a request id cannot be matched.
     #[error("the envelope from `{0}` has no request id; expected one")]
     NoRequestId(AgentId),
     /// An open request has that id already.
     #[error("request `{0}` is open already; use `RequestId::generate()`")]
     InUse(RequestId),
-    /// No such request.
+    /// There is no such request.
     #[error("there is no request `{0}`")]
     Unknown(RequestId),
-    /// The request is over: answered, given up, or timed out.
+    /// The request is closed: answered, cancelled, or timed out.
     #[error("request `{0}` is over; the answer comes too late")]
     Late(RequestId),
-    /// Somebody else was asked.
+    /// The reply comes from another agent than the one asked.
     #[error("request `{request}` is for `{asked}`, and `{from}` answered")]
     WrongAgent {
         /// The request.
         request: RequestId,
-        /// Who was asked.
+        /// The agent asked.
         asked: AgentId,
-        /// Who answered.
+        /// The agent that replied.
         from: AgentId,
     },
-    /// The requester reads too slowly; its request has failed.
+    /// The requester reads too slowly, so its request failed.
     #[error("request `{0}`: more than {1} parts of the reply waited to be read")]
     Overrun(RequestId, usize),
 }
@@ -108,13 +108,13 @@ impl Default for Correlator {
 }
 
 impl Correlator {
-    /// No open requests. Up to 1,024 envelopes of each wait for their reader.
+    /// Creates an empty table. Each request buffers up to 1,024 envelopes.
     pub fn new() -> Self {
         Self::with_buffer(1_024)
     }
 
-    /// No open requests. Up to `buffer` envelopes of each wait for their reader; one more and that
-    /// request fails, so that a slow reader does not stop the others.
+    /// Creates an empty table. Each request buffers up to `buffer` envelopes. If more arrive, the
+    /// request fails, so that a slow reader does not block the others.
     pub fn with_buffer(buffer: usize) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -129,20 +129,20 @@ impl Correlator {
         }
     }
 
-    /// Calls `tell` with the [cancellation](AgentEnvelope::cancel) of every request whose reader
-    /// goes away before the reply is over: send it to the agent.
+    /// Calls `tell` with the [cancellation](AgentEnvelope::cancel) of a request if its reader is
+    /// dropped before the reply is complete. Send the cancellation to the agent.
     pub fn on_abandoned(&self, tell: impl Fn(AgentEnvelope) + Send + Sync + 'static) -> &Self {
         self.shared.table().on_abandoned = Some(Arc::new(tell));
         self
     }
 
-    /// Opens `request`: its reply will come out of the returned stream.
+    /// Opens `request`: the returned stream yields its reply.
     ///
     /// Dropping the stream closes the request.
     ///
     /// # Errors
     ///
-    /// When the request has no id, or one that is taken.
+    /// If the request has no id, or an id in use.
     pub fn expect(&self, request: &AgentEnvelope) -> Result<ReplyStream, CorrelationError> {
         let Some(id) = &request.request_id else {
             return Err(CorrelationError::NoRequestId(request.from.clone()));
@@ -176,13 +176,13 @@ impl Correlator {
         }))
     }
 
-    /// Hands an incoming envelope to whoever asked for it. Never waits.
+    /// Passes an incoming envelope to its requester. Never waits.
     ///
     /// # Errors
     ///
-    /// When it is no reply to an open request: it has no request id, an unknown one, one that is
-    /// over, or comes from another agent than was asked. And when too much of the reply waits for
-    /// its reader.
+    /// If the envelope is not a reply to an open request: it has no request id, an unknown one or a
+    /// closed one, or it comes from another agent than the one asked. Also if the buffer of the
+    /// request is full.
     pub fn deliver(&self, envelope: AgentEnvelope) -> Result<(), CorrelationError> {
         let Some(id) = envelope.request_id.clone() else {
             return Err(CorrelationError::NoRequestId(envelope.from));
@@ -216,7 +216,7 @@ impl Correlator {
         result
     }
 
-    /// Fails every open request: the connection is gone.
+    /// Fails every open request, because the connection was lost.
     pub fn disconnected(&self, reason: &str) {
         let mut table = self.shared.table();
         let open: Vec<RequestId> = table.waiting.keys().cloned().collect();
@@ -228,7 +228,7 @@ impl Correlator {
         }
     }
 
-    /// How many requests are open.
+    /// Returns the number of open requests.
     pub fn open(&self) -> usize {
         self.shared.table().waiting.len()
     }
@@ -304,7 +304,7 @@ impl Drop for Pending {
         }
         table.close(&self.id);
         let tell = table.on_abandoned.clone();
-        // Not under the lock: what is told may come back here.
+        // Not under the lock: the callback may call this table.
         drop(table);
         if let Some(tell) = tell {
             tell(self.cancel.clone());

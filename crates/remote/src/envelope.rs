@@ -1,4 +1,4 @@
-//! What agents send each other.
+//! The messages between agents.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{AgentId, RemoteError, RequestId, StreamId};
 
-/// One thing that an agent sends another.
+/// A message from one agent to another.
 ///
 /// # Examples
 ///
@@ -29,15 +29,16 @@ use crate::{AgentId, RemoteError, RequestId, StreamId};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentEnvelope {
-    /// Who sends it.
+    /// The sender.
     pub from: AgentId,
-    /// Who is to get it.
+    /// The receiver.
     pub to: AgentId,
-    /// Which request it is, or answers. A request without one expects no particular answer.
+    /// The id of the request that this envelope is or answers. An envelope without one expects no
+    /// reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// How long the sender waits for the reply, counted from when it sent this. Not a point in
-    /// time, so that the clocks of two machines need not agree.
+    /// How long the sender waits for the reply, counted from when it sent this. It is not a point
+    /// in time, so the clocks of two machines need not agree.
     #[serde(
         default,
         rename = "timeout_ms",
@@ -45,14 +46,14 @@ pub struct AgentEnvelope {
         skip_serializing_if = "Option::is_none"
     )]
     pub timeout: Option<Duration>,
-    /// What is sent.
+    /// The content.
     pub body: EnvelopeBody,
 }
 
-/// What an [`AgentEnvelope`] carries: a whole message, a part of a streamed one, or a word about
-/// the request itself.
+/// The content of an [`AgentEnvelope`]: a whole message, a part of a streamed one, or a notice
+/// about the request itself.
 ///
-/// What a payload means is between the two agents.
+/// The two agents agree on the meaning of a payload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -63,8 +64,7 @@ pub enum EnvelopeBody {
     StreamStart {
         /// The stream.
         stream_id: StreamId,
-        /// What the receiver may want to know of it beforehand; see
-        /// [`StreamContent`](crate::StreamContent).
+        /// Information for the receiver in advance; see [`StreamContent`](crate::StreamContent).
         #[serde(default)]
         metadata: Value,
     },
@@ -75,16 +75,16 @@ pub enum EnvelopeBody {
         /// The piece.
         chunk: Value,
     },
-    /// A streamed message is whole.
+    /// A streamed message ends.
     StreamEnd {
         /// The stream.
         stream_id: StreamId,
     },
     /// There is no reply, or no more of it.
     Error {
-        /// What kind of failure it is.
+        /// The kind of failure.
         code: ErrorCode,
-        /// What went wrong, for people.
+        /// The error message, for people.
         message: String,
     },
     /// The sender no longer wants a reply to the request.
@@ -92,7 +92,7 @@ pub enum EnvelopeBody {
 }
 
 impl AgentEnvelope {
-    /// An envelope without a request id.
+    /// Creates an envelope without a request id.
     pub fn new(from: impl Into<AgentId>, to: impl Into<AgentId>, body: EnvelopeBody) -> Self {
         Self {
             from: from.into(),
@@ -103,11 +103,11 @@ impl AgentEnvelope {
         }
     }
 
-    /// A whole message with a new request id.
+    /// Creates a request: a whole message with a new request id.
     ///
     /// # Errors
     ///
-    /// When `payload` cannot be written as JSON.
+    /// If `payload` cannot be written as JSON.
     pub fn request(
         from: impl Into<AgentId>,
         to: impl Into<AgentId>,
@@ -117,21 +117,21 @@ impl AgentEnvelope {
         Ok(Self::new(from, to, body).with_request_id(RequestId::generate()))
     }
 
-    /// The same envelope under that request id.
+    /// Sets the request id.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<RequestId>) -> Self {
         self.request_id = Some(id.into());
         self
     }
 
-    /// The same envelope, saying how long the sender waits for the reply.
+    /// Sets how long the sender waits for the reply.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
         self
     }
 
-    /// An answer to this envelope: back to its sender, under its request id.
+    /// Creates a reply to this envelope: to its sender, under its request id.
     #[must_use]
     pub fn reply(&self, body: EnvelopeBody) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl AgentEnvelope {
         }
     }
 
-    /// Takes this request back: the envelope to the same agent that says so.
+    /// Creates the envelope that cancels this request.
     #[must_use]
     pub fn cancel(&self) -> Self {
         Self {
@@ -153,7 +153,7 @@ impl AgentEnvelope {
         }
     }
 
-    /// The whole message as a `T`.
+    /// Reads the whole message as a `T`.
     ///
     /// # Errors
     ///
@@ -164,16 +164,16 @@ impl AgentEnvelope {
 }
 
 impl EnvelopeBody {
-    /// A whole message.
+    /// Creates a whole message.
     ///
     /// # Errors
     ///
-    /// When `payload` cannot be written as JSON.
+    /// If `payload` cannot be written as JSON.
     pub fn complete(payload: &(impl Serialize + ?Sized)) -> Result<Self, RemoteError> {
         written(payload).map(Self::Complete)
     }
 
-    /// There is no reply.
+    /// Creates an error in place of a reply.
     pub fn error(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::Error {
             code,
@@ -181,12 +181,12 @@ impl EnvelopeBody {
         }
     }
 
-    /// The whole message as a `T`.
+    /// Reads the whole message as a `T`.
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Refused`] when it is an error instead, [`RemoteError::NotWhole`] when it is a
-    /// part of a stream, and [`RemoteError::Unreadable`] when the payload is not a `T`.
+    /// [`RemoteError::Refused`] if it is an error instead, [`RemoteError::NotWhole`] if it is a
+    /// part of a stream, and [`RemoteError::Unreadable`] if the payload is not a `T`.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, RemoteError> {
         match self {
             Self::Complete(payload) => T::deserialize(payload).map_err(RemoteError::Unreadable),
@@ -198,7 +198,7 @@ impl EnvelopeBody {
         }
     }
 
-    /// The stream it belongs to, if it is a part of one.
+    /// Returns the stream that it belongs to, if any.
     pub fn stream_id(&self) -> Option<&StreamId> {
         match self {
             Self::StreamStart { stream_id, .. }
@@ -208,7 +208,7 @@ impl EnvelopeBody {
         }
     }
 
-    /// What it is, as on the wire.
+    /// Returns its name on the wire.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Complete(_) => "complete",
@@ -221,30 +221,30 @@ impl EnvelopeBody {
     }
 }
 
-/// What kind of failure an [`EnvelopeBody::Error`] is. On the wire it is a word.
+/// The kind of failure of an [`EnvelopeBody::Error`]. On the wire it is a word.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorCode {
-    /// `unknown_agent`: nobody of that name.
+    /// `unknown_agent`: no agent has that name.
     UnknownAgent,
     /// `bad_request`: the agent does not understand the request.
     BadRequest,
     /// `failed`: the agent tried and failed.
     Failed,
-    /// `interrupted`: the agent waits for a person, so there is no reply now.
+    /// `interrupted`: the agent waits for a person, so it does not reply now.
     Interrupted,
     /// `cancelled`: somebody stopped the agent.
     Cancelled,
-    /// `timed_out`: the time allowed is over.
+    /// `timed_out`: the time limit is over.
     TimedOut,
-    /// `overloaded`: too much to do; later it may work.
+    /// `overloaded`: the agent is busy; a retry may succeed.
     Overloaded,
     /// A word that this version does not know.
     Other(String),
 }
 
 impl ErrorCode {
-    /// The word on the wire.
+    /// Returns the word on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::UnknownAgent => "unknown_agent",
@@ -298,7 +298,7 @@ impl<'de> Deserialize<'de> for ErrorCode {
     }
 }
 
-/// A duration in milliseconds, rounded up: a limit may be kept a little longer, never less.
+/// A duration in milliseconds, rounded up: a limit may become a little longer, never shorter.
 pub(crate) mod millis {
     use std::time::Duration;
 
@@ -323,7 +323,7 @@ pub(crate) mod millis {
     }
 }
 
-/// A message as it is sent: what JSON would change on the way is refused.
+/// Writes a payload as JSON, and refuses values that JSON would change.
 pub(crate) fn written(payload: &(impl Serialize + ?Sized)) -> Result<Value, RemoteError> {
     Json::to_value(payload).map_err(RemoteError::Unwritable)
 }

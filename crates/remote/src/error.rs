@@ -1,4 +1,4 @@
-//! What a call of a remote agent fails with.
+//! Errors of calls to remote agents.
 
 use std::time::Duration;
 
@@ -34,34 +34,34 @@ use crate::{AgentId, ErrorCode, RequestId, StreamError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// The node has no transport, nor has the run.
+    /// Neither the node nor the run has a transport.
     #[error(
         "there is no transport; write `RemoteNode::new(agent, transport)`, or give the graph or the run a resource of type `dyn Transport`"
     )]
     NoTransport,
-    /// The transport knows nobody of that name.
+    /// The transport knows no agent of that name.
     #[error("there is no agent `{agent}`; there {}", there_is(known))]
     UnknownAgent {
-        /// The agent asked for.
+        /// The requested agent.
         agent: AgentId,
-        /// The agents there are, as far as the transport can tell.
+        /// The agents that exist, as far as the transport knows.
         known: Vec<AgentId>,
     },
     /// The agent answered with an error.
     #[error("the agent answered with an error ({code}): {message}")]
     Refused {
-        /// What kind of failure it is.
+        /// The kind of failure.
         code: ErrorCode,
-        /// What went wrong.
+        /// The error message.
         message: String,
     },
-    /// The whole reply was not there in time.
+    /// The complete reply did not arrive in time.
     #[error("no whole reply within {0:?}")]
     TimedOut(Duration),
-    /// The agent, or the way to it, stopped before the reply was whole.
+    /// The agent or the connection stopped before the reply was complete.
     #[error("the reply ended before it was whole")]
     NoReply,
-    /// What came is no reply to this request.
+    /// The envelope is not a reply to this request.
     #[error("expected a reply of `{expected}` to request `{request}`, found {found}")]
     Misdelivered {
         /// The agent that was asked.
@@ -74,25 +74,25 @@ pub enum RemoteError {
     /// The parts of a streamed reply do not fit together.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// Where a whole message was expected, a part of a stream or a cancellation came.
+    /// A part of a stream or a cancellation came instead of a whole message.
     #[error("expected a whole message, found `{0}`")]
     NotWhole(&'static str),
     /// A request or a reply cannot be written as JSON.
     #[error("the message cannot be written as JSON: {0}")]
     Unwritable(#[source] FormatError),
-    /// A request or a reply is not of the type that was expected.
+    /// A request or a reply does not have the expected type.
     #[error("the message has another shape than expected: {0}")]
     Unreadable(#[source] serde_json::Error),
-    /// More of the reply came than the requester had room for.
+    /// The reply exceeded the requester's buffer.
     #[error("more than {0} parts of the reply waited to be read")]
     Overrun(usize),
-    /// The way to the agent failed.
+    /// The connection to the agent failed.
     #[error("connection: {0}")]
     Connection(#[source] Failure),
 }
 
 impl RemoteError {
-    /// The way to the agent failed, with the error of whatever carries the messages.
+    /// Creates the error of a failed connection from the transport's own error.
     pub fn connection(error: impl Into<NodeError>) -> Self {
         Self::Connection(Failure::from(error.into()))
     }

@@ -12,11 +12,11 @@ use crate::{AgentId, RemoteNode};
 ///
 /// The prelude brings it: `use langgraph_remote::prelude::*;`.
 pub trait RemoteExt<S: State>: sealed::Sealed {
-    /// Adds a remote node: `agent`, reached by the `dyn Transport` among the resources, asked what
-    /// `extract` finds in the state; `apply` makes the node's answer of the reply.
+    /// Adds a remote node. It calls `agent` through the `dyn Transport` among the resources.
+    /// `extract` makes the request from the state; `apply` makes the node's output from the reply.
     ///
-    /// For a transport of its own, a time limit or retries, add a
-    /// [`RemoteNode`] with [`add_node`](StateGraph::add_node).
+    /// For a transport of its own, a time limit or retries, add a [`RemoteNode`] with
+    /// [`add_node`](StateGraph::add_node).
     ///
     /// # Examples
     ///

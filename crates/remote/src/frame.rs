@@ -1,4 +1,4 @@
-//! Envelopes as the JSON text that a relay passes on.
+//! Envelopes as JSON text for a relay.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::envelope::millis;
 use crate::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId};
 
-/// An envelope on its way through a relay, which knows who is at the other end of each connection:
-/// one JSON text with a `type`.
+/// An envelope on its way through a relay, which knows the agent at the other end of each
+/// connection. It is one JSON text with a `type`.
 ///
-/// A request is a `send`, `send_chunk` or `send_end` for the relay, which names the receiver. The
-/// relay passes it on as a `message`, `message_chunk` or `message_end`, which names the sender. The
-/// answer is a `reply`, `reply_chunk` or `reply_end`, both ways. An error is a `reply_error`, and
-/// taking a request back a `send_cancel`, then a `message_cancel`.
+/// A request to the relay is a `send`, `send_chunk` or `send_end`, which names the receiver. The
+/// relay forwards it as a `message`, `message_chunk` or `message_end`, which names the sender. An
+/// answer is a `reply`, `reply_chunk` or `reply_end`, both ways. An error is a `reply_error`. A
+/// cancellation is a `send_cancel`, then a `message_cancel`.
 ///
 /// # Examples
 ///
@@ -46,58 +46,58 @@ use crate::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId
 #[serde(try_from = "Wire", into = "Wire")]
 #[non_exhaustive]
 pub struct Frame {
-    /// What it is to its reader.
+    /// The role of the frame.
     pub kind: FrameKind,
-    /// Who sent it; the relay says so, not the sender.
+    /// The sender; the relay sets it, not the sender.
     pub from: Option<AgentId>,
-    /// Who is to get it; the sender says so to the relay.
+    /// The receiver; the sender sets it for the relay.
     pub to: Option<AgentId>,
-    /// Which request it is, or answers.
+    /// The id of the request that the frame is or answers.
     pub request_id: Option<RequestId>,
     /// How long the sender waits for the reply.
     pub timeout: Option<Duration>,
-    /// What is sent.
+    /// The content.
     pub body: EnvelopeBody,
 }
 
-/// What a [`Frame`] is to its reader.
+/// The role of a [`Frame`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
-    /// A request, on its way to the relay.
+    /// A request on its way to the relay.
     Send,
-    /// A request, on its way from the relay.
+    /// A request on its way from the relay.
     Message,
-    /// An answer, either way.
+    /// An answer in either direction.
     Reply,
 }
 
-/// Why a text is no [`Frame`], or a frame is of no use here.
+/// Why a text is not a [`Frame`], or why a frame cannot be used here.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// Not the JSON of a frame.
+    /// The text is not the JSON of a frame.
     #[error("not a frame: {0}")]
     Json(#[from] serde_json::Error),
-    /// A type that there is not.
+    /// An unknown type.
     #[error(
         "unknown frame type `{0}`; expected `send`, `message` or `reply`, alone or with `_chunk`, `_end`, `_error` or `_cancel`"
     )]
     UnknownType(String),
-    /// A field that frames of this type have.
+    /// A missing field.
     #[error("a `{0}` frame needs `{1}`")]
     Missing(String, &'static str),
-    /// A frame that only the relay sends, sent to the relay.
+    /// A frame that only a relay sends, sent to the relay.
     #[error("a relay sends `{0}` frames and takes none; send a `send` or a `reply`")]
     FromRelay(String),
 }
 
 impl Frame {
-    /// A request, for the relay.
+    /// Creates a request for the relay.
     pub fn send(envelope: AgentEnvelope) -> Self {
         Self::outgoing(FrameKind::Send, envelope)
     }
 
-    /// An answer, for the relay.
+    /// Creates an answer for the relay.
     pub fn reply(envelope: AgentEnvelope) -> Self {
         Self::outgoing(FrameKind::Reply, envelope)
     }
@@ -113,11 +113,11 @@ impl Frame {
         }
     }
 
-    /// What a relay does with a frame from the connection of `from`: who gets it, and what.
+    /// Forwards a frame from the connection of `from`: returns the receiver and the frame for it.
     ///
     /// # Errors
     ///
-    /// When the frame does not name its receiver, or is one that only a relay sends.
+    /// If the frame does not name its receiver, or is one that only a relay sends.
     pub fn relayed(self, from: &AgentId) -> Result<(AgentId, Self), FrameError> {
         let kind = match self.kind {
             FrameKind::Send => FrameKind::Message,
@@ -135,11 +135,11 @@ impl Frame {
         Ok((to, frame))
     }
 
-    /// The envelope, as its receiver `me` sees it.
+    /// Returns the envelope, as its receiver `me` sees it.
     ///
     /// # Errors
     ///
-    /// When the frame does not name its sender: it has not been through the relay.
+    /// If the frame does not name its sender, which means that no relay has forwarded it.
     pub fn into_envelope(self, me: &AgentId) -> Result<AgentEnvelope, FrameError> {
         let name = self.type_name();
         Ok(AgentEnvelope {
@@ -151,22 +151,22 @@ impl Frame {
         })
     }
 
-    /// The text of the frame.
+    /// Writes the frame as text.
     ///
     /// # Errors
     ///
-    /// When the payload cannot be written as JSON.
+    /// If the payload cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, FrameError> {
         Ok(serde_json::to_string(self)?)
     }
 
-    /// The frame of a text.
+    /// Parses a frame.
     ///
     /// # Errors
     ///
-    /// When the text is not a frame.
+    /// If the text is not a frame.
     pub fn from_json(text: &str) -> Result<Self, FrameError> {
-        // In two steps, so that what is wrong is said in the words of frames.
+        // In two steps, so that the error speaks of frames.
         serde_json::from_str::<Wire>(text)?.try_into()
     }
 
@@ -187,7 +187,7 @@ impl Frame {
     }
 }
 
-/// A frame as it is written.
+/// The wire form of a frame.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Wire {
@@ -204,7 +204,7 @@ struct Wire {
         skip_serializing_if = "Option::is_none"
     )]
     timeout: Option<Duration>,
-    /// True at the start of a stream, whose metadata is the payload.
+    /// True at the start of a stream; the payload is then its metadata.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

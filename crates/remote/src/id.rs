@@ -15,17 +15,17 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The id of that text.
+            /// Creates an id from text.
             pub fn new(id: impl Into<Arc<str>>) -> Self {
                 Self(id.into())
             }
 
-            /// An id that nobody else has: a UUID, later ones sorting after earlier ones.
+            /// Generates a unique id: a UUID that sorts after earlier ones.
             pub fn generate() -> Self {
                 Self(Uuid::now_v7().to_string().into())
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -82,7 +82,7 @@ macro_rules! id {
 }
 
 id! {
-    /// Who an agent is: a stable name, the same wherever the agent runs. Cheap to clone.
+    /// The id of an agent: a stable name, the same wherever the agent runs. Cheap to clone.
     ///
     /// # Examples
     ///
@@ -99,7 +99,7 @@ id! {
 }
 
 id! {
-    /// Which request a reply belongs to. Cheap to clone.
+    /// The id of a request, which its replies carry. Cheap to clone.
     ///
     /// # Examples
     ///
@@ -113,8 +113,7 @@ id! {
 }
 
 id! {
-    /// Which stream a chunk belongs to: one id from its start over its chunks to its end.
-    /// Cheap to clone.
+    /// The id of a stream, which all its parts carry, from its start to its end. Cheap to clone.
     StreamId
 }
 

@@ -1,10 +1,10 @@
-//! Agents that ask each other: envelopes, transports, and graphs whose nodes are elsewhere.
+//! Agents that call each other: envelopes, transports, and nodes that run elsewhere.
 //!
 //! Two graphs are never wired together. One of them has a [`RemoteNode`]: a name in the graph, the
-//! id of the agent, and a binding that makes a request of the state and an update of the reply. A
-//! [`Transport`] carries the request and brings the reply. [`serve`] makes an agent of a graph.
-//! State holds business fields only; who asked whom, and which reply belongs to which request, is
-//! in the [`AgentEnvelope`]s around it.
+//! id of the agent, and a binding, which makes a request from the state and an update from the
+//! reply. A [`Transport`] carries the request and returns the reply. [`serve`] turns a graph into
+//! an agent. The state holds business fields only. The [`AgentEnvelope`]s say who asked whom, and
+//! match replies with requests.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -64,9 +64,9 @@
 //!
 //! # Transports
 //!
-//! [`LocalNetwork`] is the one inside a process. One over a network writes [`Frame`]s or envelopes
-//! and keeps its open requests in a [`Correlator`]; [`StreamAssembler`] puts streamed messages
-//! together.
+//! [`LocalNetwork`] connects agents inside a process. A transport over a network writes [`Frame`]s
+//! or envelopes and tracks its open requests in a [`Correlator`]; [`StreamAssembler`] reassembles
+//! streamed messages.
 
 mod assemble;
 mod boundary;
@@ -84,7 +84,7 @@ mod reply;
 mod serve;
 mod transport;
 
-/// What an `impl` of [`Transport`] carries, so that its methods are `async fn`.
+/// The attribute for an `impl` of [`Transport`], whose methods are `async fn`.
 pub use async_trait::async_trait;
 
 pub use assemble::{Assembled, StreamAssembler, StreamError, StreamLimits};
@@ -102,9 +102,9 @@ pub use reply::{Replies, ReplyStream};
 pub use serve::{ServedGraph, serve};
 pub use transport::Transport;
 
-/// What most programs need: `use langgraph_remote::prelude::*;`, beside that of `langgraph`.
+/// What most programs import: `use langgraph_remote::prelude::*;`, beside that of `langgraph`.
 ///
-/// The nodes, the network inside a process, and what makes an agent of a graph.
+/// It holds the remote nodes, the network inside a process, and [`serve`].
 pub mod prelude {
     pub use crate::{
         AgentId, InvokeBoundary, LocalNetwork, RemoteExt, RemoteNode, Transport, serve,

@@ -1,4 +1,4 @@
-//! Agents in one process.
+//! Agents inside one process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,12 +16,13 @@ use tokio::time::Sleep;
 use crate::reply::Ending;
 use crate::{AgentEnvelope, AgentId, EnvelopeBody, RemoteError, ReplyStream, Transport};
 
-/// Something that answers requests: a served graph ([`serve`](crate::serve)), or a function from
-/// an envelope to the body of the reply.
+/// Answers requests. A served graph ([`serve`](crate::serve)) does, and so does a function from an
+/// envelope to the body of the reply.
 ///
 /// Implement it to answer with a stream; [`ReplyStream::produce`] makes one.
 pub trait AgentHandler: Send + Sync + 'static {
-    /// The reply to `request`. It is worked out while it is read; dropping it stops the work.
+    /// Returns the reply to `request`. The reply is computed while it is read; dropping it stops
+    /// the work.
     fn handle(&self, request: AgentEnvelope) -> ReplyStream;
 }
 
@@ -41,9 +42,9 @@ where
 
 /// The agents of one process, and the [`Transport`] between them.
 ///
-/// Clones are the same network. Nothing runs in the background: an agent works while somebody
-/// reads its reply, and is dropped with the reply, when the reply is whole, and when the time that
-/// the request allows is over.
+/// Clones share one network. Nothing runs in the background: an agent works while somebody reads
+/// its reply. It is dropped with the reply, when the reply is complete, or when the request's time
+/// limit is over.
 ///
 /// # Examples
 ///
@@ -75,12 +76,12 @@ pub struct LocalNetwork {
 }
 
 impl LocalNetwork {
-    /// A network without agents.
+    /// Creates a network without agents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an agent, in place of one of the same name. Requests on their way stay with that one.
+    /// Adds an agent. It replaces one of the same name, which still answers its open requests.
     pub fn register(&self, id: impl Into<AgentId>, agent: impl AgentHandler) -> &Self {
         let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
         agents.insert(id.into(), Arc::new(agent));
@@ -88,13 +89,13 @@ impl LocalNetwork {
         self
     }
 
-    /// Takes an agent away; true if there was one of that name. Requests on their way stay with it.
+    /// Removes an agent; returns true if it existed. It still answers its open requests.
     pub fn unregister(&self, id: &AgentId) -> bool {
         let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
         agents.remove(id).is_some()
     }
 
-    /// The names of the agents, sorted.
+    /// Returns the names of the agents, sorted.
     pub fn agents(&self) -> Vec<AgentId> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         agents.keys().cloned().collect()
@@ -139,7 +140,7 @@ impl fmt::Debug for LocalNetwork {
     }
 }
 
-/// A reply until it is over, or its time is.
+/// A reply, until it is complete or its time limit is over.
 struct Delivery {
     reply: Option<ReplyStream>,
     ending: Ending,
@@ -154,7 +155,8 @@ impl Stream for Delivery {
         let Some(reply) = &mut this.reply else {
             return Poll::Ready(None);
         };
-        // The clock first: an agent that keeps the same time would answer that it is over.
+        // Check the clock first: an agent with the same time limit would answer that its time is
+        // over.
         if let Some((sleep, limit)) = &mut this.deadline
             && sleep.as_mut().poll(cx).is_ready()
         {

@@ -24,17 +24,18 @@ use crate::{
     Transport,
 };
 
-/// An agent somewhere else, to be a node of a graph.
+/// A remote agent, for use as a node of a graph.
 ///
-/// [`bind`](Self::bind) says what of the state it is sent and what its reply changes. Without a
-/// binding it is sent the whole state and answers with an update; the types must be serde's then.
+/// [`bind`](Self::bind) sets how to make the request from the state, and what the reply changes.
+/// Without a binding, the request is the whole state and the reply is an update; both types must
+/// implement serde's traits.
 ///
 /// While the reply is streamed, its chunks appear in the event stream of the run: text and message
-/// chunks as message chunks, others as custom events. The state gets the whole reply.
+/// chunks as message chunks, others as custom events. The state receives the complete reply.
 ///
-/// Every attempt of the node is a request of its own. A failure is an
-/// [`AgentError::Remote`](langgraph::AgentError::Remote), which names the node and the agent, and whose
-/// source is a [`RemoteError`].
+/// Every attempt of the node sends a new request. A failure is an
+/// [`AgentError::Remote`](langgraph::AgentError::Remote), which names the node and the agent, and
+/// whose source is a [`RemoteError`].
 ///
 /// # Examples
 ///
@@ -73,7 +74,7 @@ pub struct RemoteNode {
 }
 
 impl RemoteNode {
-    /// The agent `agent`, reached by `transport`.
+    /// Creates a node for `agent`, reached by `transport`.
     pub fn new(agent: impl Into<AgentId>, transport: impl Transport) -> Self {
         Self {
             transport: Some(Arc::new(transport)),
@@ -81,8 +82,8 @@ impl RemoteNode {
         }
     }
 
-    /// The agent `agent`, reached by the `dyn Transport` that the graph or the run has as a
-    /// resource.
+    /// Creates a node for `agent`, reached by the `dyn Transport` among the resources of the graph
+    /// or the run.
     ///
     /// # Examples
     ///
@@ -117,32 +118,34 @@ impl RemoteNode {
         }
     }
 
-    /// Who asks: the sender of the request. Unless set it is the run's resource of type
-    /// [`AgentId`], or the id of the run.
+    /// Sets the sender of the request. The default is the run's resource of type [`AgentId`], or
+    /// the id of the run.
     #[must_use]
     pub fn calling_as(mut self, caller: impl Into<AgentId>) -> Self {
         self.caller = Some(caller.into());
         self
     }
 
-    /// How long to wait for the whole reply. The agent is told, so that it need not go on either.
+    /// Limits the time for the complete reply. The request tells the agent, so that it can stop
+    /// too.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
         self
     }
 
-    /// How much of a streamed reply is held.
+    /// Limits how much of a streamed reply is buffered.
     #[must_use]
     pub fn limits(mut self, limits: StreamLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Ties the agent to a state: `extract` makes the request of it, and `apply` makes what the
-    /// node answers (an update, a `Command`, …) of the reply.
+    /// Binds the agent to a state: `extract` makes the request from it, and `apply` makes the
+    /// node's output (an update, a `Command`, …) from the reply.
     ///
-    /// When there is no request (`None`), nobody is asked, nothing changes, and the graph goes on.
+    /// If `extract` returns `None`, the node sends no request and changes nothing, and the graph
+    /// continues.
     pub fn bind<S, Q, R, O>(
         self,
         extract: impl Fn(&S) -> Option<Q> + Send + Sync + 'static,
@@ -165,12 +168,12 @@ impl RemoteNode {
         }
     }
 
-    /// The agent that is asked.
+    /// Returns the id of the agent.
     pub fn agent(&self) -> &AgentId {
         &self.agent
     }
 
-    /// Sends the request and waits for the whole reply.
+    /// Sends the request and waits for the complete reply.
     async fn exchange(&self, request: Value, cx: &Context) -> Result<Value, NodeError> {
         let transport = match &self.transport {
             Some(transport) => Arc::clone(transport),
@@ -229,7 +232,7 @@ impl RemoteNode {
     }
 }
 
-/// Puts a chunk of a reply into the event stream.
+/// Emits a chunk of a reply to the event stream.
 async fn show(
     content: Option<StreamContent>,
     stream: &str,
@@ -253,7 +256,7 @@ async fn show(
     Ok(())
 }
 
-/// The time there is for a whole reply.
+/// The time limit for a complete reply.
 struct Clock(Option<(Pin<Box<Sleep>>, Duration)>);
 
 impl Clock {
@@ -282,7 +285,7 @@ impl Clock {
 type Extract<S> = Arc<dyn Fn(&S) -> Result<Option<Value>, RemoteError> + Send + Sync>;
 type Apply<S> = Arc<dyn Fn(Value) -> Result<Output<S>, NodeError> + Send + Sync>;
 
-/// A [`RemoteNode`] with what it has to do with a state; see [`RemoteNode::bind`].
+/// A [`RemoteNode`] bound to a state; see [`RemoteNode::bind`].
 pub struct BoundRemoteNode<S: State> {
     node: RemoteNode,
     extract: Extract<S>,
@@ -298,7 +301,7 @@ impl<S: State> BoundRemoteNode<S> {
         self
     }
 
-    /// The agent that is asked.
+    /// Returns the id of the agent.
     pub fn agent(&self) -> &AgentId {
         self.node.agent()
     }

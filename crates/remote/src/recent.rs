@@ -1,9 +1,9 @@
-//! What was there a while ago, without remembering for ever.
+//! A memory of recent values, of bounded size.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::Hash;
 
-/// The last few values that were added.
+/// The last values that were added.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent<T> {
     order: VecDeque<T>,

@@ -1,4 +1,4 @@
-//! Replies as they come, and the whole of them.
+//! Replies, as a stream and as a whole.
 
 use std::fmt;
 use std::pin::Pin;
@@ -17,16 +17,16 @@ use crate::{
     StreamError, StreamId, StreamLimits,
 };
 
-/// How many parts of a reply may wait for their reader before the agent waits too.
+/// The number of parts that a reply buffers before the agent has to wait.
 const BUFFER: usize = 16;
 
-/// A reply as it comes: one envelope, or a stream of them.
+/// A reply as it arrives: one envelope, or a stream of them.
 ///
-/// A reply is over with an error, and otherwise when it is answered and none of its streams is
-/// open. It is answered by a [`Complete`](EnvelopeBody::Complete), and then its streams were only
-/// for whoever watches; or by the end of a stream, and then the streamed message is the reply.
+/// A reply ends with an error, or once it is answered and none of its streams is open. A
+/// [`Complete`](EnvelopeBody::Complete) answers it; its streams were then only for observers.
+/// Otherwise the end of a stream answers it, and the streamed message is the reply.
 ///
-/// Dropping it takes the request back: the agent need not go on.
+/// Dropping the stream cancels the request, so the agent can stop.
 ///
 /// # Examples
 ///
@@ -45,20 +45,21 @@ const BUFFER: usize = 16;
 pub struct ReplyStream(Pin<Box<dyn Stream<Item = Result<AgentEnvelope, RemoteError>> + Send>>);
 
 impl ReplyStream {
-    /// The reply that `envelopes` are.
+    /// Creates a reply from a stream of envelopes.
     pub fn new(
         envelopes: impl Stream<Item = Result<AgentEnvelope, RemoteError>> + Send + 'static,
     ) -> Self {
         Self(Box::pin(envelopes))
     }
 
-    /// A reply of one envelope.
+    /// Creates a reply of one envelope.
     pub fn once(envelope: AgentEnvelope) -> Self {
         Self::new(Once(Some(envelope)))
     }
 
-    /// The reply that `answer` writes. It runs only while the reply is read, and at most a few
-    /// envelopes ahead of the reader; an error it returns becomes an error body.
+    /// Creates the reply that `answer` writes. `answer` runs only while the reply is read, and at
+    /// most a few envelopes ahead of the reader. If it returns an error, the error becomes an error
+    /// body.
     ///
     /// # Examples
     ///
@@ -97,7 +98,7 @@ impl ReplyStream {
         })
     }
 
-    /// The next envelope; `None` when no more comes.
+    /// Returns the next envelope, or `None` at the end.
     ///
     /// # Cancel safety
     ///
@@ -106,11 +107,11 @@ impl ReplyStream {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Reads the reply to its end and returns the whole of it.
+    /// Reads the reply to its end and returns the complete reply.
     ///
     /// # Errors
     ///
-    /// When the reply is an error, or is never whole.
+    /// If the reply is an error, or ends before it is complete.
     pub async fn whole(mut self) -> Result<Value, RemoteError> {
         let mut reply = ReplyAssembler::new(StreamLimits::default());
         while let Some(envelope) = self.next().await {
@@ -146,10 +147,10 @@ impl Stream for Once {
     }
 }
 
-/// The way back to whoever asked: what [`ReplyStream::produce`] hands to an agent.
+/// The sender of a reply: [`ReplyStream::produce`] passes it to an agent.
 ///
-/// Sending waits while the reader is behind. When the reader is gone, the agent is dropped with
-/// it, so there is nothing to report.
+/// Sending waits while the buffer is full. If the reader is dropped, the agent is dropped with it,
+/// so sending never fails for that reason.
 #[derive(Debug)]
 pub struct Replies {
     head: AgentEnvelope,
@@ -166,11 +167,11 @@ impl Replies {
         let _ = self.sender.send(envelope).await;
     }
 
-    /// Sends the whole reply.
+    /// Sends the complete reply.
     ///
     /// # Errors
     ///
-    /// When it cannot be written as JSON.
+    /// If it cannot be written as JSON.
     pub async fn complete(
         &self,
         reply: &(impl Serialize + Sync + ?Sized),
@@ -179,7 +180,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Starts a stream; [`StreamContent::metadata`] says what it holds.
+    /// Starts a stream; [`StreamContent::metadata`] declares its content.
     pub async fn start(&self, metadata: impl Into<Value>) -> StreamId {
         let stream_id = StreamId::generate();
         self.send(EnvelopeBody::StreamStart {
@@ -194,7 +195,7 @@ impl Replies {
     ///
     /// # Errors
     ///
-    /// When it cannot be written as JSON.
+    /// If it cannot be written as JSON.
     pub async fn chunk(
         &self,
         stream: &StreamId,
@@ -213,13 +214,13 @@ impl Replies {
             .await;
     }
 
-    /// Says that there is no reply.
+    /// Sends an error in place of a reply.
     pub async fn error(&self, code: ErrorCode, message: impl Into<String>) {
         self.send(EnvelopeBody::error(code, message)).await;
     }
 }
 
-/// An agent at work, read through the channel it writes to.
+/// A running agent, read through the channel that it writes to.
 struct Produced {
     answer: Option<BoxFuture<'static, Result<(), RemoteError>>>,
     head: AgentEnvelope,
@@ -232,7 +233,7 @@ impl Stream for Produced {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        // What is there first: the agent works only as far ahead as its reader asks.
+        // Buffered parts first: the agent works only as far ahead as its reader asks.
         if let Ok(part) = this.parts.try_recv() {
             return Poll::Ready(Some(Ok(part)));
         }
@@ -256,7 +257,7 @@ impl Stream for Produced {
     }
 }
 
-/// A failure of an agent, for whoever asked.
+/// Turns a failure of an agent into an error body for the requester.
 fn as_body(error: RemoteError) -> EnvelopeBody {
     let code = match error {
         RemoteError::Refused { code, message } => return EnvelopeBody::error(code, message),
@@ -267,7 +268,7 @@ fn as_body(error: RemoteError) -> EnvelopeBody {
     EnvelopeBody::error(code, error.to_string())
 }
 
-/// Knows when a reply is over; see [`ReplyStream`].
+/// Detects the end of a reply; see [`ReplyStream`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ending {
     open: usize,
@@ -276,7 +277,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Takes note of the next part; true when it is the last one.
+    /// Observes the next part; returns true if it is the last one.
     pub(crate) fn see(&mut self, body: &EnvelopeBody) -> bool {
         match body {
             EnvelopeBody::Complete(_) => self.answered = true,
@@ -293,15 +294,15 @@ impl Ending {
     }
 }
 
-/// Makes the whole of a reply's envelopes.
+/// Collects a reply's envelopes into the complete reply.
 #[derive(Debug)]
 pub(crate) struct ReplyAssembler {
     streams: StreamAssembler,
     ending: Ending,
     complete: Option<Value>,
-    /// The messages that came by stream, in the order of their ends.
+    /// The streamed messages, in the order of their ends.
     streamed: Vec<Value>,
-    /// About how much they take.
+    /// Their approximate size.
     bytes: usize,
     limits: StreamLimits,
 }
@@ -318,12 +319,12 @@ impl ReplyAssembler {
         }
     }
 
-    /// What the open stream of a chunk holds, if its start has said so.
+    /// Returns the content of a chunk's open stream, if its start declares it.
     pub(crate) fn content(&self, part: &AgentEnvelope) -> Option<StreamContent> {
         self.streams.content(&part.from, part.body.stream_id()?)
     }
 
-    /// Takes the next part; the last one gives the whole.
+    /// Takes the next part; the last one returns the complete reply.
     pub(crate) fn push(&mut self, part: AgentEnvelope) -> Result<Option<Value>, RemoteError> {
         let over = self.ending.see(&part.body);
         match part.body {
@@ -356,7 +357,7 @@ impl ReplyAssembler {
         })
     }
 
-    /// Why there is no whole reply, when no more comes.
+    /// Returns why the reply is incomplete, if no more parts come.
     pub(crate) fn cut_short(self) -> RemoteError {
         match self.streams.finish() {
             Err(unfinished) => unfinished.into(),

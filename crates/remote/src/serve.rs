@@ -1,4 +1,4 @@
-//! A graph as an agent that others ask.
+//! Serves a graph as an agent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::{
     StreamContent, StreamId,
 };
 
-/// Serves `graph` as an agent: each request is a run of its own, whose input `input` makes of the
-/// request, and whose reply `reply` makes of the final state.
+/// Serves `graph` as an agent. Each request is a run of its own: `input` makes its input from the
+/// request, and `reply` makes the reply from the final state.
 ///
-/// A request that is not a `Q`, a run that fails and one that waits for a person are answered with
-/// an error. The run keeps the time that the request allows, and is dropped when nobody waits for
-/// the reply any more.
+/// The agent answers with an error if the request is not a `Q`, or if the run fails or waits for a
+/// person. The run observes the request's time limit, and is dropped when nobody waits for the
+/// reply any more.
 ///
 /// # Examples
 ///
@@ -76,7 +76,7 @@ type Input<S> = Arc<dyn Fn(&AgentEnvelope) -> Result<Output<S>, NodeError> + Sen
 type Reply<S> = Arc<dyn Fn(S) -> Result<Value, RemoteError> + Send + Sync>;
 type Configure<S> = Arc<dyn Fn(Run<S>, &AgentEnvelope) -> Run<S> + Send + Sync>;
 
-/// A graph as an agent that others ask; see [`serve`].
+/// A graph served as an agent; see [`serve`].
 pub struct ServedGraph<S: State> {
     graph: CompiledStateGraph<S>,
     input: Input<S>,
@@ -86,8 +86,8 @@ pub struct ServedGraph<S: State> {
 }
 
 impl<S: State> ServedGraph<S> {
-    /// Streams the message chunks of the run to whoever asks, ahead of the reply: what its models
-    /// write, while they write it.
+    /// Also streams the message chunks of the run to the requester, ahead of the reply and while
+    /// its models write.
     #[must_use]
     pub fn streamed(mut self) -> Self {
         self.streamed = true;
@@ -141,7 +141,8 @@ impl<S: State> ServedGraph<S> {
         };
         match outcome.and_then(Outcome::finished) {
             Ok(state) => {
-                // The reply before the end of the stream: that says which of the two it is.
+                // The reply comes before the end of the stream, to show which of the two is the
+                // answer.
                 let reply = EnvelopeBody::Complete((self.reply)(state)?);
                 replies.send(reply).await;
                 if let Some(stream) = stream {
@@ -154,7 +155,7 @@ impl<S: State> ServedGraph<S> {
     }
 }
 
-/// Runs a graph and sends its message chunks on.
+/// Runs a graph and forwards its message chunks.
 async fn watch<S: State>(
     run: Run<S>,
     replies: &Replies,

@@ -1,4 +1,4 @@
-//! The way to an agent.
+//! The transport trait.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use async_trait::async_trait;
 
 use crate::{AgentEnvelope, RemoteError, ReplyStream};
 
-/// Carries a request to an agent and brings its reply.
+/// Carries a request to an agent and returns its reply.
 ///
-/// Implementations carry [`#[async_trait]`](macro@crate::async_trait).
+/// Write [`#[async_trait]`](macro@crate::async_trait) above an implementation.
 ///
-/// [`LocalNetwork`](crate::LocalNetwork) is the one inside a process. One that goes over a network
-/// keeps its open requests in a [`Correlator`](crate::Correlator).
+/// [`LocalNetwork`](crate::LocalNetwork) connects agents inside a process. A transport over a
+/// network tracks its open requests in a [`Correlator`](crate::Correlator).
 ///
-/// An implementation keeps the request's [`timeout`](AgentEnvelope::timeout) if it can; whoever
-/// asks keeps it in any case. When the returned stream is dropped, the request is taken back.
+/// An implementation should observe the request's [`timeout`](AgentEnvelope::timeout) if it can;
+/// the requester observes it in any case. Dropping the returned stream cancels the request.
 ///
 /// # Examples
 ///
@@ -41,12 +41,12 @@ use crate::{AgentEnvelope, RemoteError, ReplyStream};
 /// ```
 #[async_trait]
 pub trait Transport: Send + Sync + 'static {
-    /// Sends `request` on its way.
+    /// Sends `request`.
     ///
     /// # Errors
     ///
-    /// When it cannot be sent: nobody of that name, no connection. What goes wrong later is an
-    /// item of the stream.
+    /// If it cannot be sent: no agent has that name, or there is no connection. Later failures are
+    /// items of the stream.
     async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError>;
 }
 

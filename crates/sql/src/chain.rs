@@ -1,4 +1,4 @@
-//! The checkpoints that a state is made of.
+//! The ancestors that make up the state of a checkpoint.
 
 use std::ops::{Deref, RangeInclusive};
 
@@ -15,10 +15,10 @@ pub struct Link {
     pub last: i64,
 }
 
-/// Finds the checkpoints from the nearest snapshot on up to one that is wanted.
+/// Finds the checkpoints from the nearest snapshot up to a wanted checkpoint.
 ///
-/// A base is older than what is made from it. So it is given the checkpoints of a log,
-/// newest first, from the wanted one on.
+/// A base is older than the checkpoints made from it. So pass the checkpoints of a log, newest
+/// first, starting with the wanted one.
 ///
 /// # Examples
 ///
@@ -45,13 +45,13 @@ pub struct Link {
 /// ```
 #[derive(Clone, Debug)]
 pub struct LinkFinder {
-    /// Newest first, until all are found.
+    /// Newest first, until the chain is complete.
     links: Vec<Link>,
     wanted: CheckpointId,
 }
 
 impl LinkFinder {
-    /// The chain of that checkpoint, before any was found.
+    /// Starts the chain of that checkpoint.
     pub fn new(wanted: CheckpointId) -> Self {
         Self {
             links: Vec::new(),
@@ -59,16 +59,16 @@ impl LinkFinder {
         }
     }
 
-    /// The checkpoint that is looked for now.
+    /// Returns the checkpoint to find next.
     pub fn wanted(&self) -> CheckpointId {
         self.wanted
     }
 
-    /// Takes the next older checkpoint of the log; false when the chain is whole, or has no
-    /// beginning.
+    /// Takes the next older checkpoint of the log. Returns false if the chain is complete, or has
+    /// no beginning.
     pub fn goes_on(&mut self, link: Link, base: Option<CheckpointId>, snapshot: bool) -> bool {
         if link.id != self.wanted {
-            // A checkpoint of another branch, unless what is wanted is not there.
+            // A checkpoint of another branch, unless the wanted one is missing.
             return link.id > self.wanted;
         }
         self.links.push(link);
@@ -81,7 +81,7 @@ impl LinkFinder {
         }
     }
 
-    /// The checkpoints that were found, oldest first.
+    /// Returns the checkpoints found, oldest first.
     pub fn links(mut self) -> Links {
         self.links.reverse();
         Links(self.links)
@@ -93,22 +93,22 @@ impl LinkFinder {
 pub struct Links(Vec<Link>);
 
 impl Links {
-    /// The numbers between which all of their rows are.
+    /// Returns the range that contains all of their rows.
     pub fn rows(&self) -> Option<RangeInclusive<i64>> {
         let first = self.iter().map(|link| link.first).min()?;
         let last = self.iter().map(|link| link.last).max()?;
         Some(first..=last)
     }
 
-    /// The checkpoint whose first row has that number.
+    /// Returns the checkpoint whose first row has that number.
     pub fn find(&self, first: i64) -> Option<&Link> {
-        // A base is stored before what is made from it.
+        // A base is stored before the checkpoints made from it.
         let found = self.binary_search_by_key(&first, |link| link.first);
         self.get(found.ok()?)
     }
 
-    /// True when the rows of each checkpoint follow those of the one before: nothing has come later
-    /// to one that others were based on. A row that two of them share is the last and the first.
+    /// Returns true if the rows of each checkpoint follow those of the one before: no base got rows
+    /// after its child was stored. A row that two of them share is the last and the first.
     pub fn are_in_order(&self) -> bool {
         let mut pairs = self.windows(2);
         pairs.all(|pair| matches!(pair, [a, b] if a.last <= b.first))

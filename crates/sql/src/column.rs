@@ -1,4 +1,4 @@
-//! What stands in columns.
+//! Values of columns.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use crate::rows::Row;
 
-/// The numbers of databases have signs; none of ours gets that large.
+/// Converts a number for a database, whose integers are signed. Our numbers never get that large.
 pub fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A number that was stored as [`signed`] makes it.
+/// Converts a number that [`signed`] has stored.
 pub fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// How a source is stored.
+/// Returns the stored form of a source.
 pub fn source_text(source: Source) -> &'static str {
     match source {
         Source::Input => "input",
@@ -34,7 +34,7 @@ fn source_of(text: &str) -> Option<Source> {
         .find(|known| source_text(*known) == text)
 }
 
-/// How the metadata of a checkpoint is stored; nothing when there is none.
+/// Returns the stored form of a checkpoint's metadata; `None` if it is empty.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn metadata_text(
     text.transpose().map_err(CheckpointError::storage)
 }
 
-/// A checkpoint as its columns say it, for whoever lists them.
+/// The columns of a checkpoint, for listing.
 ///
 /// # Examples
 ///
@@ -68,14 +68,14 @@ pub struct Listed<'a> {
     pub id: CheckpointId,
     /// The superstep.
     pub step: i64,
-    /// What made it, as [`source_text`] says it.
+    /// Its source, in the form of [`source_text`].
     pub source: &'a str,
-    /// What the caller noted, as [`metadata_text`] says it.
+    /// The caller's metadata, in the form of [`metadata_text`].
     pub metadata: Option<&'a str>,
 }
 
 impl Listed<'_> {
-    /// True when the options want it.
+    /// Returns true if the options select it.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Listed<'_> {
                 "checkpoint `{id}` has the unknown source `{source}`"
             ))
         })?;
-        // What is not asked for is not read.
+        // Metadata is parsed only if the options ask for it.
         let metadata = self.metadata.filter(|_| !options.metadata.is_empty());
         let metadata = metadata.map_or_else(|| Ok(BTreeMap::new()), serde_json::from_str);
         let metadata = metadata.map_err(|error| {
@@ -100,7 +100,7 @@ impl Listed<'_> {
     }
 }
 
-/// The number of the last row of each checkpoint, counted from the first of `rows`.
+/// Returns the number of the last row of each checkpoint, counted from the first of `rows`.
 pub fn last_rows(rows: &[Row]) -> HashMap<CheckpointId, i64> {
     let numbered = rows.iter().zip(0..);
     numbered
@@ -108,12 +108,12 @@ pub fn last_rows(rows: &[Row]) -> HashMap<CheckpointId, i64> {
         .collect()
 }
 
-/// The names of formats that have been read: there are few, so each is made once.
+/// The format names read so far: there are few, so each is allocated once.
 #[derive(Clone, Debug, Default)]
 pub struct FormatNames(Vec<Arc<str>>);
 
 impl FormatNames {
-    /// That name.
+    /// Returns that name.
     pub fn get(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.0.iter().find(|known| ***known == *name) {
             return Arc::clone(known);

@@ -1,7 +1,7 @@
-//! What savers in SQL databases share: records as rows, the chain of a checkpoint, the form of
+//! What savers in SQL databases share: records as rows, the ancestry of a checkpoint, the form of
 //! columns.
 //!
-//! A saver that keeps bytes of any kind can use [`rows`] alone.
+//! A saver that stores any kind of bytes can use [`rows`] alone.
 
 mod chain;
 mod column;

@@ -2,7 +2,7 @@
 
 use langgraph::checkpoint::{CheckpointError, ThreadKey};
 
-/// The name of a log, as it is stored.
+/// The stored name of a log.
 ///
 /// # Examples
 ///
@@ -21,7 +21,7 @@ use langgraph::checkpoint::{CheckpointError, ThreadKey};
 pub struct LogName {
     /// The thread.
     pub thread: String,
-    /// The labels of the namespace as JSON: they stay apart whatever they hold.
+    /// The labels of the namespace as JSON, which separates them whatever they hold.
     pub namespace: String,
 }
 
@@ -29,7 +29,7 @@ impl LogName {
     /// The namespace of the root graph's log.
     pub const ROOT: &str = "[]";
 
-    /// The name of that log.
+    /// Returns the name of that log.
     ///
     /// # Errors
     ///
@@ -42,11 +42,11 @@ impl LogName {
         })
     }
 
-    /// The log of that name.
+    /// Returns the log of that name.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Corrupt`] when the namespace is none.
+    /// [`CheckpointError::Corrupt`] if the namespace cannot be read.
     pub fn key(self) -> Result<ThreadKey, CheckpointError> {
         let Self { thread, namespace } = self;
         let labels = serde_json::from_str(&namespace).map_err(|error| {
@@ -58,7 +58,7 @@ impl LogName {
         })
     }
 
-    /// The logs of a thread by their namespaces, in order.
+    /// Returns the logs of a thread from their namespaces, in order.
     ///
     /// # Errors
     ///

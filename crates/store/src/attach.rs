@@ -1,4 +1,4 @@
-//! How a graph or a run is given a store, and how its nodes reach it.
+//! Attaches a store to a graph or a run, and gives nodes access to it.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use langgraph::state::State;
 
 use crate::{Store, StoreError};
 
-/// Gives a store to a compiled graph or to a run.
+/// Attaches a store to a compiled graph or to a run.
 ///
-/// The store is a resource of type `dyn Store`, so what is true of
-/// [resources](Context::resource) is true of it: one of the run's own comes before that of the
-/// graph, and a subgraph with a store of its own keeps it.
+/// The store is a resource of type `dyn Store` and follows the rules of
+/// [resources](Context::resource): the run's store takes precedence over the graph's, and a
+/// subgraph with a store of its own keeps it.
 ///
 /// # Examples
 ///
@@ -41,8 +41,8 @@ use crate::{Store, StoreError};
 /// # }
 /// ```
 pub trait WithStore: sealed::Sealed + Sized {
-    /// The same graph or run with `store` as its long-term memory, which nodes, tools and subgraphs
-    /// reach with [`cx.store()`](ContextExt::store).
+    /// Returns the graph or run with `store` as its long-term memory. Nodes, tools and subgraphs
+    /// reach it with [`cx.store()`](ContextExt::store).
     #[must_use]
     fn store(self, store: Arc<dyn Store>) -> Self;
 }
@@ -59,14 +59,14 @@ impl<S: State> WithStore for Run<S> {
     }
 }
 
-/// Reaches the store from inside a node, a tool or a router.
+/// Gives a node, a tool or a router access to the store.
 pub trait ContextExt: sealed::Sealed {
-    /// The long-term memory that the graph or the run was given. Its methods are those of
+    /// Returns the long-term memory of the graph or the run. Its methods are those of
     /// [`StoreExt`](crate::StoreExt).
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoStore`], which says how to give it one.
+    /// [`StoreError::NoStore`], which says how to attach one.
     ///
     /// # Examples
     ///

@@ -1,11 +1,11 @@
-//! What time it is, for expiry.
+//! Clocks for expiry.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// Tells a store the time.
 pub trait Clock: Send + Sync + 'static {
-    /// The time.
+    /// Returns the time.
     fn now(&self) -> SystemTime;
 }
 
@@ -19,7 +19,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to go on: for tests of expiry.
+/// A clock that moves only when told to: for tests of expiry.
 ///
 /// # Examples
 ///
@@ -43,12 +43,12 @@ impl Clock for SystemClock {
 pub struct ManualClock(Mutex<SystemTime>);
 
 impl ManualClock {
-    /// A clock that shows the time of its making.
+    /// Creates a clock that shows the current time.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Moves the clock on.
+    /// Moves the clock forward.
     pub fn advance(&self, by: Duration) {
         let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *now = now.checked_add(by).unwrap_or(*now);

@@ -1,4 +1,4 @@
-//! Texts as vectors, for searches by meaning.
+//! Embeddings for searches by meaning.
 
 use std::error::Error;
 
@@ -6,12 +6,11 @@ use async_trait::async_trait;
 
 use crate::StoreError;
 
-/// What an embedder fails with.
+/// The error of an embedder.
 pub type EmbedError = Box<dyn Error + Send + Sync>;
 
-/// Turns texts into vectors, such that texts that mean similar things get vectors of similar
-/// direction: an embedding model. Implementations carry
-/// [`#[async_trait]`](macro@crate::async_trait).
+/// An embedding model: turns texts into vectors. Texts with similar meanings get vectors of similar
+/// direction. Write [`#[async_trait]`](macro@crate::async_trait) above an implementation.
 ///
 /// # Examples
 ///
@@ -37,28 +36,28 @@ pub type EmbedError = Box<dyn Error + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait Embedder: Send + Sync + 'static {
-    /// How long its vectors are.
+    /// Returns the length of its vectors.
     fn dimensions(&self) -> usize;
 
-    /// Embeds what is stored: a vector for each text, in their order.
+    /// Embeds texts to store: one vector for each text, in order.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// Embeds what is searched for. Some models want to know the difference.
+    /// Embeds queries. Some models treat them differently.
     async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.embed(texts).await
     }
 }
 
-/// An embedder for tests and examples: texts are near each other when they share words. It knows
-/// nothing of what words mean, needs no model, and always gives the same vectors.
+/// An embedder for tests and examples: texts are similar if they share words. It ignores meaning,
+/// needs no model, and always returns the same vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct HashingEmbedder {
     dimensions: usize,
 }
 
 impl HashingEmbedder {
-    /// Makes vectors of that length; at least 1. Words that fall together by chance blur the result:
-    /// a few hundred dimensions are enough for short texts.
+    /// Creates an embedder with vectors of that length; at least 1. Words that collide blur the
+    /// result: a few hundred dimensions are enough for short texts.
     pub const fn new(dimensions: usize) -> Self {
         Self {
             dimensions: if dimensions == 0 { 1 } else { dimensions },
@@ -81,7 +80,7 @@ impl HashingEmbedder {
     }
 }
 
-/// FNV-1a: the same in every process and on every machine.
+/// FNV-1a: the same hash in every process and on every machine.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -99,7 +98,7 @@ impl Embedder for HashingEmbedder {
     }
 }
 
-/// How near two vectors of length 1 are: the cosine of the angle between them.
+/// Returns the similarity of two vectors of length 1: the cosine of the angle between them.
 ///
 /// # Examples
 ///
@@ -110,7 +109,7 @@ impl Embedder for HashingEmbedder {
 /// assert_eq!(similarity(&[1.0, 0.0], &[0.0, 1.0]), 0.0);
 /// ```
 pub fn similarity(one: &[f32], other: &[f32]) -> f32 {
-    // Eight sums side by side: what the compiler makes vector instructions of.
+    // Eight independent sums, which the compiler turns into vector instructions.
     let mut sums = [0.0_f32; 8];
     let (ones, others) = (one.chunks_exact(8), other.chunks_exact(8));
     let rest = ones.remainder().iter().zip(others.remainder());
@@ -123,7 +122,7 @@ pub fn similarity(one: &[f32], other: &[f32]) -> f32 {
     (sums.iter().sum::<f32>() + rest).clamp(-1.0, 1.0)
 }
 
-/// Embeds texts and checks the answer; the vectors get length 1.
+/// Embeds texts, checks the result, and normalizes the vectors to length 1.
 pub(crate) async fn embed(
     embedder: &dyn Embedder,
     texts: &[String],
@@ -159,7 +158,7 @@ pub(crate) async fn embed(
     Ok(vectors)
 }
 
-/// Gives the vector length 1; one without any length stays as it is, near to nothing.
+/// Scales the vector to length 1. A zero vector stays as it is, similar to nothing.
 fn normalize(vector: &mut [f32]) {
     let length = vector
         .iter()

@@ -1,15 +1,15 @@
-//! What goes wrong with a store.
+//! Errors of stores.
 
 use std::error::Error;
 
 use crate::embed::EmbedError;
 use crate::{FieldPath, Namespace};
 
-/// Why a store cannot be read or written.
+/// Why a read or write of a store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A node asked for the store, and neither the graph nor the run was given one.
+    /// A node asked for the store, and neither the graph nor the run has one.
     #[error(
         "there is no store; give one to the graph with `.compile()?.store(Arc::new(MemoryStore::new()))`, or to the run with `.store(..)`"
     )]
@@ -47,13 +47,13 @@ pub enum StoreError {
         "`{0}` is no field path; write `name`, `address.city`, `tags[0]`, `tags[-1]`, `tags[*]`, `$`, or give the keys with `FieldPath::keys`"
     )]
     InvalidPath(FieldPath),
-    /// A search makes no sense.
+    /// A search is contradictory.
     #[error("the search cannot be made: {0}")]
     InvalidSearch(&'static str),
-    /// A time to live that is over at once.
+    /// A time to live that expires at once.
     #[error("a time to live of zero: the item would never be seen; use `.delete(..)`")]
     InvalidTtl,
-    /// A search by meaning, in a store that cannot.
+    /// A search by meaning in a store without an embedder.
     #[error(
         "a search with `.query(..)` needs an embedder; give the store one with `StoreOptions::embedder`"
     )]
@@ -61,7 +61,7 @@ pub enum StoreError {
     /// The embedder failed.
     #[error("the embedder failed: {0}")]
     Embedding(#[source] EmbedError),
-    /// The embedder's answer cannot be used.
+    /// The embedder's answer is invalid.
     #[error("the embedder's answer cannot be used: {0}")]
     BadEmbedding(String),
     /// An item was embedded with another model.
@@ -75,10 +75,10 @@ pub enum StoreError {
         key: String,
         /// The dimensions of the item's vectors.
         found: usize,
-        /// The dimensions of the query's.
+        /// The dimensions of the query's vector.
         expected: usize,
     },
-    /// A stored value is not of the type that was asked for.
+    /// A stored value does not have the requested type.
     #[error("the value of `{key}` in namespace `{namespace}` is no `{wanted}`: {source}")]
     Decode {
         /// The namespace.
@@ -90,7 +90,7 @@ pub enum StoreError {
         /// What is missing or wrong.
         source: serde_json::Error,
     },
-    /// The store does not know an operation.
+    /// The store does not support an operation.
     #[error("this store does not support {0}")]
     Unsupported(String),
     /// The storage failed.
@@ -99,7 +99,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// A failure of the storage.
+    /// Creates a failure of the storage.
     pub fn storage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Storage(error.into())
     }

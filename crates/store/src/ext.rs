@@ -1,4 +1,4 @@
-//! How programs call a store.
+//! The methods by which programs call a store.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -13,8 +13,8 @@ use crate::{
     Put, Search, Store, StoreError, Ttl,
 };
 
-/// How programs call a store: each method gives a [`Request`] that is awaited, after setting
-/// options if there are any.
+/// The methods by which programs call a store. Each returns a [`Request`]: set its options, if any,
+/// then await it.
 ///
 /// # Examples
 ///
@@ -41,7 +41,7 @@ use crate::{
 /// # }
 /// ```
 pub trait StoreExt: Store {
-    /// The item under that key, if there is one.
+    /// Returns the item under that key, if any.
     fn get(
         &self,
         namespace: impl Into<Namespace>,
@@ -50,11 +50,11 @@ pub trait StoreExt: Store {
         Request::new(self, Get::new(namespace, key))
     }
 
-    /// The value under that key as a `T`, if there is one.
+    /// Returns the value under that key as a `T`, if any.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Decode`] when the value is no `T`.
+    /// [`StoreError::Decode`] if the value is not a `T`.
     fn get_as<T: DeserializeOwned>(
         &self,
         namespace: impl Into<Namespace>,
@@ -64,7 +64,7 @@ pub trait StoreExt: Store {
         async move { item.await?.map(|item| item.value_as()).transpose() }
     }
 
-    /// Keeps a value under that key, in place of what was there.
+    /// Stores a value under that key. It replaces the old value.
     fn put(
         &self,
         namespace: impl Into<Namespace>,
@@ -77,7 +77,7 @@ pub trait StoreExt: Store {
         }
     }
 
-    /// Removes what is under that key, and says whether there was anything.
+    /// Removes the item under that key, and returns whether it existed.
     fn delete(
         &self,
         namespace: impl Into<Namespace>,
@@ -86,12 +86,12 @@ pub trait StoreExt: Store {
         Request::new(self, Delete::new(namespace, key))
     }
 
-    /// The items in `prefix` and below: the ten newest, unless set.
+    /// Returns the items in `prefix` and below; by default the ten newest.
     fn search(&self, prefix: impl Into<Namespace>) -> Request<'_, Self, Search> {
         Request::new(self, Search::new(prefix))
     }
 
-    /// The namespaces that hold items: the first hundred, unless set.
+    /// Returns the namespaces that hold items; by default the first hundred.
     fn list_namespaces(&self) -> Request<'_, Self, ListNamespaces> {
         Request::new(self, ListNamespaces::default())
     }
@@ -99,12 +99,11 @@ pub trait StoreExt: Store {
 
 impl<T: Store + ?Sized> StoreExt for T {}
 
-/// Something to ask a store: await it, or set its options first.
+/// A request to a store. Set its options, then await it.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future stops waiting; what a database has been told to write may be written all the
-/// same.
+/// Dropping the future stops waiting; a database may still complete a write that has begun.
 #[must_use = "a request does nothing until it is awaited"]
 pub struct Request<'a, St: ?Sized, R> {
     store: &'a St,
@@ -128,37 +127,37 @@ impl<'a, St: ?Sized, R> Request<'a, St, R> {
 }
 
 impl<St: ?Sized> Request<'_, St, Get> {
-    /// Whether the item's time to live starts anew, whatever the store is set to.
+    /// Sets whether reading restarts the item's time to live. Overrides the store's setting.
     pub fn refresh(self, refresh: bool) -> Self {
         self.set(|get| get.refresh = Some(refresh))
     }
 }
 
 impl<St: ?Sized> Request<'_, St, Put> {
-    /// How long the item lives, whatever the store is set to.
+    /// Sets the item's time to live. Overrides the store's setting.
     pub fn ttl(self, ttl: Duration) -> Self {
         self.set(|put| put.ttl = Ttl::After(ttl))
     }
 
-    /// Lets the item live for ever, whatever the store is set to.
+    /// Stores the item without expiry. Overrides the store's setting.
     pub fn for_ever(self) -> Self {
         self.set(|put| put.ttl = Ttl::Never)
     }
 
-    /// Which fields are embedded, instead of those that the store is set to.
+    /// Sets which fields are embedded. Overrides the store's setting.
     pub fn fields<T: Into<FieldPath>>(self, fields: impl IntoIterator<Item = T>) -> Self {
         let fields = fields.into_iter().map(Into::into).collect();
         self.set(|put| put.indexing = Indexing::Fields(fields))
     }
 
-    /// Keeps the item out of searches by meaning.
+    /// Excludes the item from searches by meaning.
     pub fn not_embedded(self) -> Self {
         self.set(|put| put.indexing = Indexing::Off)
     }
 }
 
 impl<St: ?Sized> Request<'_, St, Search> {
-    /// Only items that pass; called twice, those that pass both.
+    /// Returns only items that pass the filter. With two calls, items must pass both filters.
     pub fn filter(self, filter: Filter) -> Self {
         self.set(|search| {
             search.filter = Some(match search.filter.take() {
@@ -168,71 +167,71 @@ impl<St: ?Sized> Request<'_, St, Search> {
         })
     }
 
-    /// Those items that come nearest to `query` in meaning, the nearest first. The store needs an
+    /// Returns the items nearest to `query` in meaning, nearest first. The store needs an
     /// [`Embedder`](crate::Embedder).
     pub fn query(self, query: impl Into<String>) -> Self {
         let query = query.into();
         self.set(|search| search.query = Some(query))
     }
 
-    /// Only items whose score is at least that.
+    /// Returns only items with at least this score.
     pub fn min_score(self, score: f32) -> Self {
         self.set(|search| search.min_score = Some(score))
     }
 
-    /// How many items at most; 10 unless set.
+    /// Limits the number of items; the default is 10.
     pub fn limit(self, items: usize) -> Self {
         self.set(|search| search.limit = items)
     }
 
-    /// How many items to leave out first.
+    /// Skips that many items.
     pub fn offset(self, items: usize) -> Self {
         self.set(|search| search.offset = items)
     }
 
-    /// Whether the time to live of what is found starts anew, whatever the store is set to.
+    /// Sets whether finding items restarts their time to live. Overrides the store's setting.
     pub fn refresh(self, refresh: bool) -> Self {
         self.set(|search| search.refresh = Some(refresh))
     }
 }
 
 impl<St: ?Sized> Request<'_, St, ListNamespaces> {
-    /// Only namespaces that begin like this; `"*"` is any label.
+    /// Returns only namespaces that begin with these labels; `"*"` is any label.
     pub fn prefix<T: Into<Label>>(self, labels: impl IntoIterator<Item = T>) -> Self {
         let labels = labels.into_iter().map(Into::into).collect();
         self.set(|list| list.prefix = labels)
     }
 
-    /// Only namespaces that end like this; `"*"` is any label.
+    /// Returns only namespaces that end with these labels; `"*"` is any label.
     pub fn suffix<T: Into<Label>>(self, labels: impl IntoIterator<Item = T>) -> Self {
         let labels = labels.into_iter().map(Into::into).collect();
         self.set(|list| list.suffix = labels)
     }
 
-    /// Cuts longer namespaces to that many labels, and names each once.
+    /// Cuts longer namespaces to that many labels, and returns each result once.
     pub fn max_depth(self, labels: usize) -> Self {
         self.set(|list| list.max_depth = Some(labels))
     }
 
-    /// How many namespaces at most; 100 unless set.
+    /// Limits the number of namespaces; the default is 100.
     pub fn limit(self, namespaces: usize) -> Self {
         self.set(|list| list.limit = namespaces)
     }
 
-    /// How many namespaces to leave out first.
+    /// Skips that many namespaces.
     pub fn offset(self, namespaces: usize) -> Self {
         self.set(|list| list.offset = namespaces)
     }
 }
 
-/// What a [`Request`] becomes when it is awaited.
+/// The future of a [`Request`].
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// What can be asked of a store, with the type of its answer.
+/// An operation on a store, with the type of its answer.
 trait Asked: Into<Op> {
     type Answer;
 
-    /// None when it is the answer to something else.
+    /// Returns `None` for the answer to another operation.
     fn read(answer: Answer) -> Option<Self::Answer>;
 }
 

@@ -1,4 +1,4 @@
-//! Which items a search is about, by what they hold.
+//! Filters of searches by the content of items.
 
 use std::cmp::Ordering;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::{FieldPath, StoreError};
 
-/// Which items a search is about, by what they hold.
+/// Selects items of a search by their content.
 ///
-/// A test is about the field at a path. A field that is missing passes none, so `ne` asks for a
-/// field that is there and differs; `not` turns that around. Values are compared within their kind:
-/// numbers by their value (`1` equals `1.0`), text by its characters' code points. With `[*]` in the
-/// path, one element that passes is enough.
+/// A test applies to the field at a path. A missing field passes no test, so `ne` selects items
+/// that have the field with another value; `not` includes items without the field. Values are
+/// compared within their kind: numbers by value (`1` equals `1.0`), text by code points. With `[*]`
+/// in the path, one matching element is enough.
 ///
 /// # Examples
 ///
@@ -32,37 +32,37 @@ use crate::{FieldPath, StoreError};
 pub enum Filter {
     /// A field passes a test.
     Field(FieldPath, Test),
-    /// All of them pass; so does an item when there are none.
+    /// All of them pass; an empty list passes every item.
     All(Vec<Self>),
     /// One of them passes.
     Any(Vec<Self>),
-    /// It does not pass.
+    /// The filter does not pass.
     Not(Box<Self>),
 }
 
-/// What a field is asked.
+/// A test of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Test {
-    /// It is there, be it null.
+    /// The field exists, even as null.
     Exists,
-    /// It equals this.
+    /// The field equals this.
     Eq(Scalar),
-    /// It is there and does not equal this.
+    /// The field exists and does not equal this.
     Ne(Scalar),
-    /// It is more than this.
+    /// The field is greater than this.
     Gt(Bound),
-    /// It is this or more.
+    /// The field is greater than or equal to this.
     Ge(Bound),
-    /// It is less than this.
+    /// The field is less than this.
     Lt(Bound),
-    /// It is this or less.
+    /// The field is less than or equal to this.
     Le(Bound),
-    /// It equals one of these.
+    /// The field equals one of these.
     In(Vec<Scalar>),
 }
 
-/// What a field can equal. Whole numbers beyond 64 bits with a sign count as fractions.
+/// A value for equality tests. Integers beyond a signed 64-bit range become floats.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // they are JSON's own kinds
 pub enum Scalar {
@@ -73,7 +73,7 @@ pub enum Scalar {
     Text(String),
 }
 
-/// What a field can be more or less than.
+/// A value for order tests.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Bound {
@@ -87,7 +87,7 @@ impl Filter {
         Self::Field(path.into(), test)
     }
 
-    /// The field is there, be it null.
+    /// The field exists, even as null.
     pub fn exists(path: impl Into<FieldPath>) -> Self {
         Self::field(path, Test::Exists)
     }
@@ -97,17 +97,17 @@ impl Filter {
         Self::field(path, Test::Eq(value.into()))
     }
 
-    /// The field is there and does not equal `value`.
+    /// The field exists and does not equal `value`.
     pub fn ne(path: impl Into<FieldPath>, value: impl Into<Scalar>) -> Self {
         Self::field(path, Test::Ne(value.into()))
     }
 
-    /// The field is more than `value`.
+    /// The field is greater than `value`.
     pub fn gt(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
         Self::field(path, Test::Gt(value.into()))
     }
 
-    /// The field is `value` or more.
+    /// The field is greater than or equal to `value`.
     pub fn ge(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
         Self::field(path, Test::Ge(value.into()))
     }
@@ -117,7 +117,7 @@ impl Filter {
         Self::field(path, Test::Lt(value.into()))
     }
 
-    /// The field is `value` or less.
+    /// The field is less than or equal to `value`.
     pub fn le(path: impl Into<FieldPath>, value: impl Into<Bound>) -> Self {
         Self::field(path, Test::Le(value.into()))
     }
@@ -142,7 +142,7 @@ impl Filter {
         }
     }
 
-    /// One of the two passes.
+    /// At least one of the two passes.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         match self {
@@ -154,7 +154,7 @@ impl Filter {
         }
     }
 
-    /// True when `value` passes.
+    /// Returns true if `value` passes.
     pub fn matches(&self, value: &Value) -> bool {
         match self {
             Self::Field(path, test) => path.find(value).iter().any(|field| test.passes(field)),
@@ -164,7 +164,7 @@ impl Filter {
         }
     }
 
-    /// Whether it makes sense, and is not nested too deeply for a database.
+    /// Checks that the filter is valid, and not nested too deeply for a database.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.check_below(MAX_DEPTH)
     }
@@ -193,7 +193,7 @@ const MAX_DEPTH: usize = 32;
 impl std::ops::Not for Filter {
     type Output = Self;
 
-    /// It does not pass.
+    /// Negates the filter.
     fn not(self) -> Self {
         match self {
             Self::Not(filter) => *filter,
@@ -274,7 +274,7 @@ impl Scalar {
 }
 
 impl Bound {
-    /// How the field stands to the bound; none when they are of different kinds.
+    /// Compares the field with the bound; `None` if their kinds differ.
     fn against(&self, field: &Value) -> Option<Ordering> {
         match (self, field) {
             (Self::Text(bound), Value::String(found)) => Some(found.as_str().cmp(bound)),
@@ -299,9 +299,9 @@ fn against_float(found: &serde_json::Number, bound: f64) -> Option<Ordering> {
     }
 }
 
-/// Exactly, also where a float cannot hold the whole number.
+/// Compares exactly, even if a float cannot hold the integer.
 fn int_and_float(int: i64, float: f64) -> Option<Ordering> {
-    // 2^63, which both ends of the range of an `i64` are next to.
+    // 2^63: both ends of the range of an `i64` are next to it.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if float >= LIMIT {
         return Some(Ordering::Less);

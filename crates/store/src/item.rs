@@ -1,4 +1,4 @@
-//! What a store holds.
+//! The items of a store.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,29 +8,29 @@ use serde_json::Value;
 
 use crate::{Namespace, StoreError};
 
-/// A value with where it is and since when.
+/// A value with its namespace, its key and its times.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Item {
-    /// Where it is.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// Its key in the namespace.
     pub key: String,
     /// The value.
     pub value: Value,
-    /// When there was first a value under this key. Written as milliseconds since 1970.
+    /// When the key first got a value. Serialized as milliseconds since 1970.
     #[serde(serialize_with = "milliseconds")]
     pub created_at: SystemTime,
-    /// When the value was put. Written as milliseconds since 1970.
+    /// When the current value was stored. Serialized as milliseconds since 1970.
     #[serde(serialize_with = "milliseconds")]
     pub updated_at: SystemTime,
-    /// How near it comes to the query of the search, by the cosine of the angle between them: 1 is
-    /// the same, 0 has nothing to do with it. None unless the search had a query.
+    /// The similarity to the query of the search, as the cosine of the angle between them: 1 is the
+    /// same, 0 is unrelated. `None` if the search had no query.
     pub score: Option<f32>,
 }
 
 impl Item {
-    /// An item without a score.
+    /// Creates an item without a score.
     pub fn new(
         namespace: Namespace,
         key: String,
@@ -48,7 +48,7 @@ impl Item {
         }
     }
 
-    /// The value as a `T`.
+    /// Reads the value as a `T`.
     ///
     /// # Errors
     ///

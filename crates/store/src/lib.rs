@@ -1,12 +1,12 @@
-//! Long-term memory: what outlives a thread.
+//! Long-term memory, which outlives a thread.
 //!
-//! A [`Store`] keeps JSON values under a [`Namespace`] and a key. Threads have their own memory, the
-//! checkpoints; what all of them may know (a user's preferences, facts, documents) goes here.
+//! A [`Store`] keeps JSON values under a [`Namespace`] and a key. Threads have their own memory,
+//! the checkpoints. A store holds what all threads share: a user's preferences, facts, documents.
 //!
-//! [`graph.store(..)`](WithStore::store) attaches one to a graph, or to one run; nodes, tools and
+//! [`graph.store(..)`](WithStore::store) attaches one to a graph or to a run. Nodes, tools and
 //! subgraphs reach it with [`cx.store()`](ContextExt::store). [`MemoryStore`] is here; SQLite and
-//! PostgreSQL are in `langgraph-sqlite` and `langgraph-postgres`. A store of your own is held to
-//! what every store does by `langgraph-conformance`.
+//! PostgreSQL are in `langgraph-sqlite` and `langgraph-postgres`. `langgraph-conformance` tests a
+//! store of your own.
 //!
 //! # Examples
 //!
@@ -50,8 +50,8 @@
 //!
 //! # Searching
 //!
-//! [`search`](StoreExt::search) finds items below a namespace: those that pass a [`Filter`], newest
-//! first; or, when the store has an [`Embedder`], those that come nearest to a query in meaning.
+//! [`search`](StoreExt::search) finds items in and below a namespace: those that pass a [`Filter`],
+//! newest first; or, if the store has an [`Embedder`], those nearest to a query in meaning.
 //!
 //! ```
 //! use langgraph_store::{Filter, HashingEmbedder, MemoryStore, StoreExt, StoreOptions};
@@ -77,10 +77,10 @@
 //!
 //! # Expiry
 //!
-//! An item with a time to live is gone when it is over, whether it has been removed from the disk
-//! yet or not: nothing returns it, counts it or lists its namespace. Reading an item starts its time
-//! anew, unless [`StoreOptions::refresh_on_read`] or the call says otherwise. Stores remove a few
-//! expired items whenever they write; [`Store::sweep`] removes all of them.
+//! An item expires when its time to live is over, even if it is still on the disk: no operation
+//! returns it, counts it or lists its namespace. Reading an item restarts its time to live, unless
+//! [`StoreOptions::refresh_on_read`] or the call says otherwise. Stores remove a few expired items
+//! on each write; [`Store::sweep`] removes all of them.
 
 mod attach;
 mod clock;
@@ -95,7 +95,7 @@ mod op;
 mod options;
 mod path;
 
-/// What an `impl` of [`Store`] or [`Embedder`] carries, so that its methods are `async fn`.
+/// The attribute for an `impl` of [`Store`] or [`Embedder`], whose methods are `async fn`.
 pub use async_trait::async_trait;
 
 pub use attach::{ContextExt, WithStore};
@@ -111,9 +111,9 @@ pub use op::{Answer, Delete, Get, Indexing, ListNamespaces, Op, Put, Search, Sto
 pub use options::{Prepared, StoreOptions};
 pub use path::{FieldPath, Segment};
 
-/// What most programs need: `use langgraph_store::prelude::*;`, beside that of `langgraph`.
+/// What most programs import: `use langgraph_store::prelude::*;`, beside that of `langgraph`.
 ///
-/// The store in memory, how a graph or a run is given one, and how nodes reach and call it.
+/// It holds the store in memory, and the traits that attach, reach and call a store.
 pub mod prelude {
     pub use crate::{ContextExt as _, MemoryStore, Store, StoreError, StoreExt, WithStore as _};
 }

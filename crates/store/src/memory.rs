@@ -1,4 +1,4 @@
-//! Long-term memory that ends with the program.
+//! A store in memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::{
     Answer, Item, Namespace, Op, Prepared, Search, Store, StoreError, StoreOptions, similarity,
 };
 
-/// Keeps values in memory, until the program ends: for tests, and for programs that do not last.
+/// Keeps values in memory until the program ends: for tests and short-lived programs.
 ///
-/// Searches look at every item below their namespace.
+/// A search visits every item below its namespace.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub struct MemoryStore {
     items: Mutex<Items>,
 }
 
-/// No namespace is empty.
+/// No namespace in this map is empty.
 type Items = BTreeMap<Namespace, BTreeMap<String, Entry>>;
 
 /// Times in microseconds.
@@ -68,7 +68,7 @@ impl Entry {
         )
     }
 
-    /// How near it comes to the query; none when nothing of it is embedded.
+    /// The similarity to the query; `None` if the item has no embeddings.
     fn score(&self, query: &[f32]) -> Option<f32> {
         let scores = self.vectors.iter().map(|vector| similarity(vector, query));
         scores.max_by(f32::total_cmp)
@@ -76,12 +76,12 @@ impl Entry {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty store, set up.
+    /// Creates an empty store with options.
     pub fn with(options: StoreOptions) -> Self {
         Self {
             options,
@@ -117,7 +117,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// Cannot fail: what could has been looked at before.
+/// Runs a checked operation, which cannot fail.
 fn run(items: &mut Items, op: Prepared, now: i64) -> Answer {
     match op {
         Prepared::Get {
@@ -209,7 +209,7 @@ fn find(
             }
         })
         .collect();
-    // Those of one moment stay in the order of their names.
+    // Items of the same time stay in the order of their keys.
     found.sort_by(|(score, _, _, entry), (other_score, _, _, other)| {
         let nearer = other_score.unwrap_or(0.0).total_cmp(&score.unwrap_or(0.0));
         nearer.then(other.updated_at.cmp(&entry.updated_at))

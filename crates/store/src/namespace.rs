@@ -1,4 +1,4 @@
-//! Where an item is: labels from the general to the particular.
+//! Namespaces of items.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
 
-/// Where an item is: labels from the general to the particular, such as `["users", "u-1"]`.
+/// The place of an item: labels from general to specific, such as `["users", "u-1"]`.
 ///
-/// Labels stay apart, so they may hold any character but NUL: a dot, a slash, an e-mail address.
-/// No two namespaces are ever mistaken for each other.
+/// Labels are stored separately, so they may hold any character but NUL: a dot, a slash, an e-mail
+/// address. Two different namespaces never collide.
 ///
 /// # Examples
 ///
@@ -27,35 +27,35 @@ use crate::StoreError;
 pub struct Namespace(Vec<String>);
 
 impl Namespace {
-    /// The namespace above all others. Searches may begin here; nothing is put here.
+    /// Returns the namespace above all others. A search may start here, but it holds no items.
     pub const fn root() -> Self {
         Self(Vec::new())
     }
 
-    /// The labels.
+    /// Returns the labels.
     pub fn labels(&self) -> &[String] {
         &self.0
     }
 
-    /// True when this is `prefix`, or below it.
+    /// Returns true if this is `prefix`, or below it.
     pub fn starts_with(&self, prefix: &Self) -> bool {
         self.0.starts_with(&prefix.0)
     }
 
-    /// The namespace `label` below this one.
+    /// Returns the namespace `label` below this one.
     #[must_use]
     pub fn join(mut self, label: impl Into<String>) -> Self {
         self.0.push(label.into());
         self
     }
 
-    /// The first `depth` labels.
+    /// Returns the namespace of the first `depth` labels.
     #[must_use]
     pub fn truncated(&self, depth: usize) -> Self {
         Self(self.0.iter().take(depth).cloned().collect())
     }
 
-    /// Whether items can be put here.
+    /// Checks that the namespace can hold items.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.0.is_empty() {
             return Err(self.invalid("it has no label; an item needs at least one"));
@@ -63,7 +63,7 @@ impl Namespace {
         self.check_labels()
     }
 
-    /// Whether a search can begin here.
+    /// Checks that a search can start here.
     pub(crate) fn check_labels(&self) -> Result<(), StoreError> {
         for label in &self.0 {
             if label.is_empty() {
@@ -85,21 +85,21 @@ impl Namespace {
 }
 
 impl fmt::Display for Namespace {
-    /// For people: the labels with slashes between them.
+    /// Writes the labels with slashes between them, for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("/"))
     }
 }
 
 impl From<&str> for Namespace {
-    /// A namespace of one label.
+    /// Creates a namespace of one label.
     fn from(label: &str) -> Self {
         Self(vec![label.to_owned()])
     }
 }
 
 impl From<String> for Namespace {
-    /// A namespace of one label.
+    /// Creates a namespace of one label.
     fn from(label: String) -> Self {
         Self(vec![label])
     }
@@ -135,9 +135,9 @@ impl<T: Into<String>> FromIterator<T> for Namespace {
     }
 }
 
-/// One label of a pattern for namespaces: a certain one, or any.
+/// One label of a namespace pattern: a fixed one, or any.
 ///
-/// Text becomes a label with [`From`]: `"*"` is any, all else itself.
+/// Text converts with [`From`]: `"*"` is any label, other text is itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Label {
     /// Any label.
@@ -147,7 +147,7 @@ pub enum Label {
 }
 
 impl Label {
-    /// True when the label fits.
+    /// Returns true if the label matches.
     pub fn fits(&self, label: &str) -> bool {
         match self {
             Self::Any => true,

@@ -1,4 +1,4 @@
-//! What a store is asked, and what it answers.
+//! The operations of a store, and their answers.
 
 use std::time::Duration;
 
@@ -9,163 +9,163 @@ use serde_json::Value;
 
 use crate::{FieldPath, Filter, Item, Label, Namespace, StoreError};
 
-/// Keeps values beyond threads. Programs call it through [`StoreExt`](crate::StoreExt).
+/// A store of values beyond threads. Programs call it through [`StoreExt`](crate::StoreExt).
 ///
-/// To write one, begin with [`StoreOptions::prepare`](crate::StoreOptions::prepare), which checks
-/// the operations, fills in the defaults and calls the embedder; write
-/// [`#[async_trait]`](macro@crate::async_trait) above the `impl`; and hold it to
+/// To implement one, start with [`StoreOptions::prepare`](crate::StoreOptions::prepare), which
+/// checks the operations, fills in the defaults and calls the embedder. Write
+/// [`#[async_trait]`](macro@crate::async_trait) above the `impl`, and test it with
 /// `langgraph_conformance::store`.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Does what it is asked, in that order, and answers each.
+    /// Executes the operations in order, and returns an answer for each.
     ///
-    /// Each operation sees what those before it did, and nobody else sees a part of it: it is one
-    /// transaction.
+    /// The batch is one transaction: each operation sees the effects of those before it, and nobody
+    /// else sees a part of them.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be done. Then none is.
+    /// If one operation fails, none takes effect.
     async fn batch(&self, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError>;
 
-    /// Removes what has expired, and says how many items that were.
+    /// Removes expired items, and returns their number.
     async fn sweep(&self) -> Result<usize, StoreError>;
 }
 
-/// One thing that a store is asked.
+/// An operation of a store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Op {
-    /// To give an item; the answer is [`Answer::Item`].
+    /// Reads an item; the answer is [`Answer::Item`].
     Get(Get),
-    /// To keep a value; the answer is [`Answer::Done`].
+    /// Stores a value; the answer is [`Answer::Done`].
     Put(Put),
-    /// To remove an item; the answer is [`Answer::Deleted`].
+    /// Removes an item; the answer is [`Answer::Deleted`].
     Delete(Delete),
-    /// To find items; the answer is [`Answer::Items`].
+    /// Finds items; the answer is [`Answer::Items`].
     Search(Search),
-    /// To list namespaces; the answer is [`Answer::Namespaces`].
+    /// Lists namespaces; the answer is [`Answer::Namespaces`].
     ListNamespaces(ListNamespaces),
 }
 
-/// What a store answers.
+/// The answer to an operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// The item, if there is one.
+    /// The item, if it exists.
     Item(Option<Item>),
-    /// The value is kept.
+    /// The value is stored.
     Done,
-    /// Whether there was such an item.
+    /// Whether the item existed.
     Deleted(bool),
-    /// The items that were found.
+    /// The items found.
     Items(Vec<Item>),
-    /// The namespaces, in their order.
+    /// The namespaces, sorted.
     Namespaces(Vec<Namespace>),
 }
 
-/// Asks for an item.
+/// Reads an item.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Get {
-    /// Where it is.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// Its key.
     pub key: String,
-    /// Whether its time to live starts anew; as the store is set, when none.
+    /// Whether the read restarts its time to live; `None` means the store's setting.
     pub refresh: Option<bool>,
 }
 
-/// Asks to keep a value, in place of what was there.
+/// Stores a value. It replaces the old one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Put {
-    /// Where to.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// Its key.
     pub key: String,
     /// The value.
     pub value: Value,
-    /// How long it lives.
+    /// Its time to live.
     pub ttl: Ttl,
-    /// What of it is embedded.
+    /// What to embed of it.
     pub indexing: Indexing,
 }
 
-/// How long an item lives after it was put, or read.
+/// How long an item lives after it was written, or read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ttl {
-    /// As the store is set.
+    /// The store's setting.
     #[default]
     Default,
-    /// For ever.
+    /// No expiry.
     Never,
-    /// So long.
+    /// This long.
     After(Duration),
 }
 
-/// Which fields of a value are embedded, for searches by meaning.
+/// The fields of a value to embed, for searches by meaning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Indexing {
-    /// Those that the store is set to.
+    /// The fields of the store's setting.
     #[default]
     Default,
-    /// None: a search with a query does not find it.
+    /// None: searches with a query do not find the item.
     Off,
-    /// These.
+    /// These fields.
     Fields(Vec<FieldPath>),
 }
 
-/// Asks to remove an item.
+/// Removes an item.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Delete {
-    /// Where it is.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// Its key.
     pub key: String,
 }
 
-/// Asks for the items in a namespace and below.
+/// Finds the items in a namespace and below.
 ///
-/// Without a query the newest come first, that is those whose value was put last; with one, those
-/// that come nearest to it, and only those that are embedded.
+/// Without a query, the items stored last come first. With a query, only embedded items are found,
+/// and the nearest come first.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Search {
-    /// Where to look.
+    /// The namespace to search.
     pub prefix: Namespace,
-    /// What they hold.
+    /// The filter for their content.
     pub filter: Option<Filter>,
-    /// What they are about.
+    /// The text to compare their meaning with.
     pub query: Option<String>,
-    /// How near to the query they must come.
+    /// The minimum similarity to the query.
     pub min_score: Option<f32>,
-    /// How many at most; 10 unless set.
+    /// The maximum number of items; the default is 10.
     pub limit: usize,
-    /// How many to leave out first.
+    /// The number of items to skip.
     pub offset: usize,
-    /// Whether the time to live of what is found starts anew; as the store is set, when none.
+    /// Whether the search restarts their time to live; `None` means the store's setting.
     pub refresh: Option<bool>,
 }
 
-/// Asks for the namespaces that hold items, in their order.
+/// Lists the namespaces that hold items, sorted.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListNamespaces {
-    /// What they begin with.
+    /// The labels that they begin with.
     pub prefix: Vec<Label>,
-    /// What they end with.
+    /// The labels that they end with.
     pub suffix: Vec<Label>,
-    /// Longer ones are cut to so many labels, and named once.
+    /// Cuts longer namespaces to this many labels, and returns each result once.
     pub max_depth: Option<usize>,
-    /// How many at most; 100 unless set.
+    /// The maximum number of namespaces; the default is 100.
     pub limit: usize,
-    /// How many to leave out first.
+    /// The number of namespaces to skip.
     pub offset: usize,
 }
 
 impl Get {
-    /// Asks for an item.
+    /// Creates a read of an item.
     pub fn new(namespace: impl Into<Namespace>, key: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -175,15 +175,15 @@ impl Get {
     }
 }
 
-/// What JSON gives back as it was. Integers as the keys of maps are fine: the type that is asked
-/// for says that they are integers.
+/// What JSON restores. Integer keys of maps are allowed: the requested type says that they are
+/// integers.
 const RESTORED: Limits = Limits::new("JSON")
     .finite_numbers()
     .null_is_none()
     .depth(127);
 
 impl Put {
-    /// Asks to keep a JSON value.
+    /// Creates a write of a JSON value.
     pub fn new(
         namespace: impl Into<Namespace>,
         key: impl Into<String>,
@@ -198,12 +198,12 @@ impl Put {
         }
     }
 
-    /// Asks to keep anything that serializes.
+    /// Creates a write of any serializable value.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InvalidValue`], with the place in the value, when it would not come back from
-    /// JSON as it was: it holds a NaN, say, or a map whose keys are pairs.
+    /// [`StoreError::InvalidValue`], with the place in the value, if JSON would change it: for
+    /// example a NaN, or a map whose keys are pairs.
     pub fn of(
         namespace: impl Into<Namespace>,
         key: impl Into<String>,
@@ -226,7 +226,7 @@ impl Put {
 }
 
 impl Delete {
-    /// Asks to remove an item.
+    /// Creates a removal of an item.
     pub fn new(namespace: impl Into<Namespace>, key: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -236,7 +236,7 @@ impl Delete {
 }
 
 impl Search {
-    /// Asks for the first ten items in `prefix` and below.
+    /// Creates a search for the first ten items in `prefix` and below.
     pub fn new(prefix: impl Into<Namespace>) -> Self {
         Self {
             prefix: prefix.into(),
@@ -263,7 +263,7 @@ impl Default for ListNamespaces {
 }
 
 impl ListNamespaces {
-    /// True when a namespace has that beginning and that end.
+    /// Returns true if a namespace has that beginning and end.
     pub fn fits(&self, namespace: &Namespace) -> bool {
         let labels = namespace.labels();
         let fit = |pattern: &[Label], labels: &[String]| {
@@ -280,7 +280,7 @@ impl ListNamespaces {
                 .is_some_and(|end| fit(&self.suffix, end))
     }
 
-    /// Picks, cuts, sorts and pages: the answer, of all the namespaces that hold items.
+    /// Filters, cuts, sorts and pages all namespaces that hold items.
     pub fn answer(&self, namespaces: impl IntoIterator<Item = Namespace>) -> Vec<Namespace> {
         let depth = self.max_depth.unwrap_or(usize::MAX);
         let fitting = namespaces.into_iter().filter(|one| self.fits(one));

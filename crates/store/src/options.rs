@@ -1,4 +1,4 @@
-//! How a store is set up, and what every store does with a batch first.
+//! The settings of a store, and the preparation of batches.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{
     StoreError, SystemClock, Ttl,
 };
 
-/// How a store is set up; the same for every store.
+/// The settings of a store; the same for every store.
 ///
 /// # Examples
 ///
@@ -49,69 +49,69 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// How long items live that are put without a time to live of their own; for ever unless set.
+    /// Sets the default time to live of items; without it, items do not expire.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// Whether reading an item starts its time to live anew; true unless set.
+    /// Sets whether reading an item restarts its time to live; the default is true.
     #[must_use]
     pub fn refresh_on_read(mut self, refresh: bool) -> Self {
         self.refresh_on_read = refresh;
         self
     }
 
-    /// What embeds values and queries, for searches by meaning. Values that are in the store already
-    /// are not embedded; put them again.
+    /// Sets the embedder of values and queries, for searches by meaning. Existing values are not
+    /// embedded; store them again.
     #[must_use]
     pub fn embedder(mut self, embedder: impl Embedder) -> Self {
         self.embedder = Some(Arc::new(embedder));
         self
     }
 
-    /// As [`embedder`](Self::embedder), for one that is shared.
+    /// As [`embedder`](Self::embedder), for a shared one.
     #[must_use]
     pub fn shared_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
     }
 
-    /// Which fields of a value are embedded, each for itself; the whole value unless set. A field
-    /// that is text is embedded as it is, any other as JSON; what is missing, null or blank is left
-    /// out. The score of an item is that of its best field.
+    /// Sets which fields of a value are embedded, each on its own; the default is the whole value.
+    /// A text field is embedded as it is, any other as JSON; missing, null and blank fields are
+    /// skipped. The score of an item is that of its best field.
     #[must_use]
     pub fn fields<T: Into<FieldPath>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
         self.fields = fields.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The clock that expiry goes by: that of the operating system unless set.
+    /// Sets the clock for expiry; the default is that of the operating system.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The time in microseconds since 1970, which is how exactly stores keep it.
+    /// Returns the time in microseconds since 1970, the precision of stores.
     pub fn now(&self) -> i64 {
         let since = self.clock.now().duration_since(UNIX_EPOCH);
         i64::try_from(since.unwrap_or_default().as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// What [`now`](Self::now) stands for.
+    /// Converts a time of [`now`](Self::now).
     pub fn time(micros: i64) -> SystemTime {
         let since = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
         UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
     }
 
-    /// What every store does with a batch first: checks it, fills in what is left to the store's
-    /// settings, and embeds values and queries, all with one call each.
+    /// Prepares a batch, as every store does first: checks it, fills in the store's settings, and
+    /// embeds all values in one call and all queries in another.
     ///
     /// # Errors
     ///
-    /// When an operation makes no sense, or the embedder fails.
+    /// If an operation is invalid, or the embedder fails.
     pub async fn prepare(&self, ops: Vec<Op>) -> Result<Vec<Prepared>, StoreError> {
         for op in &ops {
             check(op)?;
@@ -143,7 +143,7 @@ impl StoreOptions {
         Ok(prepared)
     }
 
-    /// The operation with everything but its vectors, which have their places.
+    /// Returns the operation without its vectors, and reserves their places.
     fn resolve(
         &self,
         op: Op,
@@ -178,7 +178,7 @@ impl StoreOptions {
                 if ttl.is_some_and(|ttl| ttl.is_zero()) {
                     return Err(StoreError::InvalidTtl);
                 }
-                // What is longer than the time can be written is for ever.
+                // A time to live that is too long to store means no expiry.
                 let ttl = ttl.and_then(|ttl| i64::try_from(ttl.as_micros()).ok());
                 Prepared::Put {
                     namespace: put.namespace,
@@ -209,41 +209,41 @@ impl StoreOptions {
     }
 }
 
-/// An operation that has been checked, with everything a store needs to do it.
+/// A checked operation, with everything that a store needs to execute it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Prepared {
-    /// Give an item.
+    /// Reads an item.
     #[allow(missing_docs)]
     Get {
         namespace: Namespace,
         key: String,
-        /// Whether its time to live starts anew.
+        /// Whether the read restarts its time to live.
         refresh: bool,
     },
-    /// Keep a value.
+    /// Stores a value.
     #[allow(missing_docs)]
     Put {
         namespace: Namespace,
         key: String,
         value: Value,
-        /// How long it lives, in microseconds; none: for ever.
+        /// Its time to live in microseconds; `None` means no expiry.
         ttl: Option<i64>,
         /// Its embeddings, of length 1.
         vectors: Vec<Vec<f32>>,
     },
-    /// Remove an item.
+    /// Removes an item.
     Delete(Delete),
-    /// Find items.
+    /// Finds items.
     #[allow(missing_docs)]
     Search {
         search: Search,
-        /// Whether the time to live of what is found starts anew.
+        /// Whether the search restarts their time to live.
         refresh: bool,
         /// The embedding of the query, of length 1.
         vector: Option<Vec<f32>>,
     },
-    /// List namespaces.
+    /// Lists namespaces.
     ListNamespaces(ListNamespaces),
 }
 
@@ -296,10 +296,10 @@ fn check_key(namespace: &Namespace, key: &str) -> Result<(), StoreError> {
     })
 }
 
-/// How many values inside each other `serde_json` reads.
+/// How many nested values `serde_json` reads.
 const MAX_DEPTH: usize = 127;
 
-/// What keeps a value out of a database, when so many more values may be inside each other.
+/// Returns why a database cannot hold a value, given how many more levels may be nested.
 fn unwritable(value: &Value, depth: usize) -> Option<&'static str> {
     let inside = |value: &Value| unwritable(value, depth.saturating_sub(1));
     match value {
@@ -320,7 +320,7 @@ fn with_nul(text: &str) -> Option<&'static str> {
     found.then_some("a text in it holds the character NUL, which not every database takes")
 }
 
-/// What is embedded of a field.
+/// Returns the text to embed for a field.
 fn text(field: &Value) -> Option<String> {
     match field {
         Value::Null => None,

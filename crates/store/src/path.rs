@@ -1,4 +1,4 @@
-//! Which part of a value is meant.
+//! Paths to parts of a value.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::StoreError;
 
-/// Which part of a value is meant: `name`, `address.city`, `tags[0]`, `tags[-1]` (the last one),
-/// `tags[*]` (each of them), `$` (all of it).
+/// A path to a part of a value: `name`, `address.city`, `tags[0]`, `tags[-1]` (the last element),
+/// `tags[*]` (each element), `$` (the whole value).
 ///
-/// Text becomes a path with [`From`]; what cannot be read is an error when the path is used. Keys
-/// that hold dots or brackets are given with [`keys`](Self::keys).
+/// Text converts with [`From`]; an invalid path is an error when it is used. For keys with dots or
+/// brackets, use [`keys`](Self::keys).
 ///
 /// # Examples
 ///
@@ -26,30 +26,30 @@ use crate::StoreError;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldPath {
     text: String,
-    /// None when the text is no path.
+    /// `None` if the text is not a path.
     segments: Option<Vec<Segment>>,
 }
 
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// Into an object, by key.
+    /// An object's value by key.
     Key(String),
-    /// Into an array, from its beginning.
+    /// An array's element, counted from its beginning.
     Index(u32),
-    /// Into an array, from its end; 0 is the last one.
+    /// An array's element, counted from its end; 0 is the last one.
     Back(u32),
-    /// Into all of an array.
+    /// All elements of an array.
     Each,
 }
 
 impl FieldPath {
-    /// The whole value.
+    /// Returns the path of the whole value.
     pub fn whole() -> Self {
         "$".into()
     }
 
-    /// A path of keys, which may hold any characters.
+    /// Creates a path of keys, which may hold any characters.
     pub fn keys<T: Into<String>>(keys: impl IntoIterator<Item = T>) -> Self {
         let keys: Vec<String> = keys.into_iter().map(Into::into).collect();
         Self {
@@ -58,11 +58,11 @@ impl FieldPath {
         }
     }
 
-    /// The steps of the path.
+    /// Returns the steps of the path.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InvalidPath`] when the text was no path.
+    /// [`StoreError::InvalidPath`] if the text is not a path.
     pub fn segments(&self) -> Result<&[Segment], StoreError> {
         match &self.segments {
             Some(segments) => Ok(segments),
@@ -70,7 +70,7 @@ impl FieldPath {
         }
     }
 
-    /// The parts of `value` that the path leads to: at most one, unless it holds `[*]`.
+    /// Returns the parts of `value` at the path: at most one, unless it holds `[*]`.
     pub fn find<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
         let mut found = vec![value];
         let Some(segments) = &self.segments else {
@@ -129,7 +129,7 @@ impl From<&Self> for FieldPath {
 fn parse(text: &str) -> Option<Vec<Segment>> {
     let mut segments = Vec::new();
     let mut rest = match text.strip_prefix('$') {
-        // All of it, `$.name` and `$[0]`; but `$name` is a key.
+        // `$`, `$.name` and `$[0]`; but `$name` is a key.
         Some("") => return Some(segments),
         Some(rest) if rest.starts_with('[') => rest,
         Some(rest) => rest.strip_prefix('.').unwrap_or(text),
@@ -154,7 +154,7 @@ fn parse(text: &str) -> Option<Vec<Segment>> {
             return Some(segments);
         }
         rest = rest.strip_prefix('.')?;
-        // `a.[0]` is a slip.
+        // `a.[0]` is a mistake.
         if rest.starts_with('[') {
             return None;
         }

@@ -1,4 +1,4 @@
-//! A serializer that writes nothing and refuses what would not come back.
+//! A serializer that writes nothing and refuses values that a format would change.
 
 use std::fmt::{self, Display};
 
@@ -8,7 +8,7 @@ use crate::Limits;
 use crate::inside::Inside;
 use crate::key::Key;
 
-/// Why a value is refused, and where in it.
+/// Why a value is refused, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     path: String,
@@ -16,12 +16,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Where in the value it is: `messages[3].score`; nothing when it is the value itself.
+    /// Returns the place of the value: `messages[3].score`; `None` if it is the value itself.
     pub fn path(&self) -> Option<&str> {
         (!self.path.is_empty()).then_some(&*self.path)
     }
 
-    /// What it is, and what can be done about it.
+    /// Returns what the value is, and what to do about it.
     pub fn reason(&self) -> &str {
         &self.why
     }
@@ -33,7 +33,8 @@ impl Refusal {
         }
     }
 
-    /// The value is in that field. The path is made on the way out: what is accepted costs none.
+    /// Adds the field to the path. The path is built on the way out, so an accepted value costs
+    /// nothing.
     pub(crate) fn in_field(mut self, name: &str) -> Self {
         let dot = match self.path.chars().next() {
             None | Some('[') => "",
@@ -65,10 +66,10 @@ impl ser::Error for Refusal {
     }
 }
 
-/// What was seen.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// What is written as `null`.
+    /// A value that is written as `null`.
     Null,
     Other,
 }
@@ -78,7 +79,7 @@ pub(crate) type Checked = Result<Shape, Refusal>;
 #[derive(Clone, Copy)]
 pub(crate) struct Check<'a> {
     limits: &'a Limits,
-    /// How many values may still be inside each other.
+    /// How many more values may be nested.
     depth: usize,
 }
 
@@ -90,7 +91,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The check of what is inside.
+    /// Returns the check of nested values.
     fn deeper(self) -> Result<Self, Refusal> {
         match self.depth.checked_sub(1) {
             Some(depth) => Ok(Self { depth, ..self }),
@@ -105,12 +106,12 @@ impl<'a> Check<'a> {
         Ok(Inside::new(self.deeper()?))
     }
 
-    /// A variant with several values: they are one value inside another.
+    /// Checks a variant with several values: they are one nested value.
     fn variant(self, name: &'static str) -> Result<Inside<'a>, Refusal> {
         Ok(self.deeper()?.inside()?.of_variant(name))
     }
 
-    /// What else can be done, where there is a choice of formats.
+    /// Returns the advice to use another format, if there is one.
     fn otherwise(self) -> &'static str {
         if self.limits.fixed {
             ""
@@ -153,7 +154,7 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// The value of a field.
+    /// Checks the value of a field.
     pub(crate) fn field(
         self,
         name: &str,

@@ -1,15 +1,15 @@
-//! What holds other values: sequences, structs, maps.
+//! Containers of other values: sequences, structs, maps.
 
 use serde::{Serialize, ser};
 
 use crate::check::{Check, Checked, Refusal, Shape};
 use crate::key::name_of;
 
-/// What holds other values.
+/// A container of other values.
 pub(crate) struct Inside<'a> {
     check: Check<'a>,
     index: usize,
-    /// The key whose value comes next, where they come one by one.
+    /// The key of the next value, if keys and values come one by one.
     key: Option<String>,
     variant: Option<&'static str>,
 }
@@ -24,7 +24,7 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// The values of a variant.
+    /// Checks the values of a variant.
     pub(crate) fn of_variant(self, name: &'static str) -> Self {
         Self {
             variant: Some(name),

@@ -6,17 +6,17 @@ use serde::{Serialize, ser};
 
 use crate::Refusal;
 
-/// A key as a part of a path.
+/// Returns a key as a part of a path.
 pub(crate) fn name_of(key: &(impl Serialize + ?Sized)) -> String {
     let name = key.serialize(Key { text: true });
-    // What is no text is named by what it is.
+    // A key that is not text is named by its kind.
     name.unwrap_or_else(|refusal| refusal.why)
 }
 
-/// A key that is text; the refusal says what another one is.
+/// Reads a key as text; for other keys, the refusal names the kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
-    /// True when the text is wanted.
+    /// True if the text is needed.
     pub(crate) text: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Finds what a format of serde cannot give back, before it is written.
+//! Finds values that a serde format would change, before they are written.
 //!
-//! A serializer that writes NaN as `null`, or the key 7 as `"7"`, does so without an error. The loss
-//! is found when the value is read, if at all. [`Limits`] says what a format cannot hold, and
-//! [`Limits::check`] looks through any value that is `Serialize`, writes nothing, and names the place:
+//! Some serializers write NaN as `null`, or the key 7 as `"7"`, without an error. The loss shows
+//! only when the value is read, if at all. [`Limits`] says what a format cannot hold.
+//! [`Limits::check`] inspects any value that is `Serialize`, writes nothing, and names the place:
 //!
 //! ```
 //! use langgraph_strict_serde::Limits;

@@ -1,15 +1,15 @@
-//! What a format cannot give back.
+//! The limits of a format.
 
 use serde::Serialize;
 
 use crate::Refusal;
 use crate::check::Check;
 
-/// What a format cannot give back as it was, so that it is refused before it is written.
+/// What a format cannot restore, so that it is refused before it is written.
 ///
-/// A value that is stored and comes back changed, or not at all, is found out when a thread is
-/// continued, which is too late. [`check`](Self::check) finds it when it is stored, and says where
-/// in the value it is. It writes nothing.
+/// Without this check, a value that changes in storage is noticed only when a thread continues,
+/// which is too late. [`check`](Self::check) finds it when it is stored, and says where in the
+/// value it is. It writes nothing.
 ///
 /// # Examples
 ///
@@ -36,13 +36,13 @@ pub struct Limits {
     pub(crate) null_is_none: bool,
     pub(crate) human_readable: bool,
     pub(crate) depth: usize,
-    /// No other format can be used instead.
+    /// There is no other format to recommend.
     pub(crate) fixed: bool,
 }
 
 impl Limits {
-    /// JSON holds finite numbers of 64 bits and maps with text as keys, 127 values inside each
-    /// other; `null` is read as `None`.
+    /// The limits of JSON: finite numbers of 64 bits, maps with text keys, 127 nested values, and
+    /// `null` is read as `None`.
     pub const JSON: Self = Self::new("JSON")
         .finite_numbers()
         .text_keys()
@@ -50,7 +50,7 @@ impl Limits {
         .null_is_none()
         .depth(127);
 
-    /// Those of a format that gives everything back.
+    /// Creates the limits of a format that restores everything.
     pub const fn new(format: &'static str) -> Self {
         Self {
             format,
@@ -64,7 +64,7 @@ impl Limits {
         }
     }
 
-    /// It holds no NaN and no infinity.
+    /// The format holds no NaN and no infinity.
     #[must_use]
     pub const fn finite_numbers(mut self) -> Self {
         self.finite = true;
@@ -85,40 +85,40 @@ impl Limits {
         self
     }
 
-    /// It writes `None` and `()` alike, so that `Some(None)` and `Some(())` come back as `None`.
+    /// The format writes `None` and `()` alike, so `Some(None)` and `Some(())` are read as `None`.
     #[must_use]
     pub const fn null_is_none(mut self) -> Self {
         self.null_is_none = true;
         self
     }
 
-    /// Types that are written in two ways are written for machines: its serializer is not
-    /// [human readable](serde::Serializer::is_human_readable).
+    /// Types with two forms are written in the one for machines: the serializer is not [human
+    /// readable](serde::Serializer::is_human_readable).
     #[must_use]
     pub const fn binary(mut self) -> Self {
         self.human_readable = false;
         self
     }
 
-    /// It reads at most so many values inside each other.
+    /// The format reads at most so many nested values.
     #[must_use]
     pub const fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
     }
 
-    /// No other format can be used instead: what is refused is not told to use one.
+    /// There is no other format to use, so a refusal does not recommend one.
     #[must_use]
     pub const fn fixed(mut self) -> Self {
         self.fixed = true;
         self
     }
 
-    /// Fails for what does not come back.
+    /// Refuses a value that the format would not restore.
     ///
     /// # Errors
     ///
-    /// What it is, and where in the value: `messages[3].score`.
+    /// The reason, and the place in the value: `messages[3].score`.
     pub fn check<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), Refusal> {
         value.serialize(Check::new(self)).map(drop)
     }

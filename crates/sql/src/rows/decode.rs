@@ -1,4 +1,4 @@
-//! Records of rows.
+//! Decodes rows into records.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -35,12 +35,12 @@ fn specs(
     texts.into_iter().map(spec).collect()
 }
 
-/// The checkpoints that rows make, in the order in which they first appear. The rows of one
-/// checkpoint are in the order in which they were stored; those of several may be mixed.
+/// Decodes rows into checkpoints, in the order in which they first appear. The rows of one
+/// checkpoint must be in the order in which they were stored; those of several may be mixed.
 ///
 /// # Errors
 ///
-/// [`CheckpointError::Corrupt`] when rows are missing, or cannot be read.
+/// [`CheckpointError::Corrupt`] if rows are missing, or cannot be read.
 pub fn decode(rows: impl IntoIterator<Item = Row>) -> Result<Vec<Stored>, CheckpointError> {
     let mut order: Vec<CheckpointId> = Vec::new();
     let mut by_checkpoint: BTreeMap<CheckpointId, Vec<Row>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Rows of records.
+//! Encodes records as rows.
 
 use std::time::UNIX_EPOCH;
 
@@ -11,7 +11,7 @@ use langgraph::checkpoint::{
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 
-/// The names of tasks, and their arguments in order.
+/// Returns the names of tasks, and their arguments in order.
 fn encode_tasks(
     specs: Vec<TaskSpec>,
     formats: &Formats,
@@ -33,11 +33,11 @@ fn encode_tasks(
     Ok(texts)
 }
 
-/// The row of a checkpoint with the snapshot that it gets.
+/// Adds a snapshot to the row of a checkpoint.
 ///
 /// # Errors
 ///
-/// When the state cannot be written, or the row not be read.
+/// If the state cannot be written, or the row cannot be read.
 pub fn fold(fold: Fold, row: &Row, formats: &Formats) -> Result<Row, CheckpointError> {
     let mut folded: CheckpointText = read(row)?;
     (folded.ran, folded.joined) = (fold.ran, fold.joined);
@@ -47,12 +47,12 @@ pub fn fold(fold: Fold, row: &Row, formats: &Formats) -> Result<Row, CheckpointE
     Ok(Row::new(row.checkpoint, row.kind, text, Some(snapshot)))
 }
 
-/// The records of a batch as rows, in the order in which they are to be kept: what belongs to
-/// checkpoints that are stored already comes first.
+/// Encodes the records of a batch as rows, in the order in which to store them: rows of checkpoints
+/// that are stored already come first.
 ///
 /// # Errors
 ///
-/// When a value cannot be written in the first of `formats`.
+/// If a value cannot be written in the first of `formats`.
 pub fn encode(batch: Batch, formats: &Formats) -> Result<Vec<Row>, CheckpointError> {
     let mut rows = Vec::new();
     let new: Vec<_> = batch.checkpoints.iter().map(|new| new.id).collect();
@@ -133,7 +133,7 @@ fn checkpoint_rows(
         tasks,
         joins: record.joins,
         deferred: record.deferred,
-        // Records are counted only where bytes are not.
+        // The number of records is only stored if the number of bytes is not.
         since: match record.log_bytes {
             0 => record.since_snapshot,
             _ => 0,

@@ -1,8 +1,8 @@
-//! Records as flat rows: what a saver that stores bytes has to keep.
+//! Records as flat rows, for a saver that stores bytes.
 //!
-//! Every record becomes one or more rows of the same shape: which checkpoint it belongs to, what it
-//! is, a little JSON and at most one payload. [`encode`] makes rows of records, [`decode`] makes
-//! records of rows. A saver keeps the rows and their order.
+//! Every record becomes one or more rows of the same shape: its checkpoint, its kind, a little JSON
+//! and at most one payload. [`encode`] turns records into rows, [`decode`] turns rows into records.
+//! A saver keeps the rows and their order.
 //!
 //! # Examples
 //!
@@ -34,7 +34,7 @@ pub use decode::decode;
 pub use encode::{encode, fold};
 pub use past::PastRows;
 
-/// What a row is. The numbers are stored.
+/// The kind of a row. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -43,16 +43,16 @@ pub enum RowKind {
     Checkpoint = 0,
     /// The argument of a task of the checkpoint before.
     Argument = 1,
-    /// What has become of a task.
+    /// The result of a task.
     Task = 2,
-    /// What was written from outside.
+    /// An update from outside.
     Entry = 3,
     /// The argument of a task of the entry before.
     EntryArgument = 4,
 }
 
 impl RowKind {
-    /// The kind with that number.
+    /// Returns the kind with that number.
     pub fn from_number(number: u8) -> Option<Self> {
         [
             Self::Checkpoint,
@@ -65,11 +65,11 @@ impl RowKind {
         .find(|kind| *kind as u8 == number)
     }
 
-    /// The kind that stands in a row of a checkpoint.
+    /// Reads the kind from a row of a checkpoint.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Corrupt`] when there is no such kind.
+    /// [`CheckpointError::Corrupt`] if there is no such kind.
     pub fn read(number: i64, checkpoint: CheckpointId) -> Result<Self, CheckpointError> {
         let kind = u8::try_from(number).ok().and_then(Self::from_number);
         kind.ok_or_else(|| {
@@ -80,13 +80,13 @@ impl RowKind {
     }
 }
 
-/// A record, or a part of one, as it is stored.
+/// A stored record, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
     /// The checkpoint it belongs to.
     pub checkpoint: CheckpointId,
-    /// What it is.
+    /// Its kind.
     pub kind: RowKind,
     /// JSON.
     pub text: String,
@@ -95,11 +95,11 @@ pub struct Row {
 }
 
 impl Row {
-    /// The text of the row of a checkpoint's first task when it has finished and needs no other
-    /// records.
+    /// The text of the row of a checkpoint's first task, if the task has finished and needs no
+    /// other records.
     pub const FINISHED: &str = "{}";
 
-    /// What a saver has stored.
+    /// Creates a row from what a saver has stored.
     pub fn new(
         checkpoint: CheckpointId,
         kind: RowKind,
@@ -114,17 +114,17 @@ impl Row {
         }
     }
 
-    /// The row of the first task of a checkpoint, with the text [`FINISHED`](Self::FINISHED).
+    /// Creates the row of a checkpoint's first task, with the text [`FINISHED`](Self::FINISHED).
     pub fn finished(checkpoint: CheckpointId, written: Encoded) -> Self {
         Self::new(checkpoint, RowKind::Task, Self::FINISHED, Some(written))
     }
 
-    /// True for a row as [`finished`](Self::finished) makes it.
+    /// Returns true if [`finished`](Self::finished) makes this row.
     pub fn is_finished(&self) -> bool {
         self.kind == RowKind::Task && self.text == Self::FINISHED && self.payload.is_some()
     }
 
-    /// How many bytes it holds.
+    /// Returns the size in bytes.
     pub fn size(&self) -> usize {
         let payload = self
             .payload

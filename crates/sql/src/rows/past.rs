@@ -1,20 +1,20 @@
-//! What a state is made of, read row by row.
+//! Reads the parts of a state row by row.
 
 use super::decode::one;
 use super::text::{CheckpointText, read};
 use super::{Row, RowKind};
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored};
 
-/// Makes what a state is made of from rows, as they are read: for
+/// Collects the parts of a state from rows, as they are read: for
 /// [`Checkpointer::load_state`](langgraph::checkpoint::Checkpointer::load_state).
 ///
 /// The rows of a checkpoint follow each other, and each checkpoint is based on the one before. Of
-/// those that are past nothing is read that a state does not need.
+/// past checkpoints, it parses only what a state needs.
 #[derive(Debug, Default)]
 pub struct PastRows {
     first: Option<First>,
     rest: Vec<Row>,
-    /// Empty, with room for the next one's.
+    /// An empty buffer, whose allocation the next text reuses.
     spare: String,
 }
 
@@ -27,16 +27,17 @@ struct First {
 }
 
 impl PastRows {
-    /// No rows.
+    /// Creates a reader without rows.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next row. When it begins a checkpoint, the one before is past and handed to `see`.
+    /// Takes the next row. If it begins a checkpoint, the previous one is complete and goes to
+    /// `see`.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Corrupt`] when rows are missing, or cannot be read.
+    /// [`CheckpointError::Corrupt`] if rows are missing, or cannot be read.
     pub fn row(&mut self, row: Row, see: &mut dyn FnMut(Past)) -> Result<(), CheckpointError> {
         if row.kind != RowKind::Checkpoint {
             self.rest.push(row);
@@ -55,8 +56,8 @@ impl PastRows {
         Ok(())
     }
 
-    /// Takes a checkpoint without a snapshot that is based on the one before with what the only
-    /// task of that one wrote.
+    /// Takes a checkpoint without a snapshot, whose base is the previous one plus the update of
+    /// that one's only task.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl PastRows {
         Ok(())
     }
 
-    /// The last checkpoint, with everything that belongs to it.
+    /// Returns the last checkpoint, with all its records.
     ///
     /// # Errors
     ///
@@ -91,14 +92,14 @@ impl PastRows {
         self.whole(None).map(Some)
     }
 
-    /// What the checkpoint has left whose rows are all there.
+    /// Returns the part of a complete checkpoint that a state needs.
     fn past(
         &mut self,
         with_tasks: bool,
         written: Option<Encoded>,
         see: &mut dyn FnMut(Past),
     ) -> Result<(), CheckpointError> {
-        // The row that a saver may keep apart from the next checkpoint's.
+        // The row that a saver may store apart from the next checkpoint's row.
         let written = match (written, self.rest.as_slice()) {
             (None, [only]) if only.is_finished() && self.first.is_some() => {
                 self.rest.pop().and_then(|row| row.payload)
@@ -109,7 +110,7 @@ impl PastRows {
             Past::of(&self.whole(written)?, with_tasks, see);
             return Ok(());
         }
-        // Nothing but its own row: there is nothing to read in it.
+        // A checkpoint with only its own row: nothing to parse.
         if let Some(mut first) = self.first.take() {
             first.text.clear();
             self.spare = first.text;
@@ -123,7 +124,7 @@ impl PastRows {
         Ok(())
     }
 
-    /// The checkpoint whose rows are there.
+    /// Returns the complete checkpoint.
     fn whole(&mut self, written: Option<Encoded>) -> Result<Stored, CheckpointError> {
         let first = self.first.take();
         let id = first.as_ref().map(|first| first.id);

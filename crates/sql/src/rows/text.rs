@@ -17,7 +17,7 @@ use langgraph::node::{Answer, OnceRecord};
 pub(super) struct CheckpointText {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<CheckpointId>,
-    /// None: the parent's state with what its tasks wrote, as behind most supersteps.
+    /// `None`: the parent's state plus the updates of its tasks, as after most supersteps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<BaseText>,
     pub(super) step: i64,
@@ -69,7 +69,7 @@ pub(super) enum BaseText {
     None {},
 }
 
-/// A task without its argument: the name, or the name and what kind of argument follows.
+/// A task without its argument: the name, or the name and the kind of the argument that follows.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum TaskText {
@@ -88,7 +88,7 @@ pub(super) enum ArgumentText {
 pub(super) struct OutcomeText {
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) task: usize,
-    /// None: it finished, if there is a payload.
+    /// `None`: the task finished, if there is a payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end: Option<EndText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
