@@ -6,16 +6,16 @@ use chacha20poly1305::aead::{Aead, Generate, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use langgraph::checkpoint::{Format, FormatError, ReadValue};
 
-/// How the bytes are laid out: this, the length of the key's id, the id, the nonce, and what is
-/// encrypted.
+/// The version of the byte layout: this byte, the length of the key's id, the id, the nonce, and
+/// the ciphertext.
 const LAYOUT: u8 = 1;
 const NONCE: usize = 24;
 
 /// A secret of 32 bytes with a name.
 ///
-/// The name stands beside what is encrypted, so that the key is found again. It is no secret; a
-/// date or a number will do. The secret must be random: derive it from a password with a crate made
-/// for that, never by a plain hash.
+/// The name is stored beside the ciphertext, to find the key again. It is not secret; use a date or
+/// a number. The secret must be random: derive it from a password with a crate made for that, never
+/// by a plain hash.
 #[derive(Clone)]
 pub struct Key {
     id: String,
@@ -23,7 +23,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key `id`, of at most 255 bytes.
+    /// Creates the key `id`, of at most 255 bytes.
     pub fn new(id: impl Into<String>, secret: &[u8; 32]) -> Self {
         Self {
             id: id.into(),
@@ -31,7 +31,7 @@ impl Key {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -45,22 +45,21 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What another format writes, encrypted and authenticated by XChaCha20-Poly1305.
+/// Encrypts and authenticates the output of another format with XChaCha20-Poly1305.
 ///
-/// Each value has a random nonce of 192 bits, so that any number of values, from any number of
-/// programs, may share a key. What was changed since it was written is not read. Errors never hold
-/// what is encrypted: of a value that cannot be written they name the field of the state, and of
-/// one that does not fit the type that reads it the key.
+/// Each value has a random nonce of 192 bits, so any number of values and programs may share a key.
+/// A value that was changed in storage is refused. Errors never hold plaintext: if a value cannot
+/// be written, they name the field of the state; if it does not fit its type, they name the key.
 ///
 /// Compress inside, not outside: `Encrypted::new(Zstd::new(Json), key)`.
 ///
-/// What it does not do: a value is not tied to its place, so whoever can write to the storage may
-/// put an older value in the place of a newer one; and lengths are seen.
+/// Its limits: a value is not bound to its place, so anyone with write access to the storage may
+/// replace a value with an older one; and the lengths of values are visible.
 ///
 /// # Examples
 ///
-/// A new key writes, and the old one still reads. When no value of the old key is left, because
-/// threads were pruned or deleted, it may go.
+/// A new key writes, and the old one still reads. Remove the old key when no value of it is left,
+/// because threads were pruned or deleted.
 ///
 /// ```
 /// use langgraph::checkpoint::{Formats, Json};
@@ -79,14 +78,14 @@ impl fmt::Debug for Key {
 pub struct Encrypted<F> {
     format: F,
     tag: String,
-    /// Writes.
+    /// The key that encrypts.
     key: Key,
-    /// Read too.
+    /// Keys that only decrypt.
     older: Vec<Key>,
 }
 
 impl<F: Format> Encrypted<F> {
-    /// Encrypts what `format` writes with `key`.
+    /// Encrypts the output of `format` with `key`.
     pub fn new(format: F, key: Key) -> Self {
         Self {
             tag: format!("aead+{}", format.tag()),
@@ -96,7 +95,7 @@ impl<F: Format> Encrypted<F> {
         }
     }
 
-    /// Reads what was encrypted with that key too.
+    /// Adds an older key, for reading only.
     #[must_use]
     pub fn and_read(mut self, key: Key) -> Self {
         self.older.push(key);
@@ -107,7 +106,7 @@ impl<F: Format> Encrypted<F> {
         std::iter::once(&self.key).chain(&self.older)
     }
 
-    /// What is authenticated beside the value: it was written by this format and this key.
+    /// Returns the associated data, which binds the value to this format and this key.
     fn about(&self, head: &[u8]) -> Vec<u8> {
         [self.tag.as_bytes(), head].concat()
     }
@@ -187,7 +186,7 @@ impl<F: Format> Format for Encrypted<F> {
 }
 
 struct Parts<'a> {
-    /// All before the nonce.
+    /// All bytes before the nonce.
     head: &'a [u8],
     id: &'a [u8],
     nonce: XNonce,

@@ -1,8 +1,8 @@
-//! Ways to store the threads of [langgraph]: as `MessagePack`, compressed, encrypted.
+//! Storage formats for the threads of [langgraph]: `MessagePack`, compression, encryption.
 //!
-//! A saver that keeps bytes takes [`Formats`](langgraph::checkpoint::Formats): one format that it
-//! writes, and others that it reads too. Formats are put around each other, and the tag beside each
-//! value says how: `aead+zstd+messagepack`.
+//! A saver of bytes takes [`Formats`](langgraph::checkpoint::Formats): one format that it writes,
+//! and more that it can read. Formats wrap each other, and the tag beside each value lists them:
+//! `aead+zstd+messagepack`.
 //!
 //! ```
 //! use langgraph::checkpoint::{Format, Formats, Json};
@@ -28,11 +28,11 @@
 //! | [`Zstd`] around either | as inside | text about a fifth, from some hundred bytes on | `zstd -d`, then as inside |
 //! | [`Encrypted`] around any | as inside | 42 bytes more, and the id of the key | no |
 //!
-//! Each is a feature of its own, and all are on; only `zstd` needs a C compiler.
+//! Each is a feature, and all are on by default; only `zstd` needs a C compiler.
 //!
-//! What a format sees are the values of a graph: states, updates, the arguments of sends. The shape
-//! of a run is stored beside them as it is: the names of nodes, questions and answers, the texts of
-//! errors, and the metadata of a run.
+//! A format encodes the values of a graph: states, updates, arguments of sends. Everything else is
+//! stored as plain JSON: names of nodes, interrupts and answers, texts of errors, and the metadata
+//! of a run.
 
 #[cfg(feature = "encryption")]
 mod encrypted;

@@ -8,14 +8,14 @@ const LIMITS: Limits = Limits::new("MessagePack")
     .binary()
     .depth(127);
 
-/// `MessagePack` with named fields: smaller than JSON and faster to read, and it holds what JSON does
-/// not: NaN and infinities, maps with keys of any kind, integers of 128 bits, bytes as they are.
+/// `MessagePack` with named fields. It is smaller than JSON and faster to read, and it holds what
+/// JSON cannot: NaN and infinities, maps with keys of any kind, integers of 128 bits, raw bytes.
 ///
-/// Fields are written with their names, so a state may change as with JSON. Refused is what would
-/// not come back: `Some(None)` and `Some(())`, and more than 127 values inside each other.
+/// Fields are written with their names, so a state may change as with JSON. It refuses values that
+/// it cannot restore: `Some(None)` and `Some(())`, and more than 127 nested values.
 ///
-/// A `Vec<u8>` is a list of numbers to serde, in this format too; mark the field with
-/// `#[serde(with = "serde_bytes")]`, from the crate of that name, and it is stored as it is.
+/// A `Vec<u8>` is a list of numbers to serde, also in this format. Mark the field with
+/// `#[serde(with = "serde_bytes")]`, from the crate of that name, to store raw bytes.
 ///
 /// # Examples
 ///

@@ -3,15 +3,15 @@
 use langgraph::checkpoint::{Format, FormatError, ReadValue};
 use zstd::bulk::Compressor;
 
-/// What every frame begins with.
+/// The first bytes of every frame.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// What is shorter does not get shorter.
+/// Shorter values do not get smaller.
 const WORTH_TRYING: usize = 64;
 
-/// What another format writes, compressed by Zstandard, with a checksum.
+/// Compresses the output of another format by Zstandard, with a checksum.
 ///
-/// A value that would not become smaller is left as it is: the small updates of most supersteps
-/// cost nothing.
+/// A value that would not become smaller is stored as it is, so the small updates of most
+/// supersteps cost nothing.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ pub struct Zstd<F> {
 }
 
 impl<F: Format> Zstd<F> {
-    /// Compresses what `format` writes, at level 3.
+    /// Compresses the output of `format`, at level 3.
     pub fn new(format: F) -> Self {
         Self {
             tag: format!("zstd+{}", format.tag()),
@@ -43,8 +43,8 @@ impl<F: Format> Zstd<F> {
         }
     }
 
-    /// From 1, the fastest, to 22, the smallest; below 1 it is faster still. What is beyond the
-    /// ends of the range is the end. Reading takes the same time whatever the level was.
+    /// Sets the level from 1, the fastest, to 22, the smallest; below 1 it is even faster. Levels
+    /// out of range are clamped. The level does not change the time to read.
     #[must_use]
     pub fn level(mut self, level: i32) -> Self {
         let known = zstd::compression_level_range();
@@ -60,7 +60,7 @@ impl<F: Format> Format for Zstd<F> {
 
     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
         let bytes = self.format.encode(value)?;
-        // What looks like a frame has to become one, to be told apart.
+        // A value that looks like a frame must be compressed, to tell the two apart.
         let looks_so = bytes.starts_with(&MAGIC);
         if bytes.len() < WORTH_TRYING && !looks_so {
             return Ok(bytes);

@@ -1,6 +1,6 @@
-//! What every store and every saver has to do, as suites that yours can run.
+//! Test suites that every store and every saver has to pass, yours included.
 //!
-//! A development dependency of whoever writes one:
+//! Use it as a development dependency of a saver or a store:
 //!
 //! - [`checkpoint`]: for a [`Checkpointer`](langgraph::checkpoint::Checkpointer);
 //! - [`store`]: for a [`Store`](langgraph_store::Store).

@@ -1,8 +1,8 @@
-//! Addresses as users write them.
+//! Addresses from users.
 
 use langgraph_agent::{ModelError, ModelErrorKind};
 
-/// The address with a scheme and a slash at the end: what paths are joined to.
+/// Normalizes an address: it gets a scheme and a slash at the end, for joining paths.
 pub(crate) fn normal(address: &str) -> Result<String, ModelError> {
     let address = address.trim();
     if address.is_empty() {
@@ -27,7 +27,8 @@ pub(crate) fn normal(address: &str) -> Result<String, ModelError> {
     }
 }
 
-/// Refuses what would fail with the first request, and say less.
+/// Refuses an address that needs TLS without a TLS feature, with a better message than a failed
+/// request.
 pub(crate) fn tls(address: &str) -> Result<(), ModelError> {
     if cfg!(any(feature = "rustls", feature = "native-tls")) {
         return Ok(());

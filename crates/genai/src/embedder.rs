@@ -8,13 +8,13 @@ use langgraph_store::{EmbedError, Embedder, async_trait};
 
 use crate::{GenaiModel, Model, error};
 
-/// How many texts go into a request: what every provider takes.
+/// The number of texts in a request, which every provider accepts.
 const TEXTS: usize = 64;
 
 /// A provider's embedding model, for the searches of a [`Store`](langgraph_store::Store).
 ///
-/// Texts are sent 64 at a time, one request after the other. It does not try again by itself: the
-/// node that uses the store does, with `.retry(..)`.
+/// Texts are sent 64 at a time, one request after the other. The embedder does not retry: the node
+/// that uses the store does, with `.retry(..)`.
 ///
 /// # Examples
 ///
@@ -34,8 +34,8 @@ pub struct GenaiEmbedder {
 }
 
 impl Model {
-    /// The model as one that embeds texts, ready to be asked. `dimensions` is how long its vectors
-    /// are; its description says so. Nothing is sent yet.
+    /// Creates an embedder from the model. `dimensions` is the length of its vectors, as its
+    /// documentation says. Nothing is sent yet.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl GenaiEmbedder {
                     format!("the provider gave {found} vectors for {expected} texts").into(),
                 );
             }
-            // Providers number them, and promise no order.
+            // Providers number the embeddings, and guarantee no order.
             embeddings.sort_by_key(|embedding| embedding.index);
             vectors.extend(embeddings.into_iter().map(|embedding| embedding.vector));
         }

@@ -1,4 +1,4 @@
-//! The model that the environment names.
+//! Model selection by environment variables.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use langgraph_agent::{ChatModel, ModelError};
 
 use crate::Model;
 
-/// The model that the environment names; `None` if it names none.
+/// Creates the model that the environment names, or returns `None` if it names none.
 ///
-/// | variable | says |
+/// | variable | meaning |
 /// |---|---|
 /// | `OPENAI_API_KEY` | your key for `OpenAI` |
-/// | `OPENAI_BASE_URL` | a server that speaks its protocol; a key is not needed then |
+/// | `OPENAI_BASE_URL` | a server with its protocol; a key is optional then |
 /// | `ANTHROPIC_API_KEY` | your key for Anthropic |
-/// | `OLLAMA_HOST` | where Ollama runs: `127.0.0.1:11434` |
+/// | `OLLAMA_HOST` | the address of Ollama: `127.0.0.1:11434` |
 /// | `MODEL` | the model; each provider has a default |
 ///
-/// The first of them that is there counts, from the top; `MODEL=claude-…` prefers Anthropic when
-/// there is a key for it.
+/// The first variable that is set wins, from the top; `MODEL=claude-…` prefers Anthropic if its key
+/// is set.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn from_env() -> Result<Option<Arc<dyn ChatModel>>, ModelError> {
     from_vars(|name| std::env::var(name).ok())
 }
 
-/// As [`from_env`], with variables from elsewhere.
+/// As [`from_env`], with variables from another source.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What genai fails with, in our terms.
+//! Converts errors of genai.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use genai::webc::{Error as Web, StreamTimeout};
 use genai::{BoxError, Error};
 use langgraph_agent::{ModelError, ModelErrorKind};
 
-/// The error in our terms. genai's own text holds the whole request, so it goes no further than
-/// here: chats do not belong into logs.
+/// Converts an error. genai's own text holds the whole request, so it stops here: chats do not
+/// belong in logs.
 pub(crate) fn from_genai(error: Error) -> ModelError {
     match error {
         Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
@@ -79,7 +79,7 @@ fn from_web(error: Web) -> ModelError {
     }
 }
 
-/// A stream's error is in a box, and may be genai's own in there.
+/// Converts a stream's error, which is boxed and may contain an error of genai.
 fn from_stream(error: BoxError, cause: &str) -> ModelError {
     let error = match error.downcast::<Error>() {
         Ok(inner) => return from_genai(*inner),
@@ -110,7 +110,7 @@ fn from_transport(error: reqwest::Error) -> ModelError {
     } else {
         ModelErrorKind::Transport
     };
-    // Without the address: it can hold a key.
+    // Without the address, which can hold a key.
     let error = error.without_url();
     let what = match kind {
         ModelErrorKind::Timeout => "the provider did not answer in time",
@@ -120,7 +120,7 @@ fn from_transport(error: reqwest::Error) -> ModelError {
     of_kind(kind, format!("{what}: {}", causes(&error)))
 }
 
-/// What lies under an error; what is on top says only that something does.
+/// Returns the causes of an error; the outermost error adds nothing.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut causes = Vec::new();
     let mut cause = error.source();
@@ -140,7 +140,7 @@ fn from_status(status: u16, body: &str, header: impl Fn(&str) -> Option<String>)
         401 | 403 => ModelErrorKind::Auth,
         408 | 504 => ModelErrorKind::Timeout,
         413 => ModelErrorKind::ContextLength,
-        // Nothing is gained by asking again when the money is spent.
+        // A retry cannot help when the quota is used up.
         429 if body.contains("insufficient_quota") => ModelErrorKind::Provider {
             status: Some(status),
         },
@@ -156,13 +156,13 @@ fn from_status(status: u16, body: &str, header: impl Fn(&str) -> Option<String>)
         format!("the provider answered with status {status}: {said}"),
     );
     match wait {
-        // Not only with limits: a provider that is overloaded says so too.
+        // Not only rate limits: an overloaded provider also says how long to wait.
         Some(wait) => error.with_retry_after(wait),
         None => error,
     }
 }
 
-/// What providers write when a chat is too long.
+/// Recognizes the messages of providers about chats that are too long.
 fn kind_of_text(text: &str) -> Option<ModelErrorKind> {
     let text = text.to_lowercase();
     let too_long = [
@@ -175,7 +175,7 @@ fn kind_of_text(text: &str) -> Option<ModelErrorKind> {
     found.then_some(ModelErrorKind::ContextLength)
 }
 
-/// How long the provider asks to wait.
+/// Returns how long the provider asks to wait.
 fn retry_after(header: impl Fn(&str) -> Option<String>) -> Option<Duration> {
     let number = |name| header(name)?.trim().parse::<f64>().ok();
     let seconds = match number("retry-after-ms") {
@@ -185,7 +185,7 @@ fn retry_after(header: impl Fn(&str) -> Option<String>) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The message in a provider's error, or the beginning of what it sent.
+/// Returns the message in a provider's error, or the beginning of its body.
 fn said(body: &str) -> String {
     let json: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let message = json.as_ref().and_then(|json| {

@@ -1,5 +1,5 @@
-//! Chat models for `langgraph`, by way of the `genai` crate: `OpenAI` and everything that speaks its
-//! protocol, Anthropic, Ollama, and the other providers that `genai` knows.
+//! Chat models for `langgraph`, through the `genai` crate: `OpenAI` and everything that speaks its
+//! protocol, Anthropic, Ollama, and the other providers of `genai`.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -14,17 +14,16 @@
 //! # }
 //! ```
 //!
-//! [`from_env`] takes the model that the environment names.
+//! [`from_env`] selects a model by environment variables.
 //!
 //! # TLS
 //!
-//! Hosted providers need the feature `rustls` or the feature `native-tls` (one of them); without,
-//! a model at an `https://` address is an error when it is built.
+//! Hosted providers need one of the features `rustls` and `native-tls`. Without them, a model at an
+//! `https://` address fails to build.
 //!
 //! # Retries
 //!
-//! A model never tries again by itself: the node that calls it does, with
-//! `.retry(ModelError::retries(4))`.
+//! A model never retries: the node that calls it does, with `.retry(ModelError::retries(4))`.
 
 mod address;
 mod embedder;

@@ -1,4 +1,4 @@
-//! A model of a provider, and how it is configured.
+//! Models of providers and their configuration.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use langgraph_agent::{
 use crate::stream::Chunks;
 use crate::{address, error, request, response};
 
-/// A model before it is built: whose it is, where, and how long to wait.
+/// The configuration of a model: its provider, its address, and its time limits.
 ///
 /// # Examples
 ///
-/// A server on this machine that speaks the protocol of `OpenAI`:
+/// A server on this machine with the protocol of `OpenAI`:
 ///
 /// ```
 /// use langgraph_genai::Model;
@@ -42,28 +42,29 @@ enum Provider {
     OpenAi,
     Anthropic,
     Ollama,
-    /// Known by the model's name.
+    /// The model's name determines the provider.
     Named,
 }
 
 impl Model {
-    /// A model of `OpenAI`, or of a server that speaks its protocol.
+    /// Configures a model of `OpenAI`, or of a server with its protocol.
     pub fn openai(name: impl Into<String>) -> Self {
         Self::new(Provider::OpenAi, name)
     }
 
-    /// A model of Anthropic.
+    /// Configures a model of Anthropic.
     pub fn anthropic(name: impl Into<String>) -> Self {
         Self::new(Provider::Anthropic, name)
     }
 
-    /// A model that Ollama runs; on this machine unless told otherwise.
+    /// Configures a model of Ollama; by default on this machine.
     pub fn ollama(name: impl Into<String>) -> Self {
         Self::new(Provider::Ollama, name)
     }
 
-    /// A model whose provider its name tells, as `genai` names them: `deepseek-chat`, `gemini-2.5-pro`,
-    /// `bigmodel::glm-4.6`. Unless a key is given, it is read from the provider's own variable.
+    /// Configures a model whose name tells its provider, as `genai` names them: `deepseek-chat`,
+    /// `gemini-2.5-pro`, `bigmodel::glm-4.6`. The default key comes from the provider's own
+    /// variable.
     pub fn named(name: impl Into<String>) -> Self {
         Self::new(Provider::Named, name)
     }
@@ -79,37 +80,37 @@ impl Model {
         }
     }
 
-    /// The key that the provider gave you. Servers on your own machine rarely want one.
+    /// Sets the API key. Servers on your own machine rarely need one.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// Where the model is, up to the part that all its paths share: `http://127.0.0.1:8000/v1`.
+    /// Sets the base address, which all paths share: `http://127.0.0.1:8000/v1`.
     pub fn base_url(mut self, address: impl Into<String>) -> Self {
         self.address = Some(address.into());
         self
     }
 
-    /// How long a connection may take; 15 seconds unless set.
+    /// Limits the time to connect; the default is 15 seconds.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = limit;
         self
     }
 
-    /// How long the provider may say nothing; five minutes unless set. An answer that keeps coming
-    /// may take as long as it likes: bound the node for that.
+    /// Limits the time without data from the provider; the default is five minutes. An answer that
+    /// keeps coming may take any time: to limit that, set a timeout on the node.
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
         self.idle_timeout = limit;
         self
     }
 
-    /// The model, ready to be asked. Nothing is sent yet.
+    /// Builds the model. Nothing is sent yet.
     ///
     /// # Errors
     ///
-    /// [`ModelErrorKind::InvalidRequest`] when the name or the address is wrong, or the address
-    /// needs TLS and this crate was built without.
+    /// [`ModelErrorKind::InvalidRequest`] if the name or the address is wrong, or if the address
+    /// needs TLS and this crate was built without it.
     pub fn build(self) -> Result<GenaiModel, ModelError> {
         if self.name.trim().is_empty() {
             return Err(ModelError::new(
@@ -118,7 +119,8 @@ impl Model {
             ));
         }
         let mut web = WebConfig::default().with_connect_timeout(self.connect_timeout);
-        // Between two pieces of an answer. A limit on the whole would cut off long ones.
+        // The limit between two pieces of an answer. A limit on the whole would cut off long
+        // answers.
         web.read_timeout = Some(self.idle_timeout);
         let client = Client::builder().with_web_config(web).build();
         let client = client
@@ -162,7 +164,7 @@ impl Model {
     }
 
     fn auth(&self) -> AuthData {
-        // Servers without keys take any; without a header some refuse.
+        // Servers without keys accept any; without a header some refuse.
         AuthData::from_single(self.key.clone().unwrap_or_else(|| "none".to_owned()))
     }
 }
@@ -177,18 +179,18 @@ impl fmt::Debug for Model {
     }
 }
 
-/// Where requests go.
+/// The target of requests.
 #[derive(Clone)]
 enum Target {
-    /// Address and key are given.
+    /// The user gives address and key.
     Full(ServiceTarget),
-    /// The key is given, the address is the provider's.
+    /// The user gives the key, the provider the address.
     Keyed(ModelIden, AuthData),
-    /// Address and key are the provider's: the key is in the environment.
+    /// The provider gives both: the key is in the environment.
     Resolved(ModelIden),
 }
 
-/// A chat model of a provider; [`Model`] makes one.
+/// A chat model of a provider; [`Model`] builds one.
 ///
 /// Clones share their connections.
 #[derive(Clone)]
@@ -200,7 +202,7 @@ pub struct GenaiModel {
 }
 
 impl GenaiModel {
-    /// The model's name.
+    /// Returns the model's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -224,7 +226,7 @@ impl GenaiModel {
 
     async fn answer(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let target = self.target().await?;
-        // The raw body is for what genai cannot read.
+        // The raw body serves answers that genai cannot parse.
         let options = request::options(&request).with_capture_raw_body(true);
         let request = request::convert(request)?;
         match self.client.exec_chat(target, request, Some(&options)).await {
@@ -236,7 +238,7 @@ impl GenaiModel {
     async fn open(&self, request: ChatRequest) -> Result<genai::chat::ChatStream, ModelError> {
         let target = self.target().await?;
         let options: ChatOptions = request::options(&request)
-            // What the stream has gathered is what its end is checked against.
+            // The end of the stream is checked against what it has collected.
             .with_capture_usage(true)
             .with_capture_tool_calls(true)
             .with_stream_header_timeout(self.idle_timeout)

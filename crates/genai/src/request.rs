@@ -1,4 +1,4 @@
-//! Requests in genai's form.
+//! Converts requests to genai's form.
 
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest as Request, ChatResponseFormat, ContentPart as Part,
@@ -8,7 +8,7 @@ use langgraph::message::{Content, ContentPart, Media, Message, MessageKind, Tool
 use langgraph_agent::{ChatRequest, ModelError, ModelErrorKind, ToolChoice};
 use serde_json::{Value, json};
 
-/// The options that go with `request`.
+/// Returns the options for `request`.
 pub(crate) fn options(request: &ChatRequest) -> ChatOptions {
     let mut options = ChatOptions {
         temperature: request.temperature,
@@ -21,7 +21,7 @@ pub(crate) fn options(request: &ChatRequest) -> ChatOptions {
             ToolChoice::Required => Some(Choice::Required),
             ToolChoice::None => Some(Choice::None),
             ToolChoice::Tool(name) => Some(Choice::tool(name)),
-            // What every provider does unless told otherwise.
+            // The default of every provider.
             _ => None,
         };
     }
@@ -32,7 +32,7 @@ pub(crate) fn options(request: &ChatRequest) -> ChatOptions {
     options
 }
 
-/// Names of response formats may hold little else than letters.
+/// Names of response formats may contain little more than letters.
 fn allowed(c: char) -> char {
     if c.is_ascii_alphanumeric() || c == '-' {
         c
@@ -41,13 +41,13 @@ fn allowed(c: char) -> char {
     }
 }
 
-/// The request itself.
+/// Converts the request itself.
 pub(crate) fn convert(request: ChatRequest) -> Result<Request, ModelError> {
     let mut messages: Vec<ChatMessage> = Vec::with_capacity(request.messages.len());
     let mut results: Vec<ToolResponse> = Vec::new();
     for message in request.messages {
         match message.kind {
-            // Answers to the calls of one message go together: some providers insist on it.
+            // Answers to the calls of one message stay together: some providers insist on it.
             MessageKind::Tool(result) => results.push(tool_result(result)?),
             kind => {
                 if !results.is_empty() {
@@ -91,7 +91,7 @@ fn convert_message(kind: MessageKind) -> Result<Option<ChatMessage>, ModelError>
             }
             ChatMessage::assistant(content)
         }
-        // Not messages: they change a history, and have done so.
+        // Not messages: they have already changed the history.
         MessageKind::Remove | MessageKind::RemoveAll => return Ok(None),
         other => {
             let role = Message::from(other).role();
@@ -116,7 +116,7 @@ fn content(content: Content) -> Result<MessageContent, ModelError> {
                         reasoning,
                         signature,
                     } => {
-                        // In this order, as genai gives them back.
+                        // In this order, as genai returns them.
                         parts.extend(signature.map(Part::ThoughtSignature));
                         if !reasoning.is_empty() {
                             parts.push(Part::ReasoningContent(reasoning));
@@ -143,8 +143,8 @@ fn binary(media: Media, usual: &str) -> Result<Part, ModelError> {
     }
 }
 
-/// Arguments that are no JSON object go as one: what the model sent is quoted, for providers refuse
-/// anything else.
+/// Converts a call. Arguments that are not a JSON object are quoted inside one, because providers
+/// refuse anything else.
 fn tool_call(call: ToolCall) -> Call {
     let arguments = match call.arguments {
         arguments @ Value::Object(_) => arguments,

@@ -1,4 +1,4 @@
-//! Answers in our form.
+//! Converts answers of genai.
 
 use genai::Error;
 use genai::chat::{
@@ -8,7 +8,7 @@ use langgraph::message::{Content, ContentPart, FinishReason, Message, ToolCall, 
 use langgraph_agent::ChatResponse;
 use serde_json::Value;
 
-/// An answer in one piece.
+/// Converts an answer in one piece.
 pub(crate) fn convert(response: Response) -> ChatResponse {
     let mut text = String::new();
     let mut reasoning = String::new();
@@ -45,9 +45,8 @@ pub(crate) fn convert(response: Response) -> ChatResponse {
     converted
 }
 
-/// An answer that genai refuses although it holds one: calls whose arguments are no JSON, in the
-/// form that `OpenAI` and those who speak its protocol use. The model is to be told, as it is when
-/// the same answer is streamed.
+/// Recovers an answer that genai refuses: calls whose arguments are invalid JSON, in the form of
+/// `OpenAI`'s protocol. The model is told about them, as it is when the same answer is streamed.
 pub(crate) fn rescued(error: &Error) -> Option<ChatResponse> {
     let Error::ChatResponseGeneration { response_body, .. } = error else {
         return None;
@@ -86,7 +85,7 @@ pub(crate) fn tool_call(call: Call) -> ToolCall {
     }
 }
 
-/// The arguments as the model wrote them.
+/// Returns the arguments as the model wrote them.
 pub(crate) fn arguments_text(arguments: &Value) -> String {
     match arguments {
         Value::String(text) => text.clone(),
@@ -94,8 +93,8 @@ pub(crate) fn arguments_text(arguments: &Value) -> String {
     }
 }
 
-/// Why the answer ends. Some providers say "stop" when the model waits for tools, and some say
-/// nothing: the calls tell.
+/// Returns why the answer ends. Some providers say "stop" when the model waits for tools, and some
+/// say nothing; then the calls decide.
 pub(crate) fn finish_reason(reason: Option<&StopReason>, calls: bool) -> FinishReason {
     match reason {
         Some(StopReason::MaxTokens(_)) => FinishReason::Length,
@@ -107,7 +106,7 @@ pub(crate) fn finish_reason(reason: Option<&StopReason>, calls: bool) -> FinishR
     }
 }
 
-/// The tokens used; nothing if the provider does not count.
+/// Returns the tokens used, or `None` if the provider does not count.
 pub(crate) fn usage(used: &Used) -> Option<Usage> {
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
     let read = count(used.prompt_tokens);

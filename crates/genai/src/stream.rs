@@ -1,4 +1,4 @@
-//! Answers that arrive piece by piece.
+//! Streamed answers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,8 +14,8 @@ use crate::response::{arguments_text, finish_reason, usage};
 
 type Opening<'a> = Pin<Box<dyn Future<Output = Result<ChatStream, ModelError>> + Send + 'a>>;
 
-/// genai's stream with what it leaves open closed: arguments come as what is new, the first error
-/// is the last item, and a stream that was cut off is an error.
+/// Normalizes genai's stream: arguments come as increments, the first error is the last item, and a
+/// stream that was cut off is an error.
 pub(crate) struct Chunks<'a> {
     state: State<'a>,
     calls: Calls,
@@ -83,7 +83,7 @@ impl Stream for Chunks<'_> {
     }
 }
 
-/// The tool calls so far: their ids, and what of their arguments has been passed on.
+/// The tool calls so far: their ids, and the part of their arguments that was forwarded.
 #[derive(Default)]
 struct Calls(Vec<(String, String)>);
 
@@ -104,7 +104,7 @@ impl Calls {
         }
     }
 
-    /// What is new in a call: genai repeats the arguments from their beginning.
+    /// Returns what is new in a call: genai repeats the arguments from their beginning.
     fn call(&mut self, call: &Call) -> Option<ToolCallChunk> {
         let text = arguments_text(&call.fn_arguments);
         let known = self.0.iter().rposition(|(id, _)| *id == call.call_id);
@@ -133,7 +133,7 @@ impl Calls {
         })
     }
 
-    /// The last chunk: what it cost, why it ends, and calls that did not come in pieces.
+    /// Returns the last chunk: the usage, the finish reason, and calls that did not come in pieces.
     fn end(&mut self, end: &StreamEnd) -> MessageChunk {
         let mut chunk = MessageChunk::default();
         for call in end.captured_tool_calls().unwrap_or_default() {

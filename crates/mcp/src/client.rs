@@ -16,7 +16,7 @@ use crate::tool::RemoteTool;
 use crate::transport::{Transport, spawn};
 use crate::{McpError, elicit};
 
-/// How a server is spoken to.
+/// The options of a connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -36,23 +36,23 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How long the server may take until it is ready, and to list its tools; a minute unless set.
-    /// Some are downloaded when they are first started.
+    /// Limits the time until the server is ready, and to list its tools; the default is a minute.
+    /// Some servers are downloaded at their first start.
     #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = limit;
         self
     }
 
-    /// How long a call may take; five minutes unless set. One that takes longer is cancelled, and
-    /// the model is told.
+    /// Limits the time of a call; the default is five minutes. A longer call is cancelled, and the
+    /// model is told.
     #[must_use]
     pub fn call_timeout(mut self, limit: Duration) -> Self {
         self.call_timeout = limit;
         self
     }
 
-    /// Puts that before the names of the tools, so that those of several servers do not clash.
+    /// Sets a prefix for the names of the tools, so that those of several servers do not clash.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
@@ -60,8 +60,8 @@ impl Options {
     }
 }
 
-/// A connection to an MCP server. Cheap to clone; it ends with its last clone and its last tool, or
-/// with [`close`](Self::close).
+/// A connection to an MCP server. Cheap to clone; it closes with its last clone and its last tool,
+/// or with [`close`](Self::close).
 #[derive(Clone)]
 pub struct McpClient {
     connection: Arc<Connection>,
@@ -109,7 +109,7 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// When the server cannot be started or reached, or does not speak the protocol.
+    /// If the server cannot be started or reached, or does not speak the protocol.
     pub async fn connect(transport: impl Into<Transport>) -> Result<Self, McpError> {
         Self::connect_with(transport, Options::default()).await
     }
@@ -129,7 +129,7 @@ impl McpClient {
             server: server.clone(),
             source: Box::new(error),
         };
-        // Once for each server, and as large as all that HTTP may do.
+        // Boxed: it happens once for each server, and its future is large.
         let connecting = Box::pin(async {
             match transport {
                 Transport::Process(command) => {
@@ -159,11 +159,11 @@ impl McpClient {
         })
     }
 
-    /// The tools that the server has now.
+    /// Returns the current tools of the server.
     ///
     /// # Errors
     ///
-    /// When the server is gone, or does not list them in time.
+    /// If the connection is lost, or the server does not list them in time.
     pub async fn tools(&self) -> Result<Tools, McpError> {
         let connection = &self.connection;
         let listing = async {
@@ -181,20 +181,20 @@ impl McpClient {
         Ok(tools)
     }
 
-    /// What the server says of itself: its name and its version.
+    /// Returns the name and the version of the server.
     pub fn server_info(&self) -> Option<(String, String)> {
         let info = self.connection.peer().peer_info()?;
         let server = info.server_info.as_ref()?;
         Some((server.name.clone(), server.version.clone()))
     }
 
-    /// What the server says on how to use it, for a system prompt.
+    /// Returns the server's instructions on how to use it, for a system prompt.
     pub fn instructions(&self) -> Option<String> {
         self.connection.peer().peer_info()?.instructions.clone()
     }
 
-    /// Ends the connection, also for tools that are still there; a process is given some seconds to
-    /// end by itself. Returns when it has ended.
+    /// Closes the connection, even for tools that are still in use. A process gets some seconds to
+    /// exit. Returns when it has exited.
     pub async fn close(self) {
         self.connection.service.cancellation_token().cancel();
         while !self.connection.service.is_closed() {
@@ -203,8 +203,8 @@ impl McpClient {
     }
 }
 
-/// How a connection begins: by the protocol in which servers can ask, and by the older ones with those
-/// that do not know it.
+/// Returns how a connection begins: with the protocol in which servers can ask, or an older one if
+/// the server does not know it.
 fn lifecycle() -> ClientLifecycleMode {
     ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -212,7 +212,7 @@ fn lifecycle() -> ClientLifecycleMode {
     }
 }
 
-/// Who we are.
+/// Returns our name and version.
 fn identity() -> ClientConfig {
     let mut capabilities = ClientCapabilities::default();
     capabilities.elicitation = Some(elicit::capability());

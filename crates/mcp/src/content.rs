@@ -1,16 +1,16 @@
-//! What servers answer, as the parts of a message.
+//! Converts answers of servers into message parts.
 
 use langgraph::message::{Content, ContentPart, Media};
 use langgraph_agent::ToolOutput;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Serialize;
 
-/// What a tool has answered, for the model.
+/// Converts the answer of a tool.
 pub(crate) fn output(result: CallToolResult) -> ToolOutput {
     ToolOutput::content(content(result))
 }
 
-/// The words of an answer.
+/// Returns the text of an answer.
 pub(crate) fn text(result: CallToolResult) -> String {
     content(result).text().into_owned()
 }
@@ -22,7 +22,7 @@ fn content(result: CallToolResult) -> Content {
     {
         parts.push(ContentPart::text(value.to_string()));
     }
-    // One text is what every provider takes.
+    // Every provider accepts a single text.
     match <[ContentPart; 1]>::try_from(parts) {
         Ok([ContentPart::Text { text }]) => Content::Text(text),
         Ok([part]) => Content::from(vec![part]),
@@ -47,7 +47,7 @@ fn part(block: ContentBlock) -> ContentPart {
             }
             later => as_json(&later),
         },
-        // Models cannot follow it, but may name it.
+        // Models cannot follow it, but may mention it.
         ContentBlock::ResourceLink(link) => {
             ContentPart::text(format!("{}: {}", link.name, link.uri))
         }
@@ -55,7 +55,7 @@ fn part(block: ContentBlock) -> ContentPart {
     }
 }
 
-/// A kind of content that came after this crate: the model may know it.
+/// A kind of content newer than this crate: the model may know it.
 fn as_json(content: &impl Serialize) -> ContentPart {
     ContentPart::text(serde_json::to_string(content).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! What a server asks while it works on a call.
+//! Questions of a server during a call.
 
 use langgraph_agent::{ToolContext, ToolError};
 use rmcp::model::{
@@ -7,17 +7,17 @@ use rmcp::model::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a server asks for: the question of the [interrupt](langgraph_agent::ToolContext::interrupt),
+/// A question of a server: the payload of the [interrupt](langgraph_agent::ToolContext::interrupt),
 /// whose key is the tool's name and the server's own key, as in `book_table/guests`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Question {
-    /// What the person is to be asked.
+    /// The question for the person.
     pub message: String,
-    /// The JSON schema of what is to be filled in, if it is a form.
+    /// The JSON schema of the answer, if the question is a form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Where the person is to go, if it is not.
+    /// The address that the person should open, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -38,15 +38,15 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Elicited {
-    /// What was filled in; `null` where there was nothing to fill in.
+    /// The content of the form; `null` for an address.
     Accept(Value),
-    /// The person does not want to say.
+    /// The person does not want to answer.
     Decline,
-    /// The person wants none of it.
+    /// The person cancels.
     Cancel,
 }
 
-/// That we can be asked, in forms and by addresses.
+/// Declares that we can answer forms and addresses.
 pub(crate) fn capability() -> ElicitationCapability {
     let mut capability = ElicitationCapability::default();
     capability.form = Some(rmcp::model::FormElicitationCapability::default());
@@ -54,7 +54,7 @@ pub(crate) fn capability() -> ElicitationCapability {
     capability
 }
 
-/// The answers to all that a server asks for, as soon as they are there.
+/// Returns the answers to all of a server's questions, once they exist.
 pub(crate) fn answers(
     required: &InputRequiredResult,
     cx: &ToolContext<'_>,

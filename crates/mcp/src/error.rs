@@ -1,9 +1,9 @@
-//! What goes wrong with a server.
+//! Errors of servers.
 
 use std::error::Error;
 use std::time::Duration;
 
-/// Why a server cannot be reached, or does not answer.
+/// Why a connection to a server, or a request, failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
@@ -12,10 +12,10 @@ pub enum McpError {
     Start {
         /// The program.
         program: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// There can be no server at the address, or not with these headers.
+    /// The address is invalid, or the headers are.
     #[error("`{address}` is no address of an MCP server: {reason}")]
     Address {
         /// The address.
@@ -28,33 +28,33 @@ pub enum McpError {
     Connect {
         /// The program, or the address.
         server: String,
-        /// Why.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The server does not answer in time.
+    /// The server did not answer in time.
     #[error("the MCP server `{server}` does not answer within {limit:?}: {doing}")]
     TimedOut {
         /// The program, or the address.
         server: String,
-        /// What it was asked for.
+        /// The request.
         doing: String,
-        /// How long it had.
+        /// The time limit.
         limit: Duration,
     },
-    /// The server cannot say which tools it has.
+    /// The server does not list its tools.
     #[error("the MCP server `{server}` does not list its tools: {source}")]
     List {
         /// The program, or the address.
         server: String,
-        /// Why.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The server is gone.
+    /// The connection is lost.
     #[error("the MCP server `{server}` is gone: {source}; connect again")]
     Gone {
         /// The program, or the address.
         server: String,
-        /// How that was noticed.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
 }

@@ -1,6 +1,6 @@
 //! Tools of MCP servers for [`langgraph`]: the [Model Context Protocol](https://modelcontextprotocol.io).
 //!
-//! A server is a process that is started here, or an address. Its tools are tools like any other.
+//! A server is a local process or an address. Its tools are tools like any other.
 //!
 //! ```no_run
 //! use langgraph_agent::{ScriptedModel, react_agent};
@@ -20,17 +20,15 @@
 //!
 //! # What a call does
 //!
-//! - What the server answers is what the model reads: text, pictures, sounds and documents. Where it
-//!   says that the tool failed, and where it refuses the call, the model is told why, and the run
-//!   goes on.
-//! - When the server is gone, the node fails: another try, or going on with the thread, needs a new
-//!   [`McpClient`].
-//! - A call that nobody waits for any more (the run was cancelled, the node took too long) is
-//!   cancelled at the server.
-//! - When a server asks for something by the rules of protocol version 2026-07-28, the run pauses with
-//!   the question, as with [`interrupt`](langgraph_agent::ToolContext::interrupt), and the answer
-//!   reaches the server: see [`Elicited`]. Requests of a server for a model's answer or for folders
-//!   are refused.
+//! - The model reads the server's answer: text, pictures, sounds and documents. If the tool failed,
+//!   or the server refuses the call, the model is told why, and the run continues.
+//! - If the connection is lost, the node fails. A retry, or the continuation of the thread, needs a
+//!   new [`McpClient`].
+//! - A call that nobody waits for any more (the run was cancelled, the node timed out) is cancelled
+//!   at the server.
+//! - If a server asks a question by protocol version 2026-07-28, the run pauses with an
+//!   [`interrupt`](langgraph_agent::ToolContext::interrupt), and the answer reaches the server: see
+//!   [`Elicited`]. Requests of a server for a model's answer or for folders are refused.
 //!
 //! # TLS
 //!

@@ -10,13 +10,13 @@ use serde_json::Value;
 use crate::client::Connection;
 use crate::{McpError, content, elicit};
 
-/// So often may a server ask for more before it answers a call.
+/// The number of times that a server may ask for more before it answers a call.
 const MAX_ROUNDS: usize = 16;
 
 /// A tool of a server.
 pub(crate) struct RemoteTool {
     definition: ToolDefinition,
-    /// What the server calls it.
+    /// The server's name for it.
     name: String,
     connection: Arc<Connection>,
 }
@@ -36,7 +36,7 @@ impl RemoteTool {
         }
     }
 
-    /// Calls the tool until it has what it needs.
+    /// Calls the tool until the server has all answers.
     async fn answer(
         &self,
         mut call: CallToolRequestParams,
@@ -63,7 +63,7 @@ impl RemoteTool {
         )))
     }
 
-    /// One request. It is cancelled at the server when this is dropped.
+    /// Sends one request. Dropping the future cancels the request at the server.
     async fn once(&self, call: CallToolRequestParams) -> Result<CallToolResponse, ToolError> {
         let Connection {
             server, options, ..

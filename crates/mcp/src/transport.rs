@@ -1,4 +1,4 @@
-//! Where a server is.
+//! The transport to a server.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,12 +10,11 @@ use tokio::process::Command;
 
 use crate::McpError;
 
-/// How a server is reached: a process that is started and spoken to over its standard input and
-/// output, or an address.
+/// How to reach a server: a process to start, with its standard input and output, or an address.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Transport {
-    /// A process. Its standard error is ours. It ends with the last clone of the client.
+    /// A process. It shares our standard error. It ends with the last clone of the client.
     Process(Command),
     /// An address that speaks streamable HTTP.
     Http(Http),
@@ -40,8 +39,8 @@ impl From<Http> for Transport {
 }
 
 impl Transport {
-    /// What messages call it: the program without its arguments, the address without its query, as
-    /// both may hold secrets.
+    /// Returns the name in messages: the program without its arguments, the address without its
+    /// query, as both may hold secrets.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Process(command) => {
@@ -74,7 +73,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// The server at that address.
+    /// Creates the address of a server.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -83,21 +82,21 @@ impl Http {
         }
     }
 
-    /// Sends that token with every request, as `Authorization: Bearer …`.
+    /// Sends this token with every request, as `Authorization: Bearer …`.
     #[must_use]
     pub fn bearer(mut self, token: impl Into<String>) -> Self {
         self.bearer = Some(token.into());
         self
     }
 
-    /// Sends that header with every request.
+    /// Sends this header with every request.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// The connection of the protocol.
+    /// Opens the connection.
     pub(crate) fn open(self) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpError> {
         let refused = |reason: String| McpError::Address {
             address: self.url.clone(),
@@ -142,7 +141,7 @@ impl fmt::Debug for Http {
     }
 }
 
-/// The connection of the protocol.
+/// Starts the process.
 pub(crate) fn spawn(command: Command) -> Result<TokioChildProcess, std::io::Error> {
     TokioChildProcess::new(command)
 }

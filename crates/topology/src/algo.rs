@@ -1,7 +1,7 @@
-//! Algorithms over graphs of plain numbers: reachability, components, dominators.
+//! Algorithms on graphs of plain numbers: reachability, components, dominators.
 //!
-//! All of them are linear, or nearly so, and none of them can fail: a vertex that does not exist
-//! has no lines.
+//! All of them take linear or nearly linear time. None can fail: a vertex that does not exist has
+//! no edges.
 
 /// One value per vertex.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl<T: Copy + Default> Table<T> {
         }
     }
 
-    /// Stores `value` and tells whether it is new.
+    /// Stores `value` and returns true if it is new.
     pub fn replace(&mut self, vertex: usize, value: T) -> bool
     where
         T: PartialEq,
@@ -33,7 +33,7 @@ impl<T: Copy + Default> Table<T> {
     }
 }
 
-/// Lines between vertices, packed by their start.
+/// The edges between vertices, packed by their source.
 #[derive(Clone, Debug)]
 pub struct Lines {
     starts: Vec<usize>,
@@ -41,7 +41,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines over the vertices `0..size`; the order of the lines of one vertex is kept.
+    /// Creates the edges of the vertices `0..size`; the edges of one vertex keep their order.
     pub fn new(size: usize, lines: &[(usize, usize)]) -> Self {
         let mut starts = vec![0; size + 1];
         for (from, _) in lines {
@@ -65,19 +65,19 @@ impl Lines {
         Self { starts, ends }
     }
 
-    /// Where the lines of a vertex lead.
+    /// Returns the targets of a vertex's edges.
     pub fn from(&self, vertex: usize) -> &[usize] {
         let start = self.starts.get(vertex).copied().unwrap_or_default();
         let end = self.starts.get(vertex + 1).copied().unwrap_or_default();
         self.ends.get(start..end).unwrap_or_default()
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn size(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The same lines, walked the other way.
+    /// Returns the edges in reverse direction.
     pub fn reversed(&self) -> Self {
         let mut lines = Vec::with_capacity(self.ends.len());
         for from in 0..self.size() {
@@ -87,7 +87,7 @@ impl Lines {
     }
 }
 
-/// The vertices that can be reached from `roots`, themselves included.
+/// Finds the vertices that are reachable from `roots`, which are included.
 pub fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Table<bool> {
     let mut seen = Table::new(lines.size(), false);
     let mut open: Vec<usize> = Vec::new();
@@ -106,7 +106,7 @@ pub fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Table<boo
     seen
 }
 
-/// The strongly connected components (Tarjan), each a set of vertices that reach each other.
+/// The strongly connected components (Tarjan): sets of vertices that reach each other.
 #[derive(Clone, Debug)]
 pub struct Components {
     of: Table<usize>,
@@ -114,7 +114,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// The components of all vertices; those that others lead to come first.
+    /// Finds the components of all vertices, in reverse topological order: targets come first.
     pub fn new(lines: &Lines) -> Self {
         const UNSEEN: usize = usize::MAX;
         let size = lines.size();
@@ -125,8 +125,8 @@ impl Components {
         let mut members: Vec<Vec<usize>> = Vec::new();
         let mut stack: Vec<usize> = Vec::new();
         let mut count = 0;
-        // A frame is a vertex and how many of its lines have been followed: no recursion, so a
-        // chain of any length is fine.
+        // A frame is a vertex and the number of its edges that have been followed. There is no
+        // recursion, so a chain may have any length.
         let mut frames: Vec<(usize, usize)> = Vec::new();
         for root in 0..size {
             if order.get(root) != UNSEEN {
@@ -171,17 +171,17 @@ impl Components {
         Self { of, members }
     }
 
-    /// The number of the component a vertex is in.
+    /// Returns the number of a vertex's component.
     pub fn of(&self, vertex: usize) -> usize {
         self.of.get(vertex)
     }
 
-    /// Every component, its members in ascending order.
+    /// Returns every component, with its members in ascending order.
     pub fn all(&self) -> &[Vec<usize>] {
         &self.members
     }
 
-    /// True for the members of a cycle, a line from a vertex to itself included.
+    /// Returns true for the members of a cycle, including an edge from a vertex to itself.
     pub fn is_cycle(lines: &Lines, component: &[usize]) -> bool {
         match component {
             [only] => lines.from(*only).contains(only),
@@ -190,7 +190,7 @@ impl Components {
     }
 }
 
-/// A shortest cycle through `start` that stays inside its component.
+/// Finds a shortest cycle through `start` that stays inside its component.
 pub fn cycle_through(lines: &Lines, components: &Components, start: usize) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let mut parent = Table::new(lines.size(), NONE);
@@ -216,10 +216,10 @@ pub fn cycle_through(lines: &Lines, components: &Components, start: usize) -> Ve
     vec![start]
 }
 
-/// The immediate dominator of every vertex that `root` reaches (Cooper, Harvey, Kennedy), as a
+/// The immediate dominator of every vertex reachable from `root` (Cooper, Harvey, Kennedy), as a
 /// tree.
 ///
-/// A vertex dominates another when every way from the root to the other leads through it.
+/// A vertex dominates another if every path from the root to the other passes through it.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     above: Table<Option<usize>>,
@@ -279,13 +279,14 @@ impl Dominators {
         }
     }
 
-    /// Where a vertex comes when the tree is walked from the root, children in ascending order.
+    /// Returns the position of a vertex in a preorder walk of the tree, with children in ascending
+    /// order.
     pub fn place(&self, vertex: usize) -> usize {
         self.place.get(vertex)
     }
 
-    /// The two vertices at which the ways from the root to `left` and to `right` part, or `None`
-    /// when one of them is on the way to the other.
+    /// Returns the two vertices at which the paths from the root to `left` and to `right` separate,
+    /// or `None` if one of them is on the path to the other.
     pub fn parting(&self, left: usize, right: usize) -> Option<(usize, usize)> {
         let up = |vertex: usize| self.above.get(vertex);
         let (mut left, mut right) = (left, right);
@@ -308,7 +309,7 @@ impl Dominators {
     }
 }
 
-/// Where the ways up from two vertices meet.
+/// Finds the lowest common ancestor of two vertices.
 fn meet(
     above: &Table<Option<usize>>,
     number: &Table<usize>,
@@ -329,7 +330,7 @@ fn meet(
     left
 }
 
-/// The vertices that `root` reaches, each after all that it leads to (but for cycles).
+/// Returns the vertices reachable from `root` in postorder: targets first, except in cycles.
 fn postorder(lines: &Lines, root: usize) -> Vec<usize> {
     let mut seen = Table::new(lines.size(), false);
     let mut order = Vec::new();
@@ -398,7 +399,7 @@ mod tests {
         assert_eq!(cycle_through(&graph, &components, 2), [2, 0, 1]);
     }
 
-    /// The dominators of a vertex, nearest first, without itself.
+    /// Returns the dominators of a vertex, nearest first, without itself.
     fn above(dominators: &Dominators, vertex: usize) -> Vec<usize> {
         let up = |at: usize| dominators.above.get(at);
         std::iter::successors(up(vertex), |at| up(*at)).collect()
@@ -406,7 +407,7 @@ mod tests {
 
     #[test]
     fn dominators_are_on_every_way() {
-        // A diamond with a tail, and a way round that joins below it.
+        // A diamond with a tail, and a back edge that enters below the top.
         let graph = lines(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (5, 1)]);
         let dominators = Dominators::new(&graph, 0);
         assert_eq!(above(&dominators, 4), [1, 0]);

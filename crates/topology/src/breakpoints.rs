@@ -1,4 +1,4 @@
-//! Lists of names as breakpoints.
+//! Conversions from lists of names to breakpoints.
 
 use crate::{Breakpoints, NodeName};
 

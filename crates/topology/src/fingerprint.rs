@@ -1,12 +1,12 @@
-//! Telling one version of a graph from another.
+//! Fingerprints of graphs.
 
 use super::{NodeKind, Topology};
 use crate::hash::Fnv;
 
 impl Topology {
-    /// A number that changes when nodes are added, removed or renamed, or lines between them change.
+    /// Returns a number that changes if nodes are added, removed or renamed, or if edges change.
     ///
-    /// It is stored with every checkpoint, and is the same for the same wiring in any build.
+    /// Every checkpoint stores it. It is the same for the same wiring in any build.
     pub fn fingerprint(&self) -> u64 {
         let mut fnv = Fnv::new();
         for node in &self.nodes {

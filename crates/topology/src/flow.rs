@@ -1,4 +1,4 @@
-//! A graph as numbers, and what is known of the ways through it.
+//! A graph as numbers, and the analysis of its paths.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -6,9 +6,9 @@ use std::ops::Range;
 use crate::algo::{Components, Lines, Table, reach};
 use crate::{NodeInfo, NodeName, Topology};
 
-/// The vertex every run starts from.
+/// The vertex where every run starts.
 pub const START: usize = 0;
-/// The vertex that ends a branch.
+/// The vertex where a branch ends.
 pub const END: usize = 1;
 /// The vertex of the first node.
 pub const NODES: usize = 2;
@@ -16,37 +16,37 @@ pub const NODES: usize = 2;
 /// A graph as numbers: [`START`], [`END`], then the nodes from [`NODES`] on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Unconditional lines.
+    /// Unconditional edges.
     pub edges: Vec<(usize, usize)>,
-    /// Lines that wait for all of their sources.
+    /// Edges that wait for all of their sources.
     pub joins: Vec<(Vec<usize>, usize)>,
-    /// Decisions of routers; `None` when the router may name any node.
+    /// Conditional edges; `None` if the router may name any node.
     pub branches: Vec<(usize, Option<Vec<Arm>>)>,
-    /// Decisions of the nodes themselves; `None` when the node may name any node.
+    /// Jumps of the nodes themselves; `None` if the node may name any node.
     pub gotos: Vec<(usize, Option<Vec<usize>>)>,
 }
 
 /// One answer of a router.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arm {
-    /// Where it leads; nowhere ends the branch.
+    /// Its targets; an empty list ends the branch.
     pub targets: Vec<usize>,
-    /// True when the target runs once per item.
+    /// True if the target runs once per item.
     pub map: bool,
 }
 
-/// A [`Topology`] with what the rules about ways through it need.
+/// A [`Topology`] with what the rules about paths need.
 #[derive(Debug)]
 pub struct Analysis<'a> {
     topology: &'a Topology,
     pub(crate) flow: Flow,
-    /// The places of the flow's joins and branches in the topology: it lacks those that lead
-    /// nowhere.
+    /// The indices of the flow's joins and branches in the topology. The flow omits those without
+    /// targets.
     joins: Vec<usize>,
     branches: Vec<usize>,
-    /// Every line that may be followed; a vertex behind the nodes stands for "anywhere".
+    /// Every edge that may be followed; the vertex after the nodes means "anywhere".
     pub(crate) lines: Lines,
     pub(crate) reached: Table<bool>,
     pub(crate) components: Components,
@@ -79,17 +79,17 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The vertices of the nodes.
+    /// Returns the vertices of the nodes.
     pub(crate) fn nodes(&self) -> Range<usize> {
         NODES..NODES + self.flow.nodes
     }
 
-    /// The place of a branch of the flow in the topology.
+    /// Returns the topology's index of a branch of the flow.
     pub(crate) fn branch(&self, branch: usize) -> Option<usize> {
         self.branches.get(branch).copied()
     }
 
-    /// Where a join of the flow names a node.
+    /// Returns where a join of the flow names a node.
     pub(crate) fn source(&self, join: usize, vertex: usize) -> Option<(usize, usize)> {
         let join = *self.joins.get(join)?;
         let name = &self.topology.nodes.get(vertex.checked_sub(NODES)?)?.name;
@@ -98,13 +98,13 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// The node of a vertex, as an index into the topology's nodes.
+/// Returns the topology's index of a vertex's node.
 pub(crate) fn node_of(vertex: usize) -> usize {
     vertex.saturating_sub(NODES)
 }
 
-/// A graph's names as numbers. Lines with a name that no node has are left out, as are lines from
-/// END and to START; of nodes with one name, the first counts.
+/// A graph's names as numbers. It omits edges with unknown names, edges from END and edges to
+/// START. If several nodes share a name, the first counts.
 struct Names<'a> {
     topology: &'a Topology,
     numbers: HashMap<&'a str, usize>,
@@ -180,7 +180,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Every line that may be followed. Behind the nodes there is a vertex for "anywhere".
+/// Returns every edge that may be followed. The vertex after the nodes means "anywhere".
 pub(crate) fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
     let anywhere = NODES + flow.nodes;
     let mut lines = flow.edges.clone();
@@ -209,7 +209,7 @@ pub(crate) fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
 }
 
 impl Arm {
-    /// Where the arm leads; an arm that starts nothing ends the branch.
+    /// Returns the targets of the arm; an arm without targets ends the branch.
     pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + '_ {
         let nowhere = self.targets.is_empty().then_some(END);
         self.targets.iter().copied().chain(nowhere)

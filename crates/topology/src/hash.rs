@@ -1,6 +1,6 @@
 //! A hash that is the same in every build.
 
-/// FNV-1a: stable between versions of this crate and of Rust, which the standard hashers are not.
+/// FNV-1a: stable between versions of this crate and of Rust, unlike the standard hashers.
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv(u64);
 
@@ -19,7 +19,7 @@ impl Fnv {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
 
-    /// A text and its end, so that neighbours do not run into each other.
+    /// Hashes a text and its end, so that adjacent texts stay separate.
     pub fn text(&mut self, text: &str) {
         text.bytes().for_each(|byte| self.byte(byte));
         self.byte(0xff);

@@ -1,15 +1,15 @@
 //! A graph as data: its nodes and edges, the wiring rules, and its pictures.
 //!
 //! [`Topology`] describes a graph by names alone, without code and without a state type. The
-//! builder of `langgraph` makes one, `graph!` checks one while a program is compiled, and a server
-//! can hand one out. `langgraph::graph` re-exports everything that users need from here.
+//! builder of `langgraph` makes one, `graph!` checks one at compile time, and a server can publish
+//! one. `langgraph::graph` re-exports everything that users need from here.
 //!
-//! - [`problems`] tells why a graph cannot run, [`lints`] what is probably a mistake in it. Each
-//!   wiring rule is one function in `rules`; `graph!` asks the same ones.
+//! - [`problems`] returns why a graph cannot run, [`lints`] its probable mistakes. Each wiring rule
+//!   is one function in `rules`; `graph!` calls the same functions.
 //! - [`draw`] prints a graph as Mermaid, GraphViz or terminal text.
 //!
 //! The crate has no dependencies, because `graph!` waits for it in every build. The feature `serde`
-//! lets a [`Topology`] be stored and sent.
+//! serializes a [`Topology`].
 //!
 //! # Examples
 //!
@@ -33,7 +33,7 @@ mod problem;
 mod testing;
 mod topology;
 
-// What only `graph!` and the builder need: it changes without notice.
+// For `graph!` and the builder only: it changes without notice.
 #[allow(missing_docs)]
 #[doc(hidden)]
 pub mod algo;

@@ -1,4 +1,4 @@
-//! What is probably a mistake in a graph, although it could run.
+//! Probable mistakes in a graph that could run.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use crate::{NodeName, Topology};
 #[cfg(test)]
 mod tests;
 
-/// Something in a graph that can run but is hardly what was meant.
+/// A probable mistake in a graph that could run.
 ///
-/// In `graph!`, where the targets of every route are known, these are compile errors. A graph
-/// made with the builder may jump anywhere at run time, so there they are collected, and are
-/// errors only where they are denied.
+/// In `graph!`, where the targets of every route are known, these are compile errors. A graph made
+/// with the builder may jump anywhere at run time, so lints are collected there. They are errors
+/// only if lints are denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lint {
     /// A graph without nodes.
     EmptyGraph,
 
-    /// One edge, written twice. It counts once.
+    /// An edge exists twice. It counts once.
     DuplicateEdge {
-        /// Where the edge starts.
+        /// The source of the edge.
         from: NodeName,
-        /// Where it leads.
+        /// The target of the edge.
         to: NodeName,
     },
 
@@ -31,25 +31,25 @@ pub enum Lint {
     DuplicateJoinSource {
         /// The source.
         node: NodeName,
-        /// Where the join leads.
+        /// The target of the join.
         target: NodeName,
     },
 
-    /// In a graph whose routes are all known, a node that may jump does not say where.
+    /// A node may jump, does not declare its targets, and all routes of the graph are known.
     UndeclaredGoto {
         /// The node.
         node: NodeName,
     },
 
-    /// Nothing leads from START to a node.
+    /// No path leads from START to a node.
     UnreachableNode {
         /// The node.
         node: NodeName,
-        /// Nodes that would run only after it.
+        /// Nodes that are only reachable through it.
         followers: Vec<NodeName>,
     },
 
-    /// Nothing follows a node, not even END.
+    /// A node has no successor, not even END.
     DeadEnd {
         /// The node.
         node: NodeName,
@@ -63,31 +63,31 @@ pub enum Lint {
 
     /// A join waits for a node that runs only after the join.
     JoinOnOwnDownstream {
-        /// Where the join leads.
+        /// The target of the join.
         target: NodeName,
-        /// The source that comes too late.
+        /// The source that runs too late.
         node: NodeName,
     },
 
-    /// A join waits for nodes of which only one is ever started.
+    /// A join waits for several nodes, but only one of them is ever started.
     JoinOnExclusiveArms {
-        /// Where the join leads.
+        /// The target of the join.
         target: NodeName,
         /// A source.
         first: NodeName,
-        /// A source behind another arm.
+        /// A source in another arm.
         second: NodeName,
-        /// The node after which the router decides, or START.
+        /// The node whose router decides, or START.
         decision: NodeName,
     },
 
-    /// Nodes that run in one superstep say that they write one field, which has no reducer.
+    /// Nodes of one superstep declare writes to one field, which has no reducer.
     ///
-    /// Whenever they do, the run fails with an `InvalidUpdate`.
+    /// If both write it, the run fails with an `InvalidUpdate`.
     ParallelWrites {
         /// The field.
         field: String,
-        /// The nodes, as far as they say what they write.
+        /// The nodes that declare the field.
         nodes: Vec<NodeName>,
     },
 }
@@ -180,10 +180,10 @@ fn around(cycle: &[NodeName]) -> String {
     names.join(" => ")
 }
 
-/// What is probably a mistake in a graph, in a fixed order.
+/// Returns the probable mistakes in a graph, in a fixed order.
 ///
-/// A node that may jump anywhere, or a router whose answers are not known, counts as a way to
-/// every node.
+/// A node that may jump anywhere, or a router with unknown answers, counts as an edge to every
+/// node.
 ///
 /// # Examples
 ///
@@ -207,7 +207,7 @@ pub fn lints(topology: &Topology) -> Vec<Lint> {
     in_words(topology, &found)
 }
 
-/// The lints that look at one line or one node alone; they hold in a broken graph too.
+/// Returns the lints about a single edge or node; they apply to a broken graph too.
 pub(crate) fn line_lints(topology: &Topology) -> Vec<Lint> {
     in_words(topology, &line_findings(topology))
 }
@@ -226,7 +226,7 @@ fn line_findings(topology: &Topology) -> Vec<Finding> {
 fn in_words(topology: &Topology, found: &[Finding]) -> Vec<Lint> {
     let mut lints: Vec<Lint> = Vec::new();
     for lint in found.iter().filter_map(|found| Lint::of(topology, found)) {
-        // A source that is there three times is told once.
+        // A source that occurs three times is reported once.
         if !matches!(lint, Lint::DuplicateJoinSource { .. }) || !lints.contains(&lint) {
             lints.push(lint);
         }
@@ -235,7 +235,7 @@ fn in_words(topology: &Topology, found: &[Finding]) -> Vec<Lint> {
 }
 
 impl Lint {
-    /// A finding in words, if its rule is one of the lints.
+    /// Converts a finding, if its rule is a lint.
     fn of(topology: &Topology, Finding { rule, at }: &Finding) -> Option<Self> {
         let name = |node: &usize| Some(topology.nodes.get(*node)?.name.clone());
         let names = |nodes: &[usize]| -> Vec<NodeName> { nodes.iter().filter_map(name).collect() };
@@ -310,7 +310,7 @@ impl Lint {
     }
 }
 
-/// The nodes that a join waits for, as they are written in `graph!`.
+/// Writes the sources of a join as `graph!` does.
 fn group(sources: &[NodeName]) -> NodeName {
     let mut names: Vec<&str> = Vec::new();
     for source in sources {

@@ -1,4 +1,4 @@
-//! What makes a graph impossible to run, found when it is compiled.
+//! Reasons why a graph does not compile.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::{Lint, NodeName, Topology, lint};
 #[cfg(test)]
 mod tests;
 
-/// One reason why a graph cannot be compiled.
+/// A reason why a graph does not compile.
 ///
 /// # Examples
 ///
@@ -45,27 +45,27 @@ pub enum CompilationError {
         name: NodeName,
     },
 
-    /// A line starts at END.
+    /// An edge starts at END.
     EndAsSource {
-        /// Where the line leads.
+        /// The target of the edge.
         target: NodeName,
     },
 
-    /// A line leads to START.
+    /// An edge leads to START.
     StartAsTarget {
-        /// Where the line comes from.
+        /// The source of the edge.
         from: NodeName,
     },
 
     /// A join waits for nothing.
     EmptyJoin {
-        /// Where the join leads.
+        /// The target of the join.
         target: NodeName,
     },
 
     /// A join waits for START.
     StartInJoin {
-        /// Where the join leads.
+        /// The target of the join.
         target: NodeName,
     },
 
@@ -77,7 +77,7 @@ pub enum CompilationError {
         did_you_mean: Option<NodeName>,
     },
 
-    /// A line starts at a node that was never added.
+    /// An edge starts at a node that was never added.
     UnknownSource {
         /// The unknown name.
         node: NodeName,
@@ -85,12 +85,12 @@ pub enum CompilationError {
         did_you_mean: Option<NodeName>,
     },
 
-    /// Nothing leads away from START.
+    /// No edge starts at START.
     NoEntryPoint,
 
-    /// A line leads to a node that was never added.
+    /// An edge leads to a node that was never added.
     UnknownTarget {
-        /// Where the line comes from.
+        /// The source of the edge.
         from: NodeName,
         /// The unknown name.
         node: NodeName,
@@ -106,9 +106,9 @@ pub enum CompilationError {
         did_you_mean: Option<NodeName>,
     },
 
-    /// An old name is given to a node that was never added.
+    /// An alias points to a node that was never added.
     UnknownAliasNode {
-        /// The old name.
+        /// The alias.
         alias: NodeName,
         /// The unknown name.
         node: NodeName,
@@ -116,23 +116,23 @@ pub enum CompilationError {
         did_you_mean: Option<NodeName>,
     },
 
-    /// An old name stands for two nodes.
+    /// An alias belongs to two nodes.
     AliasTaken {
-        /// The old name.
+        /// The alias.
         alias: NodeName,
-        /// The node that is to have it.
+        /// The second node that claims it.
         node: NodeName,
     },
 
-    /// A plain line leads to a worker.
+    /// A plain edge leads to a worker.
     WorkerWithoutItem {
-        /// Where the line comes from.
+        /// The source of the edge.
         from: NodeName,
         /// The worker.
         worker: NodeName,
     },
 
-    /// A lint, where lints are denied.
+    /// A lint, if lints are denied.
     Lint(Lint),
 }
 
@@ -222,7 +222,7 @@ impl fmt::Display for CompilationError {
 impl std::error::Error for CompilationError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // It says what the lint says, so what is behind it comes next.
+            // Its message is that of the lint, so its source is the source of the lint.
             Self::Lint(lint) => lint.source(),
             _ => None,
         }
@@ -240,19 +240,19 @@ fn suggested(name: Option<&NodeName>) -> String {
         .unwrap_or_default()
 }
 
-/// Every reason why a graph cannot be compiled, in a fixed order.
+/// All reasons why a graph does not compile, in a fixed order.
 ///
-/// It is never empty. It prints as a numbered list, or as the one error it has.
+/// The list is never empty. It prints as a numbered list, or as its only error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompilationErrors(Vec<CompilationError>);
 
 impl CompilationErrors {
-    /// The errors, the one to fix first at the front.
+    /// Returns the errors; the first should be fixed first.
     pub fn iter(&self) -> std::slice::Iter<'_, CompilationError> {
         self.0.iter()
     }
 
-    /// The errors as a slice.
+    /// Returns the errors as a slice.
     pub fn as_slice(&self) -> &[CompilationError] {
         &self.0
     }
@@ -295,14 +295,14 @@ impl<'a> IntoIterator for &'a CompilationErrors {
     }
 }
 
-/// Checks a graph for [`problems`], and for [`lints`](crate::lints) where they are denied.
+/// Checks a graph for [`problems`], and for [`lints`](crate::lints) if lints are denied.
 ///
-/// `aliases` are names that nodes had before, each with the node that has it now. A
-/// [closed](Topology::closed) graph denies lints always.
+/// `aliases` are former names of nodes, each with the current name. A [closed](Topology::closed)
+/// graph always denies lints.
 ///
 /// # Errors
 ///
-/// Every mistake of the graph at once.
+/// All mistakes of the graph at once.
 ///
 /// # Examples
 ///
@@ -333,7 +333,7 @@ pub fn check(
     let in_aliases = in_aliases.iter();
     found.extend(in_aliases.filter_map(|found| in_words(topology, aliases, found)));
     if deny_lints || topology.closed {
-        // What a broken graph can reach says nothing yet about the one that is meant.
+        // Lints of a broken graph would not apply to the intended one.
         let lints = if found.is_empty() {
             lint::lints(topology)
         } else {
@@ -348,8 +348,8 @@ pub fn check(
     }
 }
 
-/// Everything that makes a graph impossible to run, in a fixed order: names, lines that no graph
-/// can have, unknown sources, the entry point, unknown targets, breakpoints, workers.
+/// Returns everything that prevents a graph from running, in a fixed order: names, impossible
+/// edges, unknown sources, the entry point, unknown targets, breakpoints, workers.
 ///
 /// # Examples
 ///
@@ -387,7 +387,7 @@ pub fn problems(topology: &Topology) -> Vec<CompilationError> {
         .collect()
 }
 
-/// A finding in words, if its rule is none of the lints.
+/// Converts a finding, unless its rule is a lint.
 fn in_words(
     topology: &Topology,
     aliases: &[(NodeName, NodeName)],
@@ -416,7 +416,7 @@ fn in_words(
             Some(target) => CompilationError::EndAsSource {
                 target: target.clone(),
             },
-            // What decides where to go after END has no one target.
+            // A decision after END has no single target.
             None => CompilationError::UnknownSource {
                 node: from?.clone(),
                 did_you_mean: similar(from?),

@@ -1,8 +1,8 @@
-//! The wiring rules: one function each, from a graph to what breaks the rule.
+//! The wiring rules: functions from a graph to its violations, one for each rule.
 //!
-//! A rule says where, as an index into the [`Topology`], and says no words: `graph!` puts a finding
-//! under the user's tokens, the builder names the nodes. Rules over the lines alone take the
-//! topology; rules about what a run can reach take its [`Analysis`].
+//! A finding gives a place as an index into the [`Topology`], and no text: `graph!` puts it at the
+//! user's tokens, the builder names the nodes. Rules about single edges take the topology; rules
+//! about reachability take its [`Analysis`].
 
 use crate::{Breakpoints, NodeName, Topology};
 
@@ -30,12 +30,12 @@ pub use reach::{dead_end, empty_graph, unreachable_node};
 pub use twice::{duplicate_edge, duplicate_join, duplicate_join_source, duplicate_target};
 pub use unknown::{unknown_interrupt_node, unknown_join_node, unknown_source, unknown_target};
 
-/// A place in a graph that breaks a rule.
+/// A place in a graph that violates a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule, with what it knows beside the place.
+    /// The rule, with details beside the place.
     pub rule: Rule,
-    /// Where it is broken.
+    /// The place of the violation.
     pub at: At,
 }
 
@@ -45,43 +45,43 @@ impl Finding {
     }
 }
 
-/// The rules. Each has the name of its function.
+/// The rules. Each bears the name of its function.
 ///
-/// Nodes, joins and the like are given by their indices in the [`Topology`].
+/// Numbers of nodes, joins and the like are indices into the [`Topology`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// An old name stands for another node already.
+    /// An alias already belongs to another node.
     AliasTaken,
     /// A run that enters a cycle never leaves it.
     CycleWithoutExit {
         /// The nodes of the cycle, in order.
         cycle: Vec<usize>,
     },
-    /// Nothing follows a node, not even END.
+    /// A node has no successor, not even END.
     DeadEnd,
-    /// One edge, written twice. A join on one node is an edge.
+    /// An edge exists twice. A join of one node is an edge.
     DuplicateEdge {
-        /// Where it is written first: an edge or a join.
+        /// Its first occurrence: an edge or a join.
         first: At,
     },
-    /// Two joins wait for the same nodes and lead to the same one.
+    /// Two joins have the same sources and the same target.
     DuplicateJoin {
         /// The first of the two.
         first: usize,
     },
     /// A join names a source again.
     DuplicateJoinSource {
-        /// Its first place among the sources.
+        /// Its first index among the sources.
         first: usize,
     },
-    /// Nodes have one name. The finding is at the first of them.
+    /// Several nodes have one name. The finding is at the first of them.
     DuplicateNode {
         /// The others.
         again: Vec<usize>,
     },
     /// An arm, or a list of destinations, names a target again.
     DuplicateTarget {
-        /// Its first place among the targets.
+        /// Its first index among the targets.
         first: usize,
     },
     /// A graph without nodes.
@@ -90,21 +90,21 @@ pub enum Rule {
     EmptyJoin,
     /// A node has no name.
     EmptyName,
-    /// A line starts at END.
+    /// An edge starts at END.
     EndAsSource,
-    /// A join waits for nodes of which a decision that is made once starts only one. The finding
-    /// is at the second of them.
+    /// A join waits for several nodes, but a decision that happens once starts only one of them.
+    /// The finding is at the second of them.
     JoinOnExclusiveArms {
-        /// The place of the first among the sources.
+        /// The index of the first among the sources.
         first: usize,
         /// The branch that decides between them.
         decision: usize,
     },
-    /// A join waits for a node, at which the finding is, that runs only after the join.
+    /// A join waits for a node that runs only after the join. The finding is at that node.
     JoinOnOwnDownstream,
-    /// Nothing leads away from START.
+    /// No edge starts at START.
     NoEntryPoint,
-    /// Nodes that run in one superstep say that they write one field, which has no reducer.
+    /// Nodes of one superstep declare writes to one field, which has no reducer.
     ParallelWrites {
         /// The field, an index into the topology's.
         field: usize,
@@ -118,28 +118,28 @@ pub enum Rule {
     },
     /// A node has the name of START or END.
     ReservedName,
-    /// A line leads to START.
+    /// An edge leads to START.
     StartAsTarget,
     /// A join waits for START.
     StartInJoin,
-    /// In a graph whose routes are all known, a node that may jump does not say where.
+    /// A node may jump, does not declare its targets, and all routes of the graph are known.
     UndeclaredGoto,
-    /// An old name is given to a node that does not exist.
+    /// An alias points to a node that does not exist.
     UnknownAliasNode,
     /// A list of breakpoints names a node that does not exist.
     UnknownInterruptNode,
     /// A join names a node that does not exist.
     UnknownJoinNode,
-    /// A line starts at a node that does not exist.
+    /// An edge starts at a node that does not exist.
     UnknownSource,
-    /// A line leads to a node that does not exist.
+    /// An edge leads to a node that does not exist.
     UnknownTarget,
-    /// Nothing leads from START to a node.
+    /// No path leads from START to a node.
     UnreachableNode {
-        /// Nodes that would run only after it.
+        /// Nodes that are only reachable through it.
         followers: Vec<usize>,
     },
-    /// A plain line leads to a worker, which takes an item.
+    /// A plain edge leads to a worker, which needs an item.
     WorkerWithoutItem,
 }
 
@@ -152,11 +152,11 @@ pub enum At {
     Node(usize),
     /// An edge.
     Edge(usize),
-    /// A join, and the part of it.
+    /// A join or a part of it.
     Join(usize, JoinPart),
     /// A branch.
     Branch(usize),
-    /// Where an arm of a branch leads.
+    /// A target of an arm of a branch.
     Answer {
         /// The branch.
         branch: usize,
@@ -167,7 +167,7 @@ pub enum At {
     },
     /// A list of destinations.
     Destinations(usize),
-    /// Where a list of destinations leads.
+    /// A target in a list of destinations.
     Destination {
         /// The list.
         list: usize,
@@ -178,13 +178,13 @@ pub enum At {
     InterruptBefore(usize),
     /// A breakpoint after a node.
     InterruptAfter(usize),
-    /// An old name of a node, an index into the list that the rule was given.
+    /// An alias, as an index into the list that the rule received.
     Alias(usize),
 }
 
 impl At {
-    /// The node that is here, or that the line here starts from. All of a join starts from its
-    /// first node.
+    /// Returns the node at this place, or the source of the edge here. A whole join counts as
+    /// starting from its first node.
     pub fn source(self, topology: &Topology) -> Option<&NodeName> {
         Some(match self {
             Self::Graph | Self::InterruptBefore(_) | Self::InterruptAfter(_) | Self::Alias(_) => {
@@ -207,7 +207,7 @@ impl At {
         })
     }
 
-    /// The node that the line, or the breakpoint, here names as its target.
+    /// Returns the target that the edge or the breakpoint here names.
     pub fn target(self, topology: &Topology) -> Option<&NodeName> {
         match self {
             Self::Graph
@@ -237,15 +237,15 @@ impl At {
 /// A part of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JoinPart {
-    /// All of it.
+    /// The whole join.
     Whole,
-    /// One of the nodes that it waits for.
+    /// One of its sources.
     Source(usize),
-    /// Where it leads.
+    /// Its target.
     Target,
 }
 
-/// The node at a place of a list of breakpoints.
+/// Returns the node at an index of a list of breakpoints.
 fn breakpoint(list: &Breakpoints, place: usize) -> Option<&NodeName> {
     match list {
         Breakpoints::Nodes(nodes) => nodes.get(place),
@@ -253,7 +253,7 @@ fn breakpoint(list: &Breakpoints, place: usize) -> Option<&NodeName> {
     }
 }
 
-/// Joins that can never fire, for any reason, in the order of the joins.
+/// Returns the joins that can never fire, for any reason, in the order of the joins.
 pub fn stuck_joins(analysis: &Analysis<'_>) -> Vec<Finding> {
     in_place([
         join_on_own_downstream(analysis),
@@ -261,14 +261,14 @@ pub fn stuck_joins(analysis: &Analysis<'_>) -> Vec<Finding> {
     ])
 }
 
-/// The findings of several rules in the order of their places; at one place, in that of the rules.
+/// Sorts the findings of several rules by place; at one place, by rule.
 pub(crate) fn in_place<const N: usize>(found: [Vec<Finding>; N]) -> Vec<Finding> {
     let mut found: Vec<Finding> = found.into_iter().flatten().collect();
     found.sort_by_key(|finding| finding.at);
     found
 }
 
-/// Every plain line: where it is, its source, and its target. Joins are not among them.
+/// Returns every plain edge: its place, its source, and its target. Joins are not included.
 fn lines(topology: &Topology) -> impl Iterator<Item = (At, &NodeName, &NodeName)> {
     let edges = topology.edges.iter().enumerate();
     let edges = edges.map(|(edge, line)| (At::Edge(edge), &line.from, &line.to));
@@ -280,7 +280,7 @@ fn lines(topology: &Topology) -> impl Iterator<Item = (At, &NodeName, &NodeName)
     edges.chain(answers(topology)).chain(destinations)
 }
 
-/// The lines of routers.
+/// Returns the edges of routers.
 fn answers(topology: &Topology) -> impl Iterator<Item = (At, &NodeName, &NodeName)> {
     let branches = topology.branches.iter().enumerate();
     branches.flat_map(|(branch, line)| {
@@ -299,7 +299,7 @@ fn answers(topology: &Topology) -> impl Iterator<Item = (At, &NodeName, &NodeNam
     })
 }
 
-/// The names of the nodes.
+/// Returns the names of the nodes.
 fn names(topology: &Topology) -> std::collections::HashSet<&str> {
     topology.nodes.iter().map(|node| &*node.name).collect()
 }

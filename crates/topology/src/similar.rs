@@ -1,6 +1,6 @@
-//! "Did you mean": the name that was probably meant.
+//! "Did you mean": finds the intended name.
 
-/// The candidate that `name` was probably meant to be.
+/// Returns the candidate that `name` probably means.
 pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -19,7 +19,7 @@ pub fn did_you_mean<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
+/// Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.to_lowercase().chars().collect();
     let mut before_last: Vec<usize> = Vec::new();

@@ -1,12 +1,12 @@
-//! Graphs written in one line, for tests.
+//! Graphs in one line, for tests.
 
 use super::topology::{
     Arm, Branch, Destinations, Edge, Join, NodeInfo, NodeKind, NodeName, Topology,
 };
 
 /// Reads a graph: `S` and `E` are START and END, `a>b` an edge, `a+b>c` a join, `a?b|c&d` a
-/// router's two arms, `a??` a router that may name any node, `a!b|E` a node's destinations, `a*w`
-/// a map, `~a` a node that may jump. Nodes are added as they are met.
+/// router's two arms, `a??` a router that may name any node, `a!b|E` a node's destinations, `a*w` a
+/// map, `~a` a node that may jump. Nodes are added at their first mention.
 pub(crate) fn graph(text: &str) -> Topology {
     let mut topology = Topology::default();
     for word in text.split_whitespace() {

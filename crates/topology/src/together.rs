@@ -1,15 +1,15 @@
-//! Nodes that run side by side whenever they run.
+//! Nodes that always run in the same superstep.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::algo::{Lines, Table};
 use crate::flow::{Flow, NODES};
 
-/// The sets of nodes that one thing starts in one superstep: the edges of a vertex, alone and with
-/// each answer of its router; the joins that wait for the same nodes.
+/// Returns the sets of nodes that one source starts in one superstep: the edges of a vertex, alone
+/// and with each answer of its router; the joins with the same sources.
 ///
-/// A set is there only when all of it starts, so what a node chooses for itself makes none, nor
-/// does a map, whose worker may have no items.
+/// A set counts only if all of it starts. So the jumps of a node make none, nor does a map, whose
+/// worker may have no items.
 pub fn started_together(flow: &Flow) -> Vec<Vec<usize>> {
     let edges = flow.edges.iter().copied();
     let joins = flow.joins.iter().map(|(from, to)| (from.as_slice(), *to));
@@ -25,8 +25,8 @@ pub fn started_together(flow: &Flow) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// What is started together, whatever stands for a target: by edges, by joins, by the answers of
-/// routers.
+/// Returns the targets that start together, in any representation: by edges, by joins, by the
+/// answers of routers.
 pub fn together<'a, T: Copy>(
     edges: impl Iterator<Item = (usize, T)>,
     joins: impl Iterator<Item = (&'a [usize], T)>,
@@ -39,7 +39,7 @@ pub fn together<'a, T: Copy>(
     let mut by_join: BTreeMap<Vec<usize>, Vec<T>> = BTreeMap::new();
     for (sources, target) in joins {
         match sources_of(sources).as_slice() {
-            // A join on one node is an edge.
+            // A join of one node is an edge.
             [only] => by_vertex.entry(*only).or_default().push(target),
             several => by_join.entry(several.to_vec()).or_default().push(target),
         }
@@ -53,9 +53,9 @@ pub fn together<'a, T: Copy>(
     sets
 }
 
-/// The sets of nodes that run in one superstep, with those that follow them superstep by
-/// superstep. A node that is `late` waits for others, so neither it nor what follows it keeps
-/// step; a node that jumps may follow its edges or not.
+/// Returns the sets of nodes that run in one superstep, with their successors superstep by
+/// superstep. A node that is `late` waits for others, so neither it nor its successors run in step;
+/// a node that jumps may or may not follow its edges.
 pub fn run_together(flow: &Flow, late: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let size = NODES + flow.nodes;
     let mut jumps = Table::new(size, false);
@@ -84,7 +84,7 @@ pub fn run_together(flow: &Flow, late: impl Fn(usize) -> bool) -> Vec<Vec<usize>
     let mut found = Vec::new();
     for start in started_together(flow) {
         let mut set = on_time(start);
-        // Cycles of several lengths can go on for long before a set comes again.
+        // Cycles of different lengths can take very long before a set repeats.
         for _ in 0..size {
             if set.len() < 2 || !known.insert(set.clone()) {
                 break;
@@ -97,13 +97,13 @@ pub fn run_together(flow: &Flow, late: impl Fn(usize) -> bool) -> Vec<Vec<usize>
     found
 }
 
-/// The nodes among vertices, each once.
+/// Returns the nodes among vertices, without duplicates.
 fn nodes_of(vertices: Vec<usize>) -> Vec<usize> {
     let nodes: BTreeSet<usize> = vertices.into_iter().filter(|v| *v >= NODES).collect();
     nodes.into_iter().collect()
 }
 
-/// The sources of a join, each once.
+/// Returns the sources of a join, without duplicates.
 fn sources_of(sources: &[usize]) -> Vec<usize> {
     let sources: BTreeSet<usize> = sources.iter().copied().collect();
     sources.into_iter().collect()
@@ -142,7 +142,7 @@ mod tests {
         let arms = vec![arm(&[C, D], false), arm(&[B], false), arm(&[D], true)];
         graph.branches.push((A, Some(arms)));
         assert_eq!(started_together(&graph), [[B, C, D]]);
-        // Two answers are never given at once, and who jumps may jump to one of many.
+        // A router never returns two answers at once, and a jump may name one of many nodes.
         let mut graph = flow(&[]);
         let arms = vec![arm(&[C], false), arm(&[B], false)];
         graph.branches.push((A, Some(arms)));
@@ -171,7 +171,7 @@ mod tests {
         let mut graph = flow(&[(START, A), (START, B), (A, D)]);
         graph.joins.push((vec![A, B], C));
         assert_eq!(run_together(&graph, |_| false), [[A, B], [C, D]]);
-        // One that waits for another as well is not filled yet.
+        // A join that also waits for another node is not complete yet.
         graph.joins = vec![(vec![A, B, D], C)];
         assert_eq!(run_together(&graph, |_| false), [[A, B]]);
     }

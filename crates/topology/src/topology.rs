@@ -1,7 +1,7 @@
-//! What a graph looks like, as data: names and lines, no code and no state type.
+//! A graph as data: names and edges, without code and without a state type.
 //!
-//! Validation, lints, drawing and the description that a server hands out all read this one
-//! structure. It is the same whether the graph was written with the builder or with `graph!`.
+//! Validation, lints, drawing and the description that a server publishes all read this one
+//! structure. The builder and `graph!` make the same one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// The name of a node. Cheap to clone.
 pub type NodeName = Arc<str>;
 
-/// The virtual node every run starts from.
+/// The virtual node where every run starts.
 pub const START: &str = "__start__";
 
-/// The virtual node that ends a branch.
+/// The virtual node where a branch ends.
 pub const END: &str = "__end__";
 
-/// A graph as data: its nodes, and every line that can be followed between them.
+/// A graph as data: its nodes, and every edge between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -30,7 +30,7 @@ pub struct Topology {
     pub joins: Vec<Join>,
     /// Conditional edges.
     pub branches: Vec<Branch>,
-    /// Where nodes that decide for themselves say they may go (`planner => goto [a, END]`).
+    /// The declared jump targets of nodes (`planner => goto [a, END]`).
     pub destinations: Vec<Destinations>,
     /// The fields of the state, as far as they are known before a run.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -39,9 +39,9 @@ pub struct Topology {
     pub interrupt_before: Breakpoints,
     /// Breakpoints after nodes.
     pub interrupt_after: Breakpoints,
-    /// True when every route is known: the graph was written with `graph!`.
+    /// True if every route is known: the graph was written with `graph!`.
     ///
-    /// Lints are errors there, and a jump that is not declared is one at run time.
+    /// Lints are errors there, and an undeclared jump is an error at run time.
     pub closed: bool,
 }
 
@@ -52,12 +52,12 @@ pub struct Topology {
 pub struct FieldInfo {
     /// The field's name.
     pub name: String,
-    /// True when a reducer merges the writes, so that several nodes may write it side by side.
+    /// True if a reducer merges the writes, so that several parallel nodes may write it.
     pub reduced: bool,
 }
 
 impl FieldInfo {
-    /// A field of that name.
+    /// Creates a field.
     pub fn new(name: impl Into<String>, reduced: bool) -> Self {
         Self {
             name: name.into(),
@@ -73,15 +73,15 @@ impl FieldInfo {
 pub struct NodeInfo {
     /// The name under which the node was added.
     pub name: NodeName,
-    /// What stands behind the name.
+    /// What the node is.
     pub kind: NodeKind,
     /// True for a node that waits until nothing else is pending.
     pub defer: bool,
-    /// True when the node's output type can name the next node (`Next`, `Command`).
+    /// True if the node's output type can name the next node (`Next`, `Command`).
     pub may_goto: bool,
     /// Attempts allowed by the node's retry policies; 1 without any.
     pub max_attempts: u32,
-    /// The fields the node says it writes, when it says so.
+    /// The fields that the node declares to write, if it declares them.
     pub writes: Option<Vec<String>>,
     /// The doc comment of the node's function.
     pub docs: Option<String>,
@@ -92,7 +92,7 @@ pub struct NodeInfo {
 }
 
 impl NodeInfo {
-    /// A plain function node of that name.
+    /// Creates a plain function node.
     pub fn new(name: impl AsRef<str>) -> Self {
         Self {
             name: name.as_ref().into(),
@@ -108,18 +108,18 @@ impl NodeInfo {
     }
 }
 
-/// What stands behind a node's name.
+/// What a node is.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum NodeKind {
     /// Code of this process.
     Function,
-    /// A node that takes an item of its own instead of the state alone; started by sends.
+    /// A node that also takes an item; sends start it.
     Worker,
     /// Another graph.
     Subgraph(Box<Topology>),
-    /// An agent somewhere else.
+    /// A remote agent.
     Remote {
         /// The agent's id.
         agent: String,
@@ -140,19 +140,19 @@ pub struct Edge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Join {
-    /// The nodes that are waited for.
+    /// The nodes that it waits for.
     pub sources: Vec<NodeName>,
-    /// The node that runs once all of them have.
+    /// The node that runs after all of them.
     pub target: NodeName,
 }
 
-/// A conditional edge: code picks one of its arms.
+/// A conditional edge: code chooses one of its arms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Branch {
-    /// The node (or [`START`]) after which the router is asked.
+    /// The node (or [`START`]) whose router decides.
     pub source: NodeName,
-    /// The ways it can answer; `None` when it may name any node.
+    /// The possible answers; `None` if the router may name any node.
     pub arms: Option<Vec<Arm>>,
 }
 
@@ -162,17 +162,17 @@ pub struct Branch {
 pub struct Arm {
     /// The key, or the pattern of the `match` arm, as drawn on the line.
     pub label: String,
-    /// Where it leads: nodes or [`END`]; several start side by side, none ends the branch.
+    /// Its targets: nodes or [`END`]; several start in parallel, an empty list ends the branch.
     pub targets: Vec<NodeName>,
     /// True when the target runs once per item of a list (`for … in …`).
     pub map: bool,
 }
 
-/// Where a node that decides for itself says it may go.
+/// The declared jump targets of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Destinations {
-    /// The node that decides.
+    /// The node that jumps.
     pub source: NodeName,
     /// Nodes, or [`END`].
     pub targets: Vec<NodeName>,
@@ -192,7 +192,7 @@ pub enum Breakpoints {
 }
 
 impl Topology {
-    /// The node of that name.
+    /// Returns the node of that name.
     pub fn node(&self, name: &str) -> Option<&NodeInfo> {
         self.nodes.iter().find(|node| &*node.name == name)
     }

@@ -44,7 +44,7 @@ async fn original(world: &World<'_>) -> Result<(Log, Log), Problem> {
 async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
     let (root, sub) = original(world).await?;
     let saver = &root.saver;
-    // Others that are not copied.
+    // Other threads that are not copied.
     Log::root(saver, "other").grow(2).await?;
     let before = saver.usage("from").await?;
     saver.copy_thread("from", "to").await?;

@@ -69,7 +69,7 @@ async fn a_thread_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem>
     graph.add_node("a", writer("a")).add_node("b", writer("b"));
     graph.add_sequence(&["a", "b"]);
     for (turn, thread) in [(1, "t"), (2, "t"), (1, "u"), (3, "t")] {
-        // Made anew each time, as by a new process.
+        // Built again each time, as a new process would.
         let graph = kept(&graph, &saver)?;
         let input = wrote(format!("turn {turn}"));
         let done = graph
@@ -166,7 +166,7 @@ async fn what_finished_beside_a_failure_is_not_run_again(world: &World<'_>) -> R
     same("the starts", starts.load(Ordering::Relaxed), 3)
 }
 
-/// A node that goes on until the log has so many lines.
+/// A node that repeats until the log has this many lines.
 fn counting(lines: usize) -> StateGraph<Diary> {
     let mut graph = StateGraph::<Diary>::new();
     graph
@@ -321,7 +321,7 @@ struct Chat {
     turn: usize,
 }
 
-/// Says, says again, edits and takes back, in all orders.
+/// Adds, repeats, edits and removes messages, in all orders.
 fn talk(chat: &Chat) -> ChatUpdate {
     let id = |back: usize| {
         let place = chat.messages.len().checked_sub(back)?;
@@ -332,7 +332,7 @@ fn talk(chat: &Chat) -> ChatUpdate {
     match (chat.turn % 7, id(2)) {
         (1, Some(id)) => messages.push(Message::assistant("edited").with_id(id)),
         (2, Some(id)) => messages.insert(0, Message::remove(id)),
-        // One that is given an id that another message had once, and one with the same twice.
+        // A message with the former id of another, and two with the same id.
         (3, _) => {
             messages = vec![
                 said.clone().with_id("given"),
@@ -458,7 +458,7 @@ async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
             Err(error) => return Err(Problem(format!("the wrong error: {error}"))),
         }
     }
-    // Inputs of the others may be there; nothing that their nodes wrote is.
+    // Inputs of the other runs may be there, but no writes of their nodes.
     let log = log_of(&graph, "t").await?;
     same("who came to the end", done, vec![log.clone()])?;
     let slow = log.iter().filter(|line| *line == "slow").count();

@@ -1,4 +1,4 @@
-//! Who has a thread for itself.
+//! Leases of threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ async fn a_renewed_lease_lasts(world: &World<'_>) -> Result<(), Problem> {
     holds("it is renewed", saver.lease("t", "a", LONG).await?)?;
     sleep(BEHIND_SHORT).await;
     holds("it is still taken", !saver.lease("t", "b", LONG).await?)?;
-    // It can be made shorter too.
+    // A renewal can also shorten it.
     holds("it is renewed again", saver.lease("t", "a", SHORT).await?)?;
     sleep(BEHIND_SHORT).await;
     holds("now it is free", saver.lease("t", "b", LONG).await?)
@@ -111,7 +111,7 @@ async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
         Vec::new(),
     )?;
     same("the usage", saver.usage("t").await?, Usage::default())?;
-    // A lease binds those who ask for one.
+    // A lease binds only writers that ask for one.
     Log::root(&saver, "t").grow(1).await?;
     saver.delete_thread("t").await?;
     holds(

@@ -104,7 +104,7 @@ async fn marked(log: &mut Log) -> Result<Vec<CheckpointId>, Problem> {
     Ok(ids)
 }
 
-/// The places of what is listed in the thread above, oldest first.
+/// Returns the indices of the listed checkpoints in the thread above, oldest first.
 async fn places(
     log: &Log,
     ids: &[CheckpointId],
@@ -192,7 +192,7 @@ async fn filters_work_together(world: &World<'_>) -> Result<(), Problem> {
     options.limit = Some(1);
     options.metadata = metadata(json!({"n": 1}));
     options.source = None;
-    // The limit counts what is wanted, not what is looked at.
+    // The limit counts the matches, not the checkpoints visited.
     same("all", places(&log, &ids, options).await?, vec![2])
 }
 

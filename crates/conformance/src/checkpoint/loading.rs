@@ -1,4 +1,4 @@
-//! What the state of a checkpoint is made of.
+//! The ancestry of a checkpoint, from which its state is folded.
 
 use serde_json::json;
 
@@ -82,7 +82,7 @@ async fn a_chain_ends_at_the_checkpoint_that_is_asked_for(
     for (index, id) in ids.iter().enumerate() {
         let found = log.links(Some(*id)).await?;
         same("the chain", found, ids[..=index].to_vec())?;
-        // What its own tasks wrote belongs to it too.
+        // The writes of its own tasks belong to it too.
         let values: Vec<_> = (0..6).take(index + 1).map(|n| json!(n)).collect();
         same("the records", log.values(Some(*id)).await?, values)?;
     }

@@ -1,4 +1,4 @@
-//! A log that the cases write, and what it looks like when it is read.
+//! A log that the cases write, and its text form.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use langgraph::checkpoint::{
     TaskRecord, TaskSpec, ThreadKey,
 };
 
-/// A value as a payload: savers of values keep it as it is, savers of bytes have no need to encode
-/// it.
+/// A value as a payload: savers of values keep it as it is, savers of bytes need not encode it.
 pub(super) fn payload(value: &Value) -> Payload {
     Payload::from(Encoded::new("json", 0, value.to_string().into_bytes()))
 }
 
-/// A checkpoint whose state is that of `base` with what its tasks wrote.
+/// A checkpoint whose state is that of `base` plus the updates of its tasks.
 pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> CheckpointRecord {
     CheckpointRecord {
         id,
@@ -30,7 +29,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
         }),
         step: -1,
         source: Source::Loop,
-        // In milliseconds, as it is stored.
+        // In milliseconds, the stored precision.
         created_at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
         tasks: vec![TaskSpec::new("work".into(), None)],
         joins: Vec::new(),
@@ -47,7 +46,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
     }
 }
 
-/// That became of task `task` of a checkpoint.
+/// The record that task `task` of a checkpoint ended with `outcome`.
 pub(super) fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome) -> TaskRecord {
     TaskRecord {
         checkpoint,
@@ -58,12 +57,12 @@ pub(super) fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome)
     }
 }
 
-/// Task `task` of a checkpoint has written that.
+/// The record that task `task` of a checkpoint wrote `value`.
 pub(super) fn finished(checkpoint: CheckpointId, task: usize, value: &Value) -> TaskRecord {
     ended(checkpoint, task, TaskOutcome::Finished(payload(value)))
 }
 
-/// That was written to a checkpoint from outside.
+/// The record of an update of a checkpoint from outside.
 pub(super) fn entry(checkpoint: CheckpointId, value: &Value) -> EntryRecord {
     EntryRecord {
         checkpoint,
@@ -72,7 +71,7 @@ pub(super) fn entry(checkpoint: CheckpointId, value: &Value) -> EntryRecord {
     }
 }
 
-/// A log that somebody writes.
+/// A log under test.
 pub(super) struct Log {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
@@ -106,7 +105,7 @@ impl Log {
         Ok(head.id)
     }
 
-    /// Stores a batch behind the last one.
+    /// Stores a batch after the last one.
     pub(super) async fn put(&mut self, mut batch: Batch) -> Result<(), CheckpointError> {
         batch.head = self.head;
         let head = batch.next_head();
@@ -132,7 +131,7 @@ impl Log {
         Ok(id)
     }
 
-    /// A thread of so many supersteps, each of which writes its number.
+    /// Adds this many supersteps, each of which writes its number.
     pub(super) async fn grow(&mut self, supersteps: i64) -> Result<Vec<CheckpointId>, Problem> {
         let mut ids = vec![self.step(|first| first.source = Source::Input).await?];
         for step in 0..supersteps {
@@ -151,12 +150,12 @@ impl Log {
         Ok(ids)
     }
 
-    /// The chain of a checkpoint, or of the newest one, as text.
+    /// Returns the ancestry of a checkpoint, or of the newest one, as text.
     pub(super) async fn chain(&self, id: Option<CheckpointId>) -> Result<Vec<String>, Problem> {
         chain(&*self.saver, &self.key, id).await
     }
 
-    /// The ids of a chain.
+    /// Returns the ids of an ancestry.
     pub(super) async fn links(
         &self,
         id: Option<CheckpointId>,
@@ -166,7 +165,7 @@ impl Log {
         Ok(records.iter().map(|stored| stored.checkpoint.id).collect())
     }
 
-    /// What tasks and updates have left in a chain, oldest checkpoint first.
+    /// Returns the values that tasks and updates wrote in an ancestry, oldest checkpoint first.
     pub(super) async fn values(&self, id: Option<CheckpointId>) -> Result<Vec<Value>, Problem> {
         let chain = self.saver.load(&self.key, id).await?;
         let records = chain.map(|chain| chain.records).unwrap_or_default();
@@ -184,20 +183,20 @@ impl Log {
         Ok(values)
     }
 
-    /// Fails the case unless the head is where the writer left it.
+    /// Fails the case unless the saver's head is the writer's last checkpoint.
     pub(super) async fn head_is_known(&self) -> Result<(), Problem> {
         same("the head", self.saver.head(&self.key).await?, self.head)
     }
 }
 
-/// The value of a payload.
+/// Returns the value of a payload.
 pub(super) fn value(payload: Payload) -> Result<Value, Problem> {
     let encoded = payload.encode(&Formats::default());
     let encoded = encoded.map_err(|error| Problem(error.to_string()))?;
     serde_json::from_slice(&encoded.bytes).map_err(|error| Problem(error.to_string()))
 }
 
-/// The chain of a checkpoint as text.
+/// Returns the ancestry of a checkpoint as text.
 pub(super) async fn chain(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
@@ -209,7 +208,7 @@ pub(super) async fn chain(
     }
 }
 
-/// What [`load_state`](Checkpointer::load_state) says of a checkpoint, as text.
+/// Returns the result of [`load_state`](Checkpointer::load_state) for a checkpoint, as text.
 pub(super) async fn state(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
@@ -221,7 +220,7 @@ pub(super) async fn state(
     standing_text(past, standing)
 }
 
-/// The same as [`state`], from what `load` says.
+/// Returns the same as [`state`], computed from the result of `load`.
 pub(super) async fn state_of_chain(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
@@ -254,7 +253,7 @@ fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<Stri
     Ok(lines)
 }
 
-/// Records as text: a line for each of them, and for each of their values.
+/// Returns records as text: a line for each record, and for each of their values.
 pub(super) fn text(records: Vec<Stored>) -> Result<Vec<String>, Problem> {
     let mut lines = Vec::new();
     for stored in records {

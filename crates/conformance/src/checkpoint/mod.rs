@@ -1,4 +1,4 @@
-//! What every saver has to do, as a suite that any saver can run.
+//! A test suite for savers.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -36,7 +36,7 @@ mod states;
 mod threads;
 mod writing;
 
-/// What the suite has found.
+/// The result of the suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -48,16 +48,16 @@ pub struct Report {
 }
 
 impl Report {
-    /// True when every case passed.
+    /// Returns true if every case passed.
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty()
     }
 
-    /// For tests: does nothing when every case passed.
+    /// Does nothing if every case passed; for tests.
     ///
     /// # Panics
     ///
-    /// When a case failed; the message says which, and what was wrong.
+    /// If a case failed; the message says which, and why.
     #[track_caller]
     #[allow(clippy::panic)] // what it is for
     pub fn assert_ok(&self) {
@@ -76,11 +76,10 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs every case on a saver of its own: `open` makes an empty one.
+/// Runs every case on a saver of its own, which `open` creates empty.
 ///
-/// It may keep values as they are, or bytes. Some cases write from several tasks at once, so this
-/// needs a tokio runtime with time; some wait for a lease to expire, so all of them take about a
-/// second.
+/// The saver may keep values or bytes. Some cases write from several tasks at once, so this needs a
+/// tokio runtime with time. Some wait for a lease to expire, so the suite takes about a second.
 pub async fn run<F, Fut>(open: F) -> Report
 where
     F: Fn() -> Fut,
@@ -121,19 +120,19 @@ type Case<'a> = (
 type Opened<'a> =
     Pin<Box<dyn Future<Output = Result<Arc<dyn Checkpointer>, CheckpointError>> + 'a>>;
 
-/// Where savers come from.
+/// Creates the savers of the cases.
 struct World<'a> {
     open: Box<dyn Fn() -> Opened<'a> + 'a>,
 }
 
 impl World<'_> {
-    /// A saver without threads.
+    /// Creates a saver without threads.
     async fn saver(&self) -> Result<Arc<dyn Checkpointer>, Problem> {
         Ok((self.open)().await?)
     }
 }
 
-/// What is wrong with a saver.
+/// Why a case failed.
 struct Problem(String);
 
 impl From<CheckpointError> for Problem {
@@ -148,7 +147,7 @@ impl From<AgentError> for Problem {
     }
 }
 
-/// Longer texts are cut.
+/// Longer texts are truncated.
 const SHOWN: usize = 2_000;
 
 fn shown(value: &impl fmt::Debug) -> String {
@@ -179,7 +178,7 @@ fn holds(what: &str, it: bool) -> Result<(), Problem> {
     }
 }
 
-/// Fails the case unless it is that error.
+/// Fails the case unless the result is that error.
 fn refused<T: fmt::Debug>(
     what: &str,
     result: Result<T, CheckpointError>,
@@ -194,7 +193,7 @@ fn refused<T: fmt::Debug>(
 
 macro_rules! cases {
     ($($case:ident),* $(,)?) => {
-        /// The cases of this file.
+        /// Returns the cases of this file.
         pub(super) fn cases<'a>(world: &'a super::World<'_>) -> Vec<super::Case<'a>> {
             vec![$((stringify!($case), Box::pin($case(world)))),*]
         }

@@ -40,18 +40,18 @@ async fn random_histories_are_those_of_memory(world: &World<'_>) -> Result<(), P
     Ok(())
 }
 
-/// The same done to both.
+/// A history that both savers receive.
 struct History {
     rng: Rng,
     saver: Arc<dyn Checkpointer>,
     memory: Arc<MemorySaver>,
-    /// All that were ever made.
+    /// All ids ever created.
     ids: Vec<CheckpointId>,
 }
 
 const THREADS: [&str; 3] = ["a", "b", "c"];
 
-/// What of an error has to be the same.
+/// The part of an error that must be equal.
 fn kind(result: Result<(), CheckpointError>) -> String {
     match result {
         Ok(()) => "done".to_owned(),
@@ -136,7 +136,7 @@ impl History {
         };
         let mut known = self.memory.list(&key, ListOptions::default()).await?;
         for _ in 0..self.rng.usize(..3) {
-            // Most go on from the newest one, which is the way that savers are made for.
+            // Most checkpoints follow the newest one, which is what savers are optimized for.
             let before = batch.checkpoints.last().map(|record| record.id);
             let base = match before.or(head.map(|head| head.id)) {
                 Some(newest) if self.rng.u8(..3) > 0 => Some(newest),
@@ -169,7 +169,7 @@ impl History {
             self.ids.push(id);
         }
         for _ in 0..self.rng.usize(..4) {
-            // One that is not there now and then: it may have been removed.
+            // Sometimes an id that does not exist, or that was removed.
             let id = match self.rng.u8(..10) {
                 0 => self.id(),
                 _ => self.rng.choice(&known).copied(),

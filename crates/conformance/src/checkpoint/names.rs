@@ -12,7 +12,7 @@ super::cases! {
     names_come_back_as_they_were,
 }
 
-/// Names that are alike, or hold what means something elsewhere.
+/// Similar names, and names with special characters.
 const ODD: &[&str] = &[
     "",
     " ",
@@ -46,7 +46,7 @@ const ODD: &[&str] = &[
     "'; DROP TABLE logs; --",
 ];
 
-/// A log whose only entry says where it is.
+/// Writes a single entry that identifies the log.
 async fn sign(log: &mut Log, sign: &str) -> Result<(), Problem> {
     let id = log.next_id();
     log.put(Batch {

@@ -103,7 +103,7 @@ async fn what_is_pruned_is_gone(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(5).await?;
-    // A record that came late, between those that stay.
+    // A late record, stored after the checkpoints that stay.
     log.put(Batch {
         tasks: vec![finished(ids[1], 1, &json!("late"))],
         ..Batch::default()

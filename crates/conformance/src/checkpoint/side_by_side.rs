@@ -28,7 +28,7 @@ async fn joined<T>(tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>, Problem> {
     Ok(answers)
 }
 
-/// So many writers put a checkpoint behind the same head; the one that wins.
+/// Several writers put a checkpoint after the same head; returns the one that wins.
 async fn race(
     saver: &Arc<dyn Checkpointer>,
     key: &ThreadKey,
@@ -182,7 +182,7 @@ async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
             Ok::<usize, Problem>(reads)
         })
     };
-    // A reader that fails says so below.
+    // If the reader fails, the check below reports it.
     let _ = tokio::time::timeout(Duration::from_secs(10), began.notified()).await;
     let mut written = Ok(());
     for n in 0..40 {

@@ -1,4 +1,4 @@
-//! What a state is made of, when nothing else is wanted.
+//! Loading only the state.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ super::cases! {
     a_copy_has_the_same_states,
 }
 
-/// Fails unless `load_state` and `load` tell the same of every checkpoint.
+/// Fails unless `load_state` and `load` agree about every checkpoint.
 async fn states_are_told(log: &Log, ids: &[CheckpointId]) -> Result<(), Problem> {
     for id in ids.iter().map(|id| Some(*id)).chain([None]) {
         let told = state(&*log.saver, &log.key, id).await?;

@@ -1,4 +1,4 @@
-//! Threads as wholes: which there are, what they take, and how they go.
+//! Operations on whole threads: listing, usage, deletion.
 
 use std::time::{Duration, SystemTime};
 
@@ -128,7 +128,7 @@ async fn a_thread_runs_until_a_batch_says_it_does_not(world: &World<'_>) -> Resu
     Ok(())
 }
 
-/// Threads `a` to `d`, of which `b` and `d` run; `c` has a log inside that runs.
+/// Threads `a` to `d`: `b` and `d` are running, and `c` has a running subgraph log.
 async fn some_running(world: &World<'_>) -> Result<Log, Problem> {
     let saver = world.saver().await?;
     let keys = [
@@ -183,7 +183,7 @@ async fn threads_are_filtered_by_age(world: &World<'_>) -> Result<(), Problem> {
         filter.idle_since = idle_since;
         filter
     };
-    // The time is the saver's own: a server may have another clock.
+    // The saver tells the time: a server may have another clock.
     same(
         "since the last write",
         names(&old, since(newest)).await?,
@@ -300,7 +300,7 @@ async fn two_threads(world: &World<'_>) -> Result<[Log; 4], Problem> {
     Ok(logs)
 }
 
-/// Fails the case unless exactly these logs are there.
+/// Fails the case unless exactly these logs exist.
 async fn left(logs: &[Log], expected: &[bool]) -> Result<(), Problem> {
     for (log, expected) in logs.iter().zip(expected) {
         let what = format!("log {:?}", log.key);

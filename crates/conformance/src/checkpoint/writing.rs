@@ -1,4 +1,4 @@
-//! Batches, and when they are refused.
+//! Writing batches, and refusing them.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Items that live for a while.
+//! Items with a time to live.
 
 use langgraph_store::{Get, ListNamespaces, Op, Search, StoreExt, StoreOptions};
 

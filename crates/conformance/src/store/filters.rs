@@ -1,4 +1,4 @@
-//! Searches by what items hold.
+//! Searches by the content of items.
 
 use langgraph_store::{FieldPath, Filter, Store, StoreError, StoreExt};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ super::cases! {
     filters_that_make_no_sense_are_refused,
 }
 
-/// The keys of what passes, in their order.
+/// Returns the keys of the items that pass, sorted.
 async fn passing(store: &dyn Store, filter: Filter) -> Result<Vec<String>, Problem> {
     let found = store.search(["x"]).filter(filter).limit(1000).await?;
     let mut keys: Vec<String> = found.into_iter().map(|item| item.key).collect();
@@ -86,7 +86,7 @@ async fn filters_compare_within_a_kind(world: &World<'_>) -> Result<(), Problem>
         (Filter::ge("a", 1), &["big", "one", "one.0"]),
         (Filter::lt("a", 1), &["half", "minus"]),
         (Filter::le("a", 0.5), &["half", "minus"]),
-        // By code points: capitals first, and no difference by language.
+        // By code points: capitals first, and no rules of a language.
         (Filter::gt("a", "B"), &["text", "ünicode"]),
         (Filter::ge("a", "B"), &["text", "upper", "ünicode"]),
         (Filter::lt("a", "b"), &["eleven", "upper"]),
@@ -140,7 +140,8 @@ async fn filters_follow_paths(world: &World<'_>) -> Result<(), Problem> {
         (Filter::exists("a[4]"), &["list"]),
         (Filter::exists("a[5]"), &[]),
         (Filter::exists("a[-6]"), &[]),
-        // An array is not an object, nor an object an array, nor a text either.
+        // A path does not treat an array as an object, nor an object as an array, nor a text as
+        // either.
         (Filter::exists("a.b"), &["deep"]),
         (Filter::exists("a[0].b"), &["list"]),
         (Filter::exists("tags[0].b"), &[]),

@@ -1,4 +1,4 @@
-//! Items one by one, and batches.
+//! Single items, and batches.
 
 use langgraph_store::{
     Answer, Delete, Get, Item, Namespace, Op, Put, StoreError, StoreExt, StoreOptions,
@@ -277,7 +277,7 @@ async fn writers_side_by_side_lose_nothing(world: &World<'_>) -> Result<(), Prob
         tokio::spawn(async move {
             for round in 0..8_u32 {
                 let own = format!("{writer}-{round}");
-                // In opposite orders, so that they would block each other for ever.
+                // In opposite orders, so that they would deadlock without an order.
                 let mut shared = ["x", "y"];
                 if writer % 2 == 0 {
                     shared.reverse();
@@ -299,7 +299,7 @@ async fn writers_side_by_side_lose_nothing(world: &World<'_>) -> Result<(), Prob
     }
     let own = store.search(["own"]).limit(1000).await?;
     same("how many were put", own.len(), 16 * 8)?;
-    // Each batch wrote both, so they are equal at every moment.
+    // Each batch writes both, so they are always equal.
     let x = store.get_as::<u32>(["shared"], "x").await?;
     let y = store.get_as::<u32>(["shared"], "y").await?;
     holds("batches are not mixed", x.is_some() && x == y)
@@ -309,7 +309,7 @@ fn item(item: Option<Item>) -> Result<Item, Problem> {
     item.ok_or_else(|| Problem("the item is not there".to_owned()))
 }
 
-/// An answer in short.
+/// A short form of an answer.
 fn tell(answer: &Answer) -> Value {
     match answer {
         Answer::Item(item) => item.as_ref().map_or(Value::Null, |item| item.value.clone()),
@@ -317,7 +317,7 @@ fn tell(answer: &Answer) -> Value {
         Answer::Deleted(deleted) => json!(deleted),
         Answer::Items(items) => items.iter().map(|item| item.value.clone()).collect(),
         Answer::Namespaces(namespaces) => json!(namespaces),
-        // An answer of a later version, which is none that the cases expect.
+        // An answer of a later version, which no case expects.
         other => json!(format!("{other:?}")),
     }
 }

@@ -147,7 +147,7 @@ async fn what_has_expired_is_not_found_by_a_query(world: &World<'_>) -> Result<(
     same("what was found before", keys(&later), vec![found.as_str()])
 }
 
-/// An embedder that fails when it is told to.
+/// An embedder that fails on demand.
 #[derive(Default)]
 struct Failing(AtomicBool);
 

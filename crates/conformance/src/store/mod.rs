@@ -1,4 +1,4 @@
-//! What every store has to do, as a suite that any store can run.
+//! A test suite for stores.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,7 +30,7 @@ mod meaning;
 mod model;
 mod searching;
 
-/// What the suite has found.
+/// The result of the suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Report {
@@ -41,7 +41,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// True when every case passed.
+    /// Returns true if every case passed.
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty()
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs every case on a store of its own: `open` makes an empty one, set up as it is told.
+/// Runs every case on a store of its own, which `open` creates empty and with the given options.
 ///
 /// Some cases write from several tasks at once, so this needs a tokio runtime.
 pub async fn run<F, Fut>(open: F) -> Report
@@ -98,13 +98,13 @@ type Case<'a> = (
 
 type Opened<'a> = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, StoreError>> + 'a>>;
 
-/// Where stores come from.
+/// Creates the stores of the cases.
 struct World<'a> {
     open: Box<dyn Fn(StoreOptions) -> Opened<'a> + 'a>,
 }
 
 impl World<'_> {
-    /// An empty store, and the clock it goes by.
+    /// Creates an empty store, and returns its clock.
     async fn store(&self) -> Result<(Arc<dyn Store>, Arc<ManualClock>), Problem> {
         self.with(StoreOptions::default()).await
     }
@@ -120,7 +120,7 @@ impl World<'_> {
     }
 }
 
-/// What is wrong with a store.
+/// Why a case failed.
 struct Problem(String);
 
 impl From<StoreError> for Problem {
@@ -152,7 +152,7 @@ fn holds(what: &str, it: bool) -> Result<(), Problem> {
     }
 }
 
-/// Fails the case unless it is that error.
+/// Fails the case unless the result is that error.
 fn refused<T: fmt::Debug>(
     what: &str,
     result: Result<T, StoreError>,
@@ -168,7 +168,7 @@ fn refused<T: fmt::Debug>(
 
 macro_rules! cases {
     ($($case:ident),* $(,)?) => {
-        /// The cases of this file.
+        /// Returns the cases of this file.
         pub(super) fn cases<'a>(world: &'a super::World<'_>) -> Vec<super::Case<'a>> {
             vec![$((stringify!($case), Box::pin($case(world)))),*]
         }

@@ -1,4 +1,4 @@
-//! Random batches, with the store in memory as the judge.
+//! Random batches, compared with the store in memory.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn random_batches_are_answered_as_in_memory(world: &World<'_>) -> Result<(
         let model = MemoryStore::with(options.clock(clock.clone()));
         let mut dice = Dice(fastrand::Rng::with_seed(seed));
         for round in 0..120 {
-            // Puts of one moment come in no particular order.
+            // Items stored at the same time come in no particular order.
             clock.advance(Duration::from_millis(dice.0.u64(1..4000)));
             let ops = dice.ops();
             let found = store.batch(ops.clone()).await?;

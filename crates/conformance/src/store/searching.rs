@@ -1,4 +1,4 @@
-//! Searches by place, in pages, newest first.
+//! Searches by namespace, in pages, newest first.
 
 use langgraph_store::{Item, Namespace, StoreError, StoreExt};
 

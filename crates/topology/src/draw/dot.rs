@@ -43,7 +43,7 @@ struct Page<'f, 'p> {
 }
 
 impl<'p> Page<'_, 'p> {
-    /// The boxes inside the frame of that path, and the frames in it.
+    /// Writes the boxes and the frames directly inside the frame of that path.
     fn level(&mut self, path: &[&'p str]) {
         let indent = "\t".repeat(path.len() + 1);
         let flat = self.flat;
@@ -62,7 +62,7 @@ impl<'p> Page<'_, 'p> {
             let Some(title) = frame.last().filter(|_| seen.insert(frame)) else {
                 continue;
             };
-            // GraphViz draws a frame only around what is named `cluster…`.
+            // GraphViz draws a frame only for a subgraph named `cluster…`.
             let _ = writeln!(self.out, "{indent}subgraph cluster_{} {{", self.frames);
             self.frames += 1;
             let _ = writeln!(self.out, "{indent}\tlabel={};", quoted(title, true));
@@ -119,7 +119,7 @@ impl<'p> Page<'_, 'p> {
     }
 }
 
-/// A string of the language. In labels, GraphViz also reads the entities of HTML.
+/// Quotes a string. In labels, GraphViz also decodes HTML entities.
 fn quoted(text: &str, label: bool) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -1,14 +1,14 @@
-//! Pictures inside README files and doc comments, which a test keeps true.
+//! Pictures inside README files and doc comments, which a test keeps up to date.
 //!
-//! Write two marker lines where the picture belongs, in a Markdown file or in the doc comments
-//! of a Rust file:
+//! Write two marker lines where the picture belongs, in a Markdown file or in the doc comments of a
+//! Rust file:
 //!
 //! ```text
 //! //! <!-- graph:agent -->
 //! //! <!-- /graph:agent -->
 //! ```
 //!
-//! and a test that compares what is between them with the graph:
+//! and a test that compares the text between them with the graph:
 //!
 //! ```no_run
 //! use langgraph_topology::draw::embed::{self, EmbedError};
@@ -27,12 +27,12 @@
 //! # fn main() -> Result<(), EmbedError> { the_readme_shows_the_agent() }
 //! ```
 //!
-//! Run once with `LANGGRAPH_BLESS=1`, the test writes the picture. From then on it fails when the
-//! graph has changed and the file has not, and `LANGGRAPH_BLESS=1` writes the picture anew.
+//! Run the test once with `LANGGRAPH_BLESS=1` to write the picture. After that, it fails if the
+//! graph has changed and the file has not; `LANGGRAPH_BLESS=1` writes the picture again.
 //!
-//! A new picture is a `mermaid` block, which GitHub and many other places show as a drawing.
-//! rustdoc shows text: change the first line of the block to `` ```text `` (or write such a block
-//! between the markers), and it becomes the terminal picture; `` ```dot `` is GraphViz.
+//! A new picture is a `mermaid` block, which GitHub and many other sites show as a drawing. rustdoc
+//! shows text: change the first line of the block to `` ```text `` (or write such a block between
+//! the markers) for the terminal picture. `` ```dot `` is GraphViz.
 
 use std::fmt;
 use std::fs;
@@ -45,20 +45,19 @@ use super::Drawing;
 /// The environment variable that makes [`check`] write pictures instead of comparing them.
 pub const BLESS: &str = "LANGGRAPH_BLESS";
 
-/// Tests run side by side, and several of them may write to one file.
+/// Tests run in parallel, and several of them may write to one file.
 static FILES: Mutex<()> = Mutex::new(());
 
-/// Compares the picture of that name in a file with a drawing.
+/// Compares the named picture in a file with a drawing.
 ///
-/// The picture stands between the lines `<!-- graph:NAME -->` and `<!-- /graph:NAME -->`; when
-/// there are several such places, all are compared. Relative paths start, in a test, from the
-/// directory of the package. With `LANGGRAPH_BLESS=1` in the environment the pictures are
-/// written instead.
+/// The picture stands between the lines `<!-- graph:NAME -->` and `<!-- /graph:NAME -->`. If there
+/// are several such places, all are compared. In a test, relative paths start from the directory of
+/// the package. With `LANGGRAPH_BLESS=1` in the environment, the pictures are written instead.
 ///
 /// # Errors
 ///
-/// When the file cannot be read or written, has no such place, or shows something else than the
-/// drawing: then the error says what to run.
+/// If the file cannot be read or written, has no such place, or shows another picture. In the last
+/// case the error says what to run.
 ///
 /// # Examples
 ///
@@ -80,23 +79,23 @@ pub fn check(path: impl AsRef<Path>, name: &str, drawing: &Drawing<'_>) -> Resul
     check_file(path.as_ref(), name, drawing, bless)
 }
 
-/// Why a picture in a file is not, or cannot be, what the graph looks like.
+/// Why a picture in a file differs from the graph, or cannot be compared.
 ///
-/// Its debug form is its message, so that a test that returns it fails with something to read.
+/// Its debug form is its message, so a test that returns it fails with readable output.
 #[non_exhaustive]
 pub enum EmbedError {
     /// The file cannot be read.
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file cannot be written.
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file has no markers of that name.
@@ -106,7 +105,7 @@ pub enum EmbedError {
         /// The picture's name.
         name: String,
     },
-    /// The place of a picture has no end.
+    /// The opening marker has no closing marker.
     NoEnd {
         /// The file.
         path: PathBuf,
@@ -115,7 +114,7 @@ pub enum EmbedError {
         /// The line of the opening marker.
         line: usize,
     },
-    /// The block between the markers is in a language in which graphs cannot be drawn.
+    /// The block between the markers has a language without a renderer.
     UnknownForm {
         /// The file.
         path: PathBuf,
@@ -126,7 +125,7 @@ pub enum EmbedError {
         /// The block's first line.
         line: usize,
     },
-    /// The picture is not that of the graph.
+    /// The picture differs from the graph.
     Stale {
         /// The file.
         path: PathBuf,
@@ -206,7 +205,7 @@ pub(super) fn check_file(
     drawing: &Drawing<'_>,
     bless: bool,
 ) -> Result<(), EmbedError> {
-    // The lock guards files, not data: a test that panicked has left nothing half done.
+    // The lock guards files, not data, so a test that panicked has left nothing inconsistent.
     let _guard = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let text = fs::read_to_string(path).map_err(|source| EmbedError::Read {
         path: path.to_owned(),
@@ -226,7 +225,7 @@ pub(super) fn check_file(
     }
 }
 
-/// A file with true pictures, and the first that was not.
+/// A file with updated pictures, and the first that differed.
 struct Renewed {
     text: String,
     stale: Option<EmbedError>,
@@ -303,7 +302,7 @@ fn renew(
     Ok(renewed)
 }
 
-/// What stands before each line of a picture: blanks, and in Rust files `//!` or `///`.
+/// The prefix of each line of a picture: spaces, and in Rust files `//!` or `///`.
 #[derive(Clone, Copy)]
 struct Margin<'t>(&'t str);
 
@@ -313,7 +312,7 @@ impl<'t> Margin<'t> {
         is_margin.then_some(Self(before_marker))
     }
 
-    /// True in Rust files, where tabs are bad style.
+    /// Returns true in Rust files, which should not have tabs.
     fn is_comment(self) -> bool {
         self.0.trim().starts_with("//")
     }
@@ -326,7 +325,7 @@ impl<'t> Margin<'t> {
     }
 }
 
-/// The lines of a picture, in the language of the block that was there before.
+/// Returns the lines of a picture, in the language of the existing block.
 fn block(
     drawing: &Drawing<'_>,
     old: &[&str],
@@ -343,7 +342,7 @@ fn block(
         "text" | "txt" => drawing.terminal(),
         other => return Err((other.to_owned(), at)),
     };
-    // A name with backticks in it must not end the block.
+    // A name that contains backticks must not end the block.
     let mut ticks = "```".to_owned();
     while picture.contains(&ticks) {
         ticks.push('`');
@@ -361,7 +360,7 @@ fn block(
     Ok(lines)
 }
 
-/// The lines between those that are the same at the beginning and at the end.
+/// Returns the lines between the common beginning and the common end.
 fn difference(old: &[&str], new: &[String]) -> Option<(usize, String)> {
     let same = |(old, new): &(&&str, &String)| ***old == ***new;
     let head = old.iter().zip(new).take_while(same).count();

@@ -1,13 +1,13 @@
-//! Opened subgraphs in one plane, for formats that know lines and frames but no boxes in boxes.
+//! Flattens opened subgraphs, for formats that have edges and frames but no nested boxes.
 //!
-//! Lines to an opened subgraph lead to its first node, lines from it start at its last one.
-//! Its own start and end are left out where that loses nothing; as in Python's pictures.
+//! An edge to an opened subgraph leads to its first node; an edge from it starts at its last one.
+//! Its own start and end are omitted if that loses nothing, as in Python's pictures.
 
 use std::collections::BTreeSet;
 
 use super::picture::{Line, LineKind, Node, Picture, Role};
 
-/// The boxes and lines of all levels.
+/// The boxes and edges of all levels.
 pub(super) struct Flat<'p> {
     pub(super) nodes: Vec<FlatNode<'p>>,
     pub(super) lines: Vec<FlatLine<'p>>,
@@ -15,7 +15,7 @@ pub(super) struct Flat<'p> {
 
 pub(super) struct FlatNode<'p> {
     pub(super) id: usize,
-    /// The opened subgraphs around it, outermost first.
+    /// The opened subgraphs that contain it, outermost first.
     pub(super) frames: Vec<&'p str>,
     pub(super) node: &'p Node,
 }
@@ -78,12 +78,12 @@ impl<'p> Flat<'p> {
         flat
     }
 
-    /// The one node that no line leads to.
+    /// Returns the only node without incoming edges.
     pub(super) fn first(&self) -> Option<usize> {
         self.first_without(None)
     }
 
-    /// The one node that no line starts from.
+    /// Returns the only node without outgoing edges.
     pub(super) fn last(&self) -> Option<usize> {
         self.last_without(None)
     }
@@ -100,7 +100,7 @@ impl<'p> Flat<'p> {
 
     fn only_one_outside(&self, gone: Option<usize>, ids: &BTreeSet<usize>) -> Option<usize> {
         let mut found = self.nodes.iter().filter(|node| {
-            // Unknown targets are no place where a graph starts or ends.
+            // A graph never starts or ends at an unknown target.
             node.node.role != Role::Anywhere && Some(node.id) != gone && !ids.contains(&node.id)
         });
         found
@@ -109,13 +109,13 @@ impl<'p> Flat<'p> {
             .map(|node| node.id)
     }
 
-    /// The start or end of the outermost level.
+    /// Returns the start or end of the outermost level.
     fn own(&self, role: Role) -> Option<usize> {
         let mut own = self.nodes.iter().filter(|node| node.frames.is_empty());
         own.find(|node| node.node.role == role).map(|node| node.id)
     }
 
-    /// Leaves out start and end where one line without a label is all they have.
+    /// Removes start and end if each has only one edge, without a label.
     fn trim(&mut self) {
         let start = self.own(Role::Start).filter(|id| self.first() == Some(*id));
         if let Some(id) = start.filter(|id| self.first_without(Some(*id)).is_some()) {
@@ -138,14 +138,15 @@ impl<'p> Flat<'p> {
 }
 
 impl FlatNode<'_> {
-    /// The names of the frames and of the node, from the outside in.
+    /// The names of the frames and of the node, outermost first.
     pub(super) fn path(&self) -> String {
         let names = self.frames.iter().copied().chain([&*self.node.name]);
         names.collect::<Vec<_>>().join(":")
     }
 }
 
-/// `id`, or `id` with the first free number: two names may have been written as one text.
+/// Returns `id`, or `id` with the first free number, because two names may have the same escaped
+/// form.
 pub(super) fn unique(id: String, taken: &mut BTreeSet<String>) -> String {
     if taken.insert(id.clone()) {
         return id;

@@ -1,4 +1,4 @@
-//! Mermaid text, in the form in which Python's LangGraph writes it.
+//! Mermaid text, in the form of Python's LangGraph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,10 +11,10 @@ const STYLES: &str = "\tclassDef default fill:#f2f0ff,line-height:1.2\n\
                       \tclassDef first fill-opacity:0\n\
                       \tclassDef last fill:#bfb6fc\n";
 
-/// Labels are wrapped after so many words.
+/// Labels wrap after this many words.
 const WORDS_PER_LINE: usize = 9;
 
-/// Words of the language, which an id cannot begin with.
+/// Keywords of Mermaid, which an id cannot begin with.
 const KEYWORDS: [&str; 13] = [
     "_blank",
     "_parent",
@@ -53,13 +53,13 @@ struct Page<'f, 'p> {
     first: Option<usize>,
     last: Option<usize>,
     ids: BTreeMap<usize, String>,
-    /// For each line, the frames around both of its ends.
+    /// For each edge, the frames that contain both of its ends.
     frames: Vec<(&'f [&'p str], &'f FlatLine<'p>)>,
     taken: BTreeSet<String>,
     out: String,
 }
 
-/// What stands below the lines of a frame.
+/// A part of a frame after its edges.
 enum Part<'f, 'p> {
     Frame(&'f [&'p str]),
     Loop(&'f FlatLine<'p>),
@@ -96,7 +96,7 @@ impl<'f, 'p> Page<'f, 'p> {
         }
     }
 
-    /// Everything inside the frame of that path.
+    /// Writes everything inside the frame of that path.
     fn level(&mut self, path: &[&'p str]) {
         let flat = self.flat;
         if self.styles {
@@ -121,7 +121,7 @@ impl<'f, 'p> Page<'f, 'p> {
         }
     }
 
-    /// Frames and loops in the order of their first lines, then frames without any.
+    /// Returns frames and loops in the order of their first edges, then frames without any.
     fn parts(&self, path: &[&str], loops: &[&'f FlatLine<'p>]) -> Vec<Part<'f, 'p>> {
         let inside = |frames: &'f [&'p str]| {
             let frame = frames.get(..=path.len())?;
@@ -138,7 +138,7 @@ impl<'f, 'p> Page<'f, 'p> {
                 parts.push(Part::Loop(own));
             }
         }
-        // Without styles no nodes are written, and a frame without lines would be empty.
+        // Without styles no nodes are written, so a frame without edges would be empty.
         let lines = self.frames.iter().map(|(around, _)| *around);
         let rest = flat_frames(self.flat).filter(|_| self.styles).chain(lines);
         for frame in rest.filter_map(inside) {
@@ -151,12 +151,12 @@ impl<'f, 'p> Page<'f, 'p> {
 
     fn frame(&mut self, path: &[&'p str]) {
         let title = path.last().copied().unwrap_or_default();
-        // A plain title is the frame's id too, so it must be nobody else's.
+        // A plain title is also the frame's id, so it must be unique.
         if is_plain_title(title) && self.taken.insert(title.to_owned()) {
             let _ = writeln!(self.out, "\tsubgraph {title}");
         } else {
             let mut id = safe_id(&path.join(":"));
-            // This word is harmless at the beginning of a node's id only.
+            // This word is harmless only at the beginning of a node's id.
             if words(&id).next() == Some("default") {
                 id = id.replacen('d', "\\64", 1);
             }
@@ -220,12 +220,12 @@ impl<'f, 'p> Page<'f, 'p> {
     }
 }
 
-/// Every frame that holds a node, in the order of the nodes.
+/// Returns every frame that holds a node, in the order of the nodes.
 fn flat_frames<'f, 'p>(flat: &'f Flat<'p>) -> impl Iterator<Item = &'f [&'p str]> {
     flat.nodes.iter().map(|node| &*node.frames)
 }
 
-/// Letters, digits, `_` and `-` stay; everything else becomes a backslash and its code.
+/// Keeps letters, digits, `_` and `-`; every other character becomes a backslash and its code.
 fn safe_id(name: &str) -> String {
     let mut escape_first = words(name)
         .next()
@@ -234,7 +234,7 @@ fn safe_id(name: &str) -> String {
     let mut id = String::with_capacity(name.len());
     let mut chars = name.chars().peekable();
     while let Some(c) = chars.next() {
-        // Two dashes would begin a line.
+        // Two dashes would begin an edge.
         let dashes = c == '-' && (id.is_empty() || chars.peek() == Some(&'-'));
         if (is_word(c) || c == '-') && !dashes && !escape_first {
             id.push(c);
@@ -254,7 +254,7 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c| !is_word(c))
 }
 
-/// True for what the language takes for the title of a frame as it stands.
+/// Returns true if Mermaid takes the text as the title of a frame without quotes.
 fn is_plain_title(title: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
     title.starts_with(|c| plain(c) && c != '-' && c != ' ')
@@ -268,7 +268,7 @@ fn node_label(name: &str) -> String {
         name,
         &['"', '(', ')', '[', ']', '{', '}', '<', '>', '|', '@'],
     );
-    // A dash beside the bracket is another bracket, and `1. ` begins a list.
+    // A dash beside the bracket forms another bracket, and `1. ` begins a list.
     if let Some(rest) = label.strip_prefix('-') {
         label = format!("#45;{rest}");
     }
@@ -298,13 +298,13 @@ fn mark_label(mark: &str) -> String {
 fn line_label(label: &str, special: char) -> String {
     let label = escape(label, &['"', '<', '>']);
     match special {
-        // A dash in the language of solid lines ends the label only together with another.
+        // A single dash in a label is harmless; two end the label.
         '-' => label.replace("--", "#45;#45;"),
         special => label.replace(special, &format!("#{};", u32::from(special))),
     }
 }
 
-/// Writes the given characters as Mermaid's entities; what already looks like one stays text.
+/// Writes the given characters as Mermaid entities; text that looks like an entity stays text.
 fn escape(text: &str, special: &[char]) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -320,14 +320,14 @@ fn escape(text: &str, special: &[char]) -> String {
             c => escaped.push(c),
         }
     }
-    // Wherever these words stand, the language takes the line for a direction of the picture.
+    // Mermaid takes a line with one of these words for a direction of the picture.
     for way in ["TB", "TD", "BT", "LR", "RL"] {
         escaped = escaped.replace(&format!("direction {way}"), &format!("direction#32;{way}"));
     }
     escaped
 }
 
-/// True for the `amp;` of `&amp;` and the `35;` of `#35;`.
+/// Returns true for the `amp;` of `&amp;` and the `35;` of `#35;`.
 fn begins_entity(rest: &str) -> bool {
     let rest = rest.strip_prefix('#').unwrap_or(rest);
     rest.split_once(';').is_some_and(|(word, _)| {

@@ -1,32 +1,32 @@
 //! Pictures of graphs: Mermaid text, GraphViz text, and a drawing for the terminal.
 //!
-//! [`Topology::draw`] starts a [`Drawing`]; its options say what is shown, and
+//! [`Topology::draw`] starts a [`Drawing`]. Its options select what to show.
 //! [`mermaid`](Drawing::mermaid), [`dot`](Drawing::dot) and [`terminal`](Drawing::terminal) print
-//! it. [`embed`] puts pictures into README files and doc comments and keeps them true.
+//! it. [`embed`] puts pictures into README files and doc comments and keeps them up to date.
 //!
-//! A picture shows what can be known of a graph before it runs:
+//! A picture shows what is known of a graph before it runs:
 //!
 //! | Line | Meaning | Mermaid | GraphViz | Terminal |
 //! |---|---|---|---|---|
 //! | solid | always followed | `a --> b` | | `│` |
-//! | dotted | followed when a router or the node itself says so; its label is the router's answer, left out when it is the name of the target | `a -. x .-> b` | `style=dashed` | `┊` |
-//! | heavy | a join: the target waits for all nodes with a heavy line to it; when it waits for several groups, each line says `with` whom | `a ==> b` | `style=bold` | `┃` |
+//! | dotted | followed if a router or the node itself chooses it; its label is the router's answer, omitted if it equals the target's name | `a -. x .-> b` | `style=dashed` | `┊` |
+//! | heavy | a join: the target waits for all nodes with a heavy line to it; if it waits for several groups, each line says `with` whom | `a ==> b` | `style=bold` | `┃` |
 //! | `for each` | once per item | `a -- for each --> b` | `arrowhead=normalnormal` | label |
 //!
-//! A node that is reached and leads nowhere gets a line to `__end__`. A router whose answers are
-//! not known, and a node that may jump without saying where to, get a dotted line to a box
-//! named `anywhere`. Below a node's name stand its metadata and what is special about it:
-//! `defer`, `__interrupt`, `max_attempts`, `worker`, `agent`.
+//! A reachable node without outgoing edges gets a line to `__end__`. If the answers of a router or
+//! the jumps of a node are unknown, it gets a dotted line to a box named `anywhere`. Below a node's
+//! name stand its metadata and its options: `defer`, `__interrupt`, `max_attempts`, `worker`,
+//! `agent`.
 //!
-//! Where a graph has only what Python's LangGraph has, and Python draws it exactly, the Mermaid
-//! text is the same to the byte. It differs, on purpose:
+//! If a graph uses only features of Python's LangGraph, and Python draws it exactly, the Mermaid
+//! text is identical byte for byte. It differs on purpose in these cases:
 //!
 //! - joins are heavy (Python draws ordinary edges);
 //! - every line is drawn (Python keeps one of several between the same two nodes, drops an edge
 //!   to `__end__` beside other edges, draws none that starts at an unreachable node, and loses
 //!   frames that hold nothing but frames);
-//! - no line is made up (Python connects a deferred node with whatever ran before it, and the
-//!   last node of an endless loop with `__end__`);
+//! - no line is invented (Python connects a deferred node with whatever ran before it, and the last
+//!   node of an endless loop with `__end__`);
 //! - unknown routes lead to `anywhere`, and breakpoints at all nodes are marked;
 //! - names that Mermaid would misread (`end`, `say "hi"`) are escaped, and subgraphs of the same
 //!   name are no error;
@@ -46,7 +46,7 @@ use picture::Picture;
 
 use crate::Topology;
 
-/// A picture of a graph, to be printed in one of several forms.
+/// A picture of a graph, for printing in one of several forms.
 ///
 /// # Examples
 ///
@@ -90,7 +90,7 @@ pub struct Drawing<'a> {
 }
 
 impl Topology {
-    /// A picture of the graph: subgraphs closed, with styles.
+    /// Starts a picture of the graph: subgraphs closed, with styles.
     pub fn draw(&self) -> Drawing<'_> {
         Drawing {
             topology: self,
@@ -107,26 +107,26 @@ impl Drawing<'_> {
         self
     }
 
-    /// Without styles a picture is names and lines: no colours, no marks below the names, and
-    /// in Mermaid only what has a line.
+    /// Turns styles on or off. Without them a picture shows only names and lines: no colours, no
+    /// marks below the names, and in Mermaid only nodes with a line.
     pub fn with_styles(mut self, styles: bool) -> Self {
         self.styles = styles;
         self
     }
 
-    /// The picture as Mermaid text: the form that Python's LangGraph writes.
+    /// Returns the picture as Mermaid text, in the form of Python's LangGraph.
     pub fn mermaid(&self) -> String {
         mermaid::render(&Flat::of(&self.picture()), self.styles)
     }
 
-    /// The picture as GraphViz text, for `dot`.
+    /// Returns the picture as GraphViz text, for `dot`.
     pub fn dot(&self) -> String {
         dot::render(&self.topology.name, &Flat::of(&self.picture()), self.styles)
     }
 
-    /// The picture as text of box-drawing characters.
+    /// Returns the picture as text of box-drawing characters.
     ///
-    /// It is as wide as the graph is; lines to an opened subgraph lead to its frame.
+    /// It is as wide as the graph; lines to an opened subgraph lead to its frame.
     pub fn terminal(&self) -> String {
         terminal::render(&self.picture(), self.styles)
     }

@@ -1,6 +1,6 @@
-//! The picture of a graph before it is printed: boxes, lines and marks.
+//! The contents of a graph's picture: boxes, lines and marks.
 //!
-//! Everything that decides *what* is drawn is here, once; the renderers only decide how.
+//! This module alone decides *what* to draw; the renderers only decide how.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,21 +18,21 @@ pub(super) struct Picture {
 /// A box.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// What is written in the box.
+    /// The text in the box.
     pub(super) name: String,
     pub(super) role: Role,
-    /// What is written below the name, each as `key = value`.
+    /// The text below the name, each as `key = value`.
     pub(super) marks: Vec<String>,
-    /// The subgraph behind the box, when it is opened.
+    /// The subgraph of the box, if it is opened.
     pub(super) inner: Option<Picture>,
 }
 
-/// What a box stands for.
+/// The meaning of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Start,
     End,
-    /// Wherever code decides to go: the target of lines that nobody can know.
+    /// A target that is only known at run time.
     Anywhere,
     Node,
     Subgraph,
@@ -47,20 +47,20 @@ pub(super) struct Line {
     pub(super) label: Option<String>,
 }
 
-/// How a line is followed. In this order when several connect the same two boxes.
+/// The kind of a line. Several lines between the same two boxes are drawn in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LineKind {
     /// Always.
     Static,
     /// Together with the other sources of the join.
     Join,
-    /// Once per item.
+    /// Followed once per item.
     Each,
-    /// When code says so.
+    /// Followed if code chooses it.
     Conditional,
 }
 
-/// A line between names. Its order is the order in which lines are drawn.
+/// A line between names. Lines are drawn in the order of this type.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Found<'t> {
     from: &'t str,
@@ -84,7 +84,7 @@ impl Picture {
                 nodes.push(Node::of(info, topology, depth));
             }
         }
-        // A topology that nobody has checked may have lines to names without a node.
+        // An unchecked topology may have lines to names without a node.
         for name in found.iter().flat_map(|line| [line.from, line.to]) {
             if name != END && name != Found::ANYWHERE && !places.contains_key(name) {
                 places.insert(name, nodes.len());
@@ -121,8 +121,7 @@ impl Picture {
         }
     }
 
-    /// The picture of a subgraph. It has an [`END`] even when nothing leads there, because
-    /// lines of the outer graph start from it.
+    /// Draws a subgraph. It always has an [`END`], because lines of the outer graph start from it.
     fn inside(topology: &Topology, depth: usize) -> Self {
         let mut picture = Self::of(topology, depth);
         if !picture.nodes.iter().any(|node| node.role == Role::End) {
@@ -156,11 +155,11 @@ impl Node {
 }
 
 impl Found<'_> {
-    /// Stands for the box of unknown targets; no node can have an empty name.
+    /// Marks the box of unknown targets; no node can have an empty name.
     const ANYWHERE: &'static str = "";
 }
 
-/// Every line of the graph, each once.
+/// Returns every line of the graph, once.
 fn lines_of(topology: &Topology) -> BTreeSet<Found<'_>> {
     let mut found = BTreeSet::new();
     for edge in &topology.edges {
@@ -190,7 +189,7 @@ fn lines_of(topology: &Topology) -> BTreeSet<Found<'_>> {
         }
     }
     end_lines(&mut found);
-    // After the lines to END: a node that may jump also may not, and then its branch ends.
+    // After the lines to END: a node that may jump may also not jump, and then its branch ends.
     for node in topology.nodes.iter().filter(|node| node.may_goto) {
         if !topology
             .destinations
@@ -215,9 +214,9 @@ fn anywhere_line<'t>(from: &'t str, found: &mut BTreeSet<Found<'t>>) {
 fn join_lines<'t>(topology: &'t Topology, found: &mut BTreeSet<Found<'t>>) {
     for join in &topology.joins {
         let sources: BTreeSet<&str> = join.sources.iter().map(|name| &**name).collect();
-        // END waits for everything anyway, and waiting for one node is an ordinary edge.
+        // END waits for everything anyway, and a join of one node is an ordinary edge.
         let plain = sources.len() < 2 || &*join.target == END;
-        // With one join into a node, thick lines say it all; with more they need a name.
+        // The heavy lines of a single join into a node need no label; those of several do.
         let alone = topology
             .joins
             .iter()
@@ -245,7 +244,7 @@ fn join_lines<'t>(topology: &'t Topology, found: &mut BTreeSet<Found<'t>>) {
 }
 
 fn arm_lines<'t>(from: &'t str, arms: &'t [Arm], found: &mut BTreeSet<Found<'t>>) {
-    // A single `for` is no decision: it happens every time.
+    // A single `for` is not a decision: it happens every time.
     let alone = arms.len() == 1;
     for arm in arms {
         if arm.targets.is_empty() {
@@ -277,7 +276,7 @@ fn arm_line<'t>(from: &'t str, to: &'t str, arm: &Arm, alone: bool) -> Found<'t>
     }
 }
 
-/// A node that is reached and leads nowhere ends its branch.
+/// A reachable node without outgoing edges ends its branch.
 fn end_lines(found: &mut BTreeSet<Found<'_>>) {
     let sources: BTreeSet<&str> = found.iter().map(|line| line.from).collect();
     let reached: BTreeSet<&str> = found.iter().map(|line| line.to).collect();
@@ -292,7 +291,7 @@ fn end_lines(found: &mut BTreeSet<Found<'_>>) {
     }));
 }
 
-/// What is written below a node's name, in the order and the words of Python's pictures.
+/// Returns the marks below a node's name, in the order and the words of Python's pictures.
 fn marks_of(info: &NodeInfo, topology: &Topology) -> Vec<String> {
     let (own, internal): (Vec<_>, Vec<_>) = info
         .metadata

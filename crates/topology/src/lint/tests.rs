@@ -1,4 +1,4 @@
-//! What is told of graphs that can run and are hardly what was meant.
+//! Lints of graphs.
 
 use super::*;
 use crate::testing::graph;
@@ -19,15 +19,15 @@ fn ordinary_graphs_have_no_lints() {
         "S>a a>b a>c b+c>d d>E",
         "S>a a!b|E b>a",
         "S>plan plan*write write>best best>E",
-        // Branches of different length meet.
+        // Branches of different lengths meet.
         "S>a a>b a>c c>c2 c2>c3 b+c3>d d>E",
         // A loop over a join: the next round fills it again.
         "S>a a>b a>c b+c>d d?a|E",
-        // Two nodes behind different arms, in a loop: both run over time.
+        // Two nodes in different arms, in a loop: both run eventually.
         "S>a a?b|c b+c>d d>E b>a c>a",
-        // The router of a worker is asked once per item.
+        // The router of a worker runs once per item.
         "S>p p*w w?b|c b+c>d d>E",
-        // Both ways into the decision run, so it is made twice.
+        // Both paths into the decision run, so it happens twice.
         "S>x S>y x>a y>z z>a a?b|c b+c>d d>E",
     ] {
         assert_eq!(told(text), [""; 0], "{text}");
@@ -40,7 +40,7 @@ fn a16_an_unreachable_node_is_told_once_with_what_follows_it() {
         told("S>a a>E x>y y>E"),
         ["`x` can never run: no edge leads to it from START, and so neither can `y`"]
     );
-    // Nodes that lead only to each other.
+    // Nodes that only lead to each other.
     let lint = lints(&graph("S>a a>E x>y y>x"));
     let (node, followers) = ("x".into(), vec!["y".into()]);
     assert_eq!(lint, [Lint::UnreachableNode { node, followers }]);
@@ -50,7 +50,7 @@ fn a16_an_unreachable_node_is_told_once_with_what_follows_it() {
 fn whoever_may_jump_anywhere_reaches_every_node() {
     assert_eq!(told("S>a a?? x>E"), [""; 0]);
     assert_eq!(told("S>a ~a x>E"), [""; 0]);
-    // But not when it cannot be reached itself.
+    // An unreachable node does not count.
     assert_eq!(told("S>a a>E x?? y>E").len(), 2);
 }
 
@@ -60,7 +60,7 @@ fn a_dead_end_is_told_once_however_much_leads_to_it() {
         told("S>a a>b b>c"),
         ["nothing follows `c`: add an edge to the next node, or to END"]
     );
-    // An arm that leads nowhere ends the branch.
+    // An arm without targets ends the branch.
     assert_eq!(told("S>a a?"), [""; 0]);
 }
 
@@ -74,13 +74,13 @@ fn a_cycle_needs_a_way_out_that_is_chosen() {
     };
     assert_eq!(told("S>a a>b b>a"), [never("a => b => a")]);
     assert_eq!(told("S>a a>a"), [never("a => a")]);
-    // The edge to END does not stop the edge back.
+    // The edge to END does not prevent the edge back.
     assert_eq!(told("S>a a>b b>a b>E"), [never("a => b => a")]);
     assert_eq!(told("S>a a?b|c b>a c>a"), [never("a => b => a")]);
     assert_eq!(told("S>a S>b a+b>c c>a c>b c>E"), [never("a => c => a")]);
-    // A join that also waits for something outside fires once.
+    // A join that also waits for a node outside fires once.
     assert_eq!(told("S>a S>x a+x>c c>a c>E"), [""; 0]);
-    // A node that decides for itself does not follow its edges then.
+    // A node that jumps does not follow its edges.
     assert_eq!(told("S>a a>b b>a b!E"), [""; 0]);
 }
 
@@ -98,7 +98,7 @@ fn a_join_on_what_comes_after_it_never_fires() {
             "`d` waits for `y`, but `y` only runs after `d`"
         ]
     );
-    // Only the cause is told, not the join that waits for the stuck one.
+    // Only the cause is reported, not the join that waits for the stuck one.
     assert_eq!(told("S>a S>e a+b>c c?b|f e+f>g g>E").len(), 1);
     // Another edge starts the target first.
     assert_eq!(told("S>a a>c a+b>c c?b|E b>E"), [""; 0]);
@@ -114,7 +114,7 @@ fn a_join_on_two_arms_of_one_decision_never_fires() {
         ]
     );
     assert_eq!(told("S?b|c b>b2 b2+c>d d>E").len(), 1);
-    // One arm that starts both, or a second way to one of them.
+    // One arm that starts both, or a second path to one of them.
     assert_eq!(told("S>a a?b&c|E b+c>d d>E"), [""; 0]);
     assert_eq!(told("S>a a?b|c a>c b+c>d d>E c>E"), [""; 0]);
 }
@@ -167,7 +167,7 @@ fn a_thousand_nodes_take_no_time() {
         text += &step.join(" ");
     }
     let topology = graph(&text);
-    // The best of several: a busy machine slows some of them, a quadratic rule all of them.
+    // The best of several runs: a busy machine slows some of them, a quadratic rule slows all.
     let spent = (0..5).map(|_| {
         let start = std::time::Instant::now();
         assert_eq!(lints(&topology), []);

@@ -1,4 +1,4 @@
-//! What is told of broken graphs.
+//! Problems of broken graphs.
 
 use super::*;
 use crate::testing::graph;

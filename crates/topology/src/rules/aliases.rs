@@ -1,9 +1,9 @@
-//! The rules about names that nodes had before. They are no part of a topology.
+//! The rules about aliases, which are not part of a topology.
 
 use super::{At, Finding, Rule, names};
 use crate::{NodeName, Topology};
 
-/// An old name is given to a node that does not exist. The pairs are an old name and its node.
+/// An alias points to a node that does not exist. Each pair is an alias and its node.
 pub fn unknown_alias_node(topology: &Topology, aliases: &[(NodeName, NodeName)]) -> Vec<Finding> {
     let known = names(topology);
     let aliases = aliases.iter().enumerate();
@@ -13,7 +13,7 @@ pub fn unknown_alias_node(topology: &Topology, aliases: &[(NodeName, NodeName)])
         .collect()
 }
 
-/// An old name stands for another node already, or is the name of one.
+/// An alias already belongs to another node, or is the name of one.
 pub fn alias_taken(topology: &Topology, aliases: &[(NodeName, NodeName)]) -> Vec<Finding> {
     let known = names(topology);
     let mut seen: Vec<(&NodeName, &NodeName)> = Vec::new();

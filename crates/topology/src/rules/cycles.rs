@@ -4,7 +4,7 @@ use super::{At, Finding, Rule};
 use crate::algo::{Components, Lines, Table, cycle_through};
 use crate::flow::{Analysis, node_of};
 
-/// A run that enters a cycle never leaves it. Each is told as a way around.
+/// A run that enters a cycle never leaves it. Each finding lists one cycle.
 pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
     let Analysis {
         lines,
@@ -14,7 +14,7 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
     } = analysis;
     let mut told = Table::new(lines.size(), false);
     let mut cycles = Vec::new();
-    // A cycle that no line leaves.
+    // A cycle without outgoing edges.
     for members in components.all() {
         let home = members.first().map_or(0, |member| components.of(*member));
         let inside = |vertex: &usize| components.of(*vertex) == home;
@@ -33,7 +33,7 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
             }
         }
     }
-    // A cycle of unconditional lines: others may leave it, but it goes on all the same.
+    // A cycle of unconditional edges: other edges may leave it, but it continues all the same.
     let (lines, components) = unconditional(analysis);
     for members in components.all() {
         let first = members.first().copied().unwrap_or_default();
@@ -53,8 +53,8 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// The lines that are followed whatever anyone decides. A node that may jump follows its edges
-/// only if it does not; a join goes on for ever only if all of its sources do.
+/// Returns the edges that are followed whatever the decisions. A node that may jump follows its
+/// edges only if it does not; a join repeats for ever only if all of its sources do.
 fn unconditional(analysis: &Analysis<'_>) -> (Lines, Components) {
     let Analysis { flow, lines, .. } = analysis;
     let mut jumps = Table::new(lines.size(), false);

@@ -25,8 +25,8 @@ pub fn join_on_own_downstream(analysis: &Analysis<'_>) -> Vec<Finding> {
         if waiting.peek().is_none() {
             continue;
         }
-        // Every knot of waiting joins has one that waits for what comes after itself; the others
-        // are only behind it.
+        // Of several joins that wait for each other, at least one waits for its own successor; the
+        // others only follow it.
         let after = reach(lines, [*target]);
         let source = waiting.find(|source| after.get(*source));
         if let Some((join, source)) = source.and_then(|source| analysis.source(join, source)) {
@@ -37,8 +37,8 @@ pub fn join_on_own_downstream(analysis: &Analysis<'_>) -> Vec<Finding> {
     found
 }
 
-/// A join waits for nodes of which a decision that is made once starts only one. A join that
-/// waits for what comes after it is told as that.
+/// A join waits for several nodes, but a decision that happens once starts only one of them. A join
+/// that waits for its own successor is reported by the other rule.
 pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
     let Analysis {
         flow,
@@ -49,7 +49,8 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
     if flow.joins.is_empty() || flow.branches.is_empty() {
         return Vec::new();
     }
-    // Every arm gets a vertex of its own: a node is behind an arm alone when the arm dominates it.
+    // Every arm gets a vertex of its own: only this arm leads to a node if the arm dominates the
+    // node.
     let mut lines: Vec<(usize, usize)> = Vec::new();
     let mut decisions: Vec<(usize, usize)> = Vec::new();
     let mut exclusive: HashSet<(usize, usize)> = HashSet::new();
@@ -69,7 +70,7 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
         let others = all_lines.from(from).iter().map(|to| (from, *to));
         lines.extend(others.filter(|line| !exclusive.contains(line)));
     }
-    // A line that an arm and something else share is no one's alone.
+    // An edge that an arm shares with another source belongs to neither.
     for (from, to) in direct(flow) {
         if exclusive.contains(&(from, to)) {
             lines.push((from, to));
@@ -83,7 +84,7 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
     let told: HashSet<usize> = downstream.iter().filter_map(join_of).collect();
     let mut found = Vec::new();
     for (join, (sources, _)) in flow.joins.iter().enumerate() {
-        // In the order of the tree, arms of one decision are neighbours.
+        // In the order of the tree, the arms of one decision are adjacent.
         let mut sources = sources.clone();
         sources.retain(|source| reached.get(*source));
         sources.sort_by_key(|source| dominators.place(*source));
@@ -116,7 +117,7 @@ fn join_of(finding: &Finding) -> Option<usize> {
     }
 }
 
-/// What a run can reach when a join is passed only once all of its sources have been.
+/// Finds the vertices that a run can reach if a join fires only after all of its sources.
 fn reached_with_waiting(flow: &Flow) -> Table<bool> {
     let lines = lines_of(flow, false);
     let mut of_source: Vec<(usize, usize)> = Vec::new();
@@ -151,7 +152,7 @@ fn reached_with_waiting(flow: &Flow) -> Table<bool> {
     seen
 }
 
-/// The lines that are not arms of a router.
+/// Returns the edges that are not arms of a router.
 fn direct(flow: &Flow) -> impl Iterator<Item = (usize, usize)> + '_ {
     let edges = flow.edges.iter().copied();
     let joins = flow.joins.iter();
@@ -161,11 +162,11 @@ fn direct(flow: &Flow) -> impl Iterator<Item = (usize, usize)> + '_ {
     edges.chain(joins).chain(gotos)
 }
 
-/// The vertices that run at most once: only one thing ever starts them, and it happens once.
+/// Finds the vertices that run at most once: only one source starts them, and it happens once.
 fn once(analysis: &Analysis<'_>) -> Table<bool> {
     let Analysis { flow, lines, .. } = analysis;
     let size = lines.size();
-    // What starts a vertex: nothing yet, one thing (its number and its vertex), or several.
+    // What starts a vertex: nothing so far, one source (its number and its vertex), or several.
     let mut starts: Table<Option<(usize, usize)>> = Table::new(size, None);
     let mut several = Table::new(size, false);
     let mut number = 0;

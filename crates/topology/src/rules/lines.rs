@@ -1,11 +1,11 @@
-//! The rules about single lines: those that no graph can have, and those that it must have.
+//! The rules about single edges: impossible ones and required ones.
 
 use std::collections::HashSet;
 
 use super::{At, Finding, JoinPart, Rule, answers, lines};
 use crate::{END, NodeKind, NodeName, START, Topology};
 
-/// A line starts at END.
+/// An edge starts at END.
 pub fn end_as_source(topology: &Topology) -> Vec<Finding> {
     let edges = topology.edges.iter().enumerate();
     let edges = edges.map(|(edge, line)| (At::Edge(edge), &line.from));
@@ -21,7 +21,7 @@ pub fn end_as_source(topology: &Topology) -> Vec<Finding> {
         .collect()
 }
 
-/// A line leads to START.
+/// An edge leads to START.
 pub fn start_as_target(topology: &Topology) -> Vec<Finding> {
     let joins = topology.joins.iter().enumerate();
     let joins = joins.map(|(join, line)| (At::Join(join, JoinPart::Target), &line.target));
@@ -51,7 +51,7 @@ pub fn empty_join(topology: &Topology) -> Vec<Finding> {
         .collect()
 }
 
-/// Nothing leads away from START.
+/// No edge starts at START.
 pub fn no_entry_point(topology: &Topology) -> Vec<Finding> {
     let edges = topology.edges.iter().map(|edge| &edge.from);
     let branches = topology.branches.iter().map(|branch| &branch.source);
@@ -61,10 +61,10 @@ pub fn no_entry_point(topology: &Topology) -> Vec<Finding> {
     vec![Finding::new(Rule::NoEntryPoint, At::Graph)]
 }
 
-/// A plain line leads to a worker, which takes an item.
+/// A plain edge leads to a worker, which needs an item.
 pub fn worker_without_item(topology: &Topology) -> Vec<Finding> {
     let mut known: HashSet<&str> = HashSet::new();
-    // Of nodes with one name, the first counts.
+    // If several nodes share a name, the first counts.
     let nodes = topology
         .nodes
         .iter()
@@ -79,7 +79,7 @@ pub fn worker_without_item(topology: &Topology) -> Vec<Finding> {
     let joins = topology.joins.iter().enumerate();
     let joins = joins.filter(|(_, line)| !line.sources.is_empty());
     let joins = joins.map(|(join, line)| (At::Join(join, JoinPart::Target), &line.target));
-    // An open graph's router may answer an arm with sends.
+    // The router of an open graph may turn an arm into sends.
     let answers = answers(topology).filter(|(at, ..)| topology.closed && !is_map(topology, *at));
     let answers = answers.map(|(at, _, to)| (at, to));
     edges
@@ -90,7 +90,7 @@ pub fn worker_without_item(topology: &Topology) -> Vec<Finding> {
         .collect()
 }
 
-/// In a graph whose routes are all known, a node that may jump does not say where.
+/// A node may jump, does not declare its targets, and all routes of the graph are known.
 pub fn undeclared_goto(topology: &Topology) -> Vec<Finding> {
     if !topology.closed {
         return Vec::new();

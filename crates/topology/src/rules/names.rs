@@ -1,4 +1,4 @@
-//! The rules about what nodes are called.
+//! The rules about names of nodes.
 
 use std::collections::HashMap;
 

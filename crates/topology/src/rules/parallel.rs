@@ -1,13 +1,13 @@
-//! The rule about nodes that run side by side and say that they write the same field.
+//! The rule about parallel nodes that declare writes to the same field.
 
 use super::{At, Finding, Rule};
 use crate::flow::{Analysis, node_of};
 use crate::together::run_together;
 use crate::{NodeInfo, Topology};
 
-/// Nodes that run in one superstep say that they write one field, which has no reducer.
+/// Nodes of one superstep declare writes to one field, which has no reducer.
 ///
-/// One finding per field and set of nodes, those that come after it in the topology last.
+/// There is one finding for each field and set of nodes, at the first node of the set.
 pub fn parallel_writes(topology: &Topology, analysis: &Analysis<'_>) -> Vec<Finding> {
     let writers = topology.nodes.iter().filter(|node| node.writes.is_some());
     if writers.count() < 2 {
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(told("S>a S>b a>E b>E", ""), [says("`a` and `b`")]);
         let three = says("`a`, `b` and `c`");
         assert_eq!(told("S>x x?a&b&c|b&c a>E b>E c>E", ""), [three]);
-        // Not only the first: what follows them keeps step.
+        // Not only the first nodes: their successors also run in step.
         let both = [says("`a` and `b`"), says("`c` and `d`")];
         assert_eq!(told("S>a S>b a>c b>d c>E d>E", ""), both);
     }
@@ -83,7 +83,7 @@ mod tests {
         ] {
             assert_eq!(told(text, ""), [""; 0], "{text}");
         }
-        // A deferred node runs when nothing else is pending.
+        // A deferred node runs only when nothing else is pending.
         assert_eq!(told("S>a S>b a>E b>E", "b"), [""; 0]);
         assert_eq!(
             told("S>a S>b S>c a>E b>d c>E d>E", "b"),

@@ -1,4 +1,4 @@
-//! The rules about what a run can reach.
+//! The rules about reachability.
 
 use super::{At, Finding, Rule};
 use crate::Topology;
@@ -13,7 +13,8 @@ pub fn empty_graph(topology: &Topology) -> Vec<Finding> {
     Vec::new()
 }
 
-/// Nothing leads from START to a node. Those that others are behind are told, with the others.
+/// No path leads from START to a node. Each finding lists the nodes that are only reachable through
+/// it.
 pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
     let Analysis {
         lines,
@@ -21,8 +22,8 @@ pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
         components,
         ..
     } = analysis;
-    // What leads to an unreachable node is unreachable too. The findings are the components that
-    // nothing leads to; the rest follows from them.
+    // Predecessors of an unreachable node are unreachable too. The findings are the components
+    // without predecessors; the rest follows from them.
     let mut led_to = Table::new(components.all().len(), false);
     for node in analysis.nodes().filter(|node| !reached.get(*node)) {
         for &next in lines.from(node) {
@@ -55,7 +56,7 @@ pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
     found
 }
 
-/// Nothing follows a node, not even END.
+/// A node has no successor, not even END.
 pub fn dead_end(analysis: &Analysis<'_>) -> Vec<Finding> {
     let is_dead =
         |node: &usize| analysis.reached.get(*node) && analysis.lines.from(*node).is_empty();

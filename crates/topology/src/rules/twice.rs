@@ -1,11 +1,11 @@
-//! The rules about what is written twice. Lines that no graph can have are told as such only.
+//! The rules about duplicates. They skip impossible edges, which have rules of their own.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::{At, Finding, JoinPart, Rule};
 use crate::{END, Join, NodeName, START, Topology};
 
-/// One edge is written twice. It counts once; a join on one node is an edge.
+/// An edge exists twice. It counts once; a join of one node is an edge.
 pub fn duplicate_edge(topology: &Topology) -> Vec<Finding> {
     let edges = topology.edges.iter().enumerate();
     let edges = edges.map(|(edge, line)| (At::Edge(edge), &*line.from, &*line.to));
@@ -26,7 +26,7 @@ pub fn duplicate_edge(topology: &Topology) -> Vec<Finding> {
     found
 }
 
-/// Two joins wait for the same nodes and lead to the same one.
+/// Two joins have the same sources and the same target.
 pub fn duplicate_join(topology: &Topology) -> Vec<Finding> {
     let mut seen: HashMap<(Vec<&str>, &str), usize> = HashMap::new();
     let mut found = Vec::new();
@@ -58,7 +58,7 @@ pub fn duplicate_join_source(topology: &Topology) -> Vec<Finding> {
     again.collect()
 }
 
-/// An arm, or a list of destinations, names one target twice.
+/// An arm, or a list of destinations, names a target twice.
 pub fn duplicate_target(topology: &Topology) -> Vec<Finding> {
     let branches = topology.branches.iter().enumerate();
     let answers = branches.flat_map(|(branch, line)| {
@@ -84,7 +84,7 @@ pub fn duplicate_target(topology: &Topology) -> Vec<Finding> {
     answers.chain(lists).collect()
 }
 
-/// The names that are there again: the place of the first, and the place.
+/// Returns the repeated names: the index of the first occurrence, and the index of the repetition.
 fn again<'a>(
     names: &'a [NodeName],
     impossible: &'a [&str],
@@ -98,7 +98,7 @@ fn again<'a>(
     })
 }
 
-/// The sources of a join, each once.
+/// Returns the sources of a join without duplicates.
 fn sources(join: &Join) -> Vec<&str> {
     let sources: BTreeSet<&str> = join.sources.iter().map(|source| &**source).collect();
     sources.into_iter().collect()

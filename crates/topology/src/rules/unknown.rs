@@ -1,11 +1,11 @@
-//! The rules about names that no node has.
+//! The rules about unknown names.
 
 use std::collections::HashSet;
 
 use super::{At, Finding, JoinPart, Rule, lines, names};
 use crate::{Breakpoints, END, NodeName, START, Topology};
 
-/// A line starts at a node that does not exist. Each name is told once.
+/// An edge starts at a node that does not exist. Each name is reported once.
 pub fn unknown_source(topology: &Topology) -> Vec<Finding> {
     let known = names(topology);
     let edges = topology.edges.iter().enumerate();
@@ -23,7 +23,7 @@ pub fn unknown_source(topology: &Topology) -> Vec<Finding> {
         .collect()
 }
 
-/// A line leads to a node that does not exist.
+/// An edge leads to a node that does not exist.
 pub fn unknown_target(topology: &Topology) -> Vec<Finding> {
     let known = names(topology);
     lines(topology)
@@ -70,7 +70,7 @@ fn breakpoints(list: &Breakpoints) -> impl Iterator<Item = (usize, &NodeName)> {
     nodes.iter().enumerate()
 }
 
-/// True for START and END, which other rules look at.
+/// Returns true for START and END, which other rules check.
 fn is_end(name: &str) -> bool {
     matches!(name, START | END)
 }

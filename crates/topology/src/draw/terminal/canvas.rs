@@ -1,10 +1,10 @@
-//! A page of characters on which lines meet properly.
+//! A page of characters that joins crossing lines.
 
 use std::fmt;
 
 use super::width::{glyphs, width};
 
-/// How strong a line is drawn.
+/// The strength of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pen {
     #[default]
@@ -14,7 +14,7 @@ pub(super) enum Pen {
     Heavy,
 }
 
-/// Which lines leave a cell, and how strong.
+/// The strength of the four lines that leave a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strokes {
     up: Pen,
@@ -33,14 +33,14 @@ enum Cell {
     Covered,
 }
 
-/// A page that grows as it is written on. Columns and rows count from the upper left.
+/// A page that grows as needed. Columns and rows count from the upper left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Canvas {
     rows: Vec<Vec<Cell>>,
 }
 
-/// `┼` and its relatives, by the strength of the lines up, down, left and right:
-/// none, light and heavy are the digits of a number with the base three.
+/// The box-drawing characters, indexed by the strength of the lines up, down, left and right. None,
+/// light and heavy are the digits of a number in base three.
 const CROSSINGS: &str = " ╶╺╴─╼╸╾━╷┌┍┐┬┮┑┭┯╻┎┏┒┰┲┓┱┳\
                          ╵└┕┘┴┶┙┵┷│├┝┤┼┾┥┽┿╽┟┢┧╁╆┪╅╈\
                          ╹┖┗┚┸┺┛┹┻╿┞┡┦╀╄┩╃╇┃┠┣┨╂╊┫╉╋";
@@ -145,7 +145,7 @@ impl Canvas {
         }
     }
 
-    /// Adds lines to what is there; text stays.
+    /// Adds lines to a cell; text stays.
     pub(super) fn stroke(&mut self, x: usize, y: usize, strokes: Strokes) {
         let Some(cell) = self.cell(x, y) else { return };
         match cell {
@@ -169,7 +169,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a text into the middle of `columns`.
+    /// Writes a text centered in `columns`.
     pub(super) fn centered(&mut self, x: usize, y: usize, columns: usize, text: &str) {
         self.text(x + columns.saturating_sub(width(text)) / 2, y, text);
     }

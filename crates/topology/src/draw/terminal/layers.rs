@@ -1,4 +1,4 @@
-//! Which box stands in which row, and in which order: no lines against the grain, few crossings.
+//! Assigns each box to a row, and orders the rows: few upward lines, few crossings.
 
 /// A line between two boxes, given by their numbers.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct Wire {
     pub(super) label: Option<usize>,
 }
 
-/// Something that takes a place in a row.
+/// Something that takes up space in a row.
 #[derive(Clone, Debug)]
 pub(super) struct Vertex {
     pub(super) kind: VertexKind,
@@ -22,11 +22,11 @@ pub(super) enum VertexKind {
     Item(usize),
     /// A line passes here.
     Bend(usize),
-    /// A line passes here, and its label is written.
+    /// A line passes here with its label.
     Label(usize),
 }
 
-/// A piece of a line, between neighbouring rows.
+/// A piece of a line between adjacent rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) upper: usize,
@@ -37,20 +37,20 @@ pub(super) struct Segment {
 /// Rows of boxes and of the lines that pass between them.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    /// The boxes first, under their numbers; then what the lines need.
+    /// The boxes first, by their numbers; then the bends and labels of lines.
     pub(super) vertices: Vec<Vertex>,
     pub(super) segments: Vec<Segment>,
     /// Vertices by row, from left to right.
     pub(super) rows: Vec<Vec<usize>>,
-    /// For each line, true when it is drawn upwards.
+    /// For each line, whether it is drawn upwards.
     pub(super) upwards: Vec<bool>,
 }
 
-/// Rounds of sorting; more of them find nothing better in graphs that people can read.
+/// Rounds of sorting; more find no better order in graphs of readable size.
 const ROUNDS: usize = 12;
 
 impl Layers {
-    /// Arranges `items` boxes. Lines from a box to itself are not drawn as lines: leave them out.
+    /// Arranges `items` boxes. Omit lines from a box to itself: they are not drawn as lines.
     pub(super) fn new(items: usize, wires: &[Wire]) -> Self {
         let (order, upwards) = grain(items, wires);
         let heights = heights(&order, wires, &upwards);
@@ -98,7 +98,7 @@ impl Layers {
         let (first, last) = (self.layer_of(top) + 1, self.layer_of(bottom));
         let mut upper = top;
         for layer in first..last {
-            // The label stands where the line begins.
+            // The label stands at the beginning of the line.
             let at_begin = if upwards {
                 layer + 1 == last
             } else {
@@ -120,7 +120,7 @@ impl Layers {
         });
     }
 
-    /// Sorts the rows so that few lines cross.
+    /// Sorts the rows to reduce crossings.
     fn sort(&mut self) {
         let mut best = self.rows.clone();
         let mut fewest = self.crossings();
@@ -166,7 +166,7 @@ impl Layers {
         }
     }
 
-    /// The place of each vertex in its row.
+    /// Returns the position of each vertex in its row.
     fn places(&self) -> Vec<f64> {
         let mut places = vec![0.0; self.vertices.len()];
         for row in &self.rows {
@@ -199,7 +199,7 @@ impl Layers {
     }
 }
 
-/// How many pairs stand in the wrong order, counted while sorting.
+/// Counts the pairs in the wrong order, while sorting.
 fn inversions(mut values: Vec<f64>) -> usize {
     let mut count = 0;
     let mut width = 1;
@@ -226,7 +226,7 @@ fn inversions(mut values: Vec<f64>) -> usize {
     count
 }
 
-/// An order of the boxes in which all lines lead forward, except those marked as upwards.
+/// Orders the boxes so that all lines lead forward, except those marked as upwards.
 fn grain(items: usize, wires: &[Wire]) -> (Vec<usize>, Vec<bool>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -243,7 +243,7 @@ fn grain(items: usize, wires: &[Wire]) -> (Vec<usize>, Vec<bool>) {
     let mut marks = vec![Mark::New; items];
     let mut upwards = vec![false; wires.len()];
     let mut order = Vec::with_capacity(items);
-    // Own stack: a chain of many thousand nodes must not overflow the thread's.
+    // An explicit stack: a chain of many thousand nodes must not overflow the thread's.
     let mut open: Vec<(usize, std::slice::Iter<'_, (usize, usize)>)> = Vec::new();
     for root in 0..items {
         if marks.get(root) == Some(&Mark::New)
@@ -262,7 +262,7 @@ fn grain(items: usize, wires: &[Wire]) -> (Vec<usize>, Vec<bool>) {
                             open.push((*to, next.iter()));
                         }
                     }
-                    // Back to where we came from: this line is drawn upwards.
+                    // The target is still open, so this line is drawn upwards.
                     Some(Mark::Open) => {
                         if let Some(upwards) = upwards.get_mut(*wire) {
                             *upwards = true;
@@ -283,7 +283,7 @@ fn grain(items: usize, wires: &[Wire]) -> (Vec<usize>, Vec<bool>) {
     (order, upwards)
 }
 
-/// The row of each box: below everything that leads to it, with rows left for labels.
+/// Returns the row of each box: below all its predecessors, with rows left for labels.
 fn heights(order: &[usize], wires: &[Wire], upwards: &[bool]) -> Vec<usize> {
     let mut down: Vec<Vec<(usize, usize)>> = vec![Vec::new(); order.len()];
     let mut reached = vec![false; order.len()];
@@ -308,7 +308,7 @@ fn heights(order: &[usize], wires: &[Wire], upwards: &[bool]) -> Vec<usize> {
             }
         }
     }
-    // What nothing leads to stands right above what it leads to; the start stays on top.
+    // A box without predecessors stands right above its successor; the start stays on top.
     for (item, reached) in reached.iter().enumerate().skip(1) {
         let below = down
             .get(item)

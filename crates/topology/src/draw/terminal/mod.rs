@@ -1,7 +1,7 @@
-//! A picture for the terminal, from box-drawing characters.
+//! A picture for the terminal, drawn with box-drawing characters.
 //!
-//! Rows from top to bottom; a loop is a line with its arrow at the upper end. Solid lines are
-//! always followed, dotted ones when code says so, heavy ones wait for each other.
+//! Rows run from top to bottom; a loop is a line with its arrow at the upper end. Solid lines are
+//! always followed. Dotted lines are followed if code chooses them. Heavy lines form a join.
 
 mod canvas;
 mod layers;
@@ -20,25 +20,25 @@ pub(super) fn render(picture: &Picture, styles: bool) -> String {
     paint(picture, styles).to_string()
 }
 
-/// What is inside a box.
+/// The content of a box.
 struct Content {
     canvas: Canvas,
-    /// What stands in the upper border, for opened subgraphs.
+    /// The title in the upper border, for opened subgraphs.
     title: Option<String>,
 }
 
-/// A page of boxes in rows; the numbers of boxes are their places in the picture.
+/// A page of boxes in rows; boxes have the numbers that they have in the picture.
 struct Page<'p> {
     picture: &'p Picture,
     contents: Vec<Content>,
     layers: Layers,
     spans: Vec<Span>,
     gaps: Vec<Gap>,
-    /// The first line of each row.
+    /// The first text line of each row.
     tops: Vec<usize>,
-    /// The lines that a row takes.
+    /// The number of text lines of each row.
     heights: Vec<usize>,
-    /// The places of the drawn lines among the lines of the picture.
+    /// The indices of the drawn lines in the picture.
     lines: Vec<usize>,
     canvas: Canvas,
 }
@@ -77,7 +77,7 @@ fn paint(picture: &Picture, styles: bool) -> Canvas {
         .iter()
         .zip(above.iter().zip(&below))
         .map(|(content, (above, below))| {
-            // Odd, so that every box has a middle.
+            // An odd width, so that every box has a middle column.
             content.width().max(width_for(*above.max(below))) | 1
         })
         .collect();
@@ -102,7 +102,7 @@ fn paint(picture: &Picture, styles: bool) -> Canvas {
     page.canvas
 }
 
-/// The name, the marks and the loops of a node, or the picture of its subgraph.
+/// Returns the name, the marks and the loops of a node, or the picture of its subgraph.
 fn content(picture: &Picture, number: usize, node: &Node, styles: bool) -> Content {
     let mut texts = Vec::new();
     let mut canvas = Canvas::default();
@@ -149,7 +149,7 @@ impl Content {
 }
 
 impl Page<'_> {
-    /// Finds the lines on which rows begin, from what is in them and between them.
+    /// Computes the text line at which each row begins, from the contents and the gaps.
     fn measure(&mut self) {
         let mut y = 0;
         for (row, gap) in self.layers.rows.iter().zip(&self.gaps) {
@@ -161,7 +161,7 @@ impl Page<'_> {
             self.tops.push(y);
             self.heights.push(height);
             let (up, down) = self.arrows(gap);
-            // An arrow alone does not show what kind of line it ends.
+            // An arrow alone does not show the kind of its line.
             let tracks = gap.tracks.max(usize::from(self.hides_a_line(gap)));
             y += height + (tracks + usize::from(up) + usize::from(down)).max(1);
         }
@@ -174,13 +174,13 @@ impl Page<'_> {
         }
     }
 
-    /// True when arrows stand at the upper and at the lower end of a gap.
+    /// Returns whether arrows stand at the upper and at the lower end of a gap.
     fn arrows(&self, gap: &Gap) -> (bool, bool) {
         let arrow = |up: bool| gap.routes.iter().any(|route| self.arrow(route) == Some(up));
         (arrow(true), arrow(false))
     }
 
-    /// True for a gap in which all that is seen of a special line would be its arrow.
+    /// Returns true for a gap that would show only the arrow of a dotted or heavy line.
     fn hides_a_line(&self, gap: &Gap) -> bool {
         let special = |route: &Route| {
             let segment = self.layers.segments.get(route.segment);
@@ -202,7 +202,7 @@ impl Page<'_> {
         }
     }
 
-    /// The end of a route where its line reaches its target: true for the upper one.
+    /// Returns the end of a route with its arrow: true for the upper one.
     fn arrow(&self, route: &Route) -> Option<bool> {
         let segment = self.layers.segments.get(route.segment)?;
         let up = *self.layers.upwards.get(segment.wire)?;
@@ -211,7 +211,7 @@ impl Page<'_> {
         matches!(vertex.kind, VertexKind::Item(_)).then_some(up)
     }
 
-    /// The line of the upper or the lower border of a box; the middle of anything else.
+    /// Returns the text line of a box's upper or lower border; for other vertices, their middle.
     fn border(&self, vertex: usize, lower: bool) -> usize {
         let layer = self.layers.layer_of(vertex);
         let top = self.tops.get(layer).copied().unwrap_or_default();
@@ -251,7 +251,7 @@ impl Page<'_> {
         }
     }
 
-    /// Draws one line of a gap; `track` is the line on which the first track runs.
+    /// Draws one line of a gap; `track` is the text line of the first track.
     fn draw(&mut self, route: &Route, track: usize) {
         let Some(segment) = self.layers.segments.get(route.segment).copied() else {
             return;
@@ -272,7 +272,7 @@ impl Page<'_> {
             Some(false) => self.canvas.glyph(route.bottom, last, "▼"),
             None => {}
         }
-        // Double borders are text, to which no line is joined by itself.
+        // Double borders are text, so lines do not join them automatically.
         if arrow != Some(true) && self.is_double(segment.upper) {
             self.canvas.glyph(route.top, first, "╤");
         }
@@ -321,12 +321,12 @@ impl Page<'_> {
     }
 }
 
-/// True for subgraphs that are not opened.
+/// Returns true for subgraphs that are not opened.
 fn is_double(node: &Node) -> bool {
     node.role == Role::Subgraph && node.inner.is_none()
 }
 
-/// The border of a box.
+/// Draws the border of a box.
 fn frame(canvas: &mut Canvas, node: &Node, span: Span, top: usize, height: usize) {
     let (right, bottom) = (span.left + span.width - 1, top + height - 1);
     let corners = match node.role {

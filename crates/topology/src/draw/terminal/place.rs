@@ -1,20 +1,20 @@
-//! Columns for boxes and lines: straight lines where possible, nothing on top of anything else.
+//! Places boxes and lines in columns: straight lines where possible, no overlaps.
 
 use super::layers::{Layers, VertexKind, Wire};
 
-/// Free columns between neighbours in a row.
+/// The minimum of free columns between neighbours in a row.
 const GAP: usize = 2;
-/// More between two boxes, so that they do not look like one.
+/// The minimum between two boxes, so that they do not look like one.
 const BOX_GAP: usize = 3;
-/// Free rounds of pulling; then a last one in which both sides pull.
+/// The number of rounds that pull in one direction; a last one pulls in both.
 const ROUNDS: usize = 8;
-/// A long line that bends looks worse than a box that is off its centre.
+/// The weight of straight lines: a bend in a long line looks worse than a box off its centre.
 const STRAIGHT: f64 = 8.0;
 
-/// Where rows begin; room to move to the left.
+/// The column at which rows begin, which leaves room to the left.
 const MIDDLE: usize = 1 << 24;
 
-/// The columns that a vertex takes.
+/// The columns of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     pub(super) left: usize,
@@ -27,7 +27,7 @@ impl Span {
     }
 }
 
-/// Gives every vertex its columns. `widths` are those of the boxes.
+/// Assigns columns to every vertex. `widths` are those of the boxes.
 pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Span> {
     let width_of = |kind| match kind {
         VertexKind::Item(item) => widths.get(item).copied().unwrap_or(1),
@@ -84,7 +84,7 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
             neighbours.both(vertex, spans)
         });
     }
-    // At last, a line that came straight goes on straight unless something is in its way.
+    // Finally, a line that arrives straight continues straight unless something is in its way.
     for row in &layers.rows {
         align(layers, row, &mut spans, |vertex, spans| {
             let is_bend = |vertex: usize| {
@@ -140,7 +140,7 @@ fn middle<'v>(vertices: impl Iterator<Item = &'v usize>, spans: &[Span]) -> Opti
     (!centres.is_empty()).then(|| centres.iter().sum::<f64>() / centres.len() as f64)
 }
 
-/// Pulls the vertices of a row to where they want to be, as far as their neighbours let them.
+/// Moves the vertices of a row towards their wishes, as far as their neighbours allow.
 #[allow(clippy::cast_precision_loss)] // as above
 fn align(
     layers: &Layers,
@@ -171,19 +171,19 @@ fn align(
     }
 }
 
-/// Where something wants to begin, and the room it needs.
+/// A wished position and the space it needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish {
     pub(super) at: f64,
     pub(super) weight: f64,
-    /// Free columns before it.
+    /// The free columns before it.
     pub(super) gap: usize,
     pub(super) width: usize,
 }
 
-/// The beginnings nearest to all wishes that keep the order and the gaps.
+/// Finds the positions nearest to all wishes that keep the order and the gaps.
 ///
-/// Isotonic regression: neighbours that want the same place are pushed aside as one block.
+/// This is isotonic regression: neighbours with the same wish move aside as one block.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

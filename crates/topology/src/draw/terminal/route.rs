@@ -1,25 +1,25 @@
-//! Lines between two rows: where they leave a box, where they reach one, and where they turn.
+//! Routes lines between two rows: where they leave a box, where they arrive, and where they turn.
 //!
-//! Every line has columns of its own at both ends, and turns in a track of its own; so lines
-//! cross but never run into each other.
+//! Every line has its own columns at both ends, and turns in its own track. So lines cross but
+//! never overlap.
 
 use std::collections::BTreeMap;
 
 use super::layers::{Layers, VertexKind};
 use super::place::{Span, Wish, spread};
 
-/// A line between two neighbouring rows.
+/// A line between two adjacent rows.
 #[derive(Debug)]
 pub(super) struct Route {
     /// The segment of that number.
     pub(super) segment: usize,
     pub(super) top: usize,
     pub(super) bottom: usize,
-    /// The tracks in which it turns, and the columns to which it turns there.
+    /// The tracks in which it turns, each with the column to which it turns.
     pub(super) turns: Vec<(usize, usize)>,
 }
 
-/// The lines of one gap, and the tracks they need.
+/// The lines of one gap, and the number of their tracks.
 #[derive(Debug, Default)]
 pub(super) struct Gap {
     pub(super) routes: Vec<Route>,
@@ -36,7 +36,7 @@ struct Piece {
     second: bool,
 }
 
-/// The gaps below each row.
+/// Returns the gap below each row.
 pub(super) fn route(layers: &Layers, spans: &[Span]) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = layers.rows.iter().map(|_| Gap::default()).collect();
     let bottoms = ports(layers, spans, Side::Top, &BTreeMap::new());
@@ -61,7 +61,7 @@ pub(super) fn route(layers: &Layers, spans: &[Span]) -> Vec<Gap> {
     gaps
 }
 
-/// The columns that a box needs for so many lines on one side.
+/// Returns the columns that a box needs for this many lines on one side.
 pub(super) fn width_for(lines: usize) -> usize {
     2 * lines + 1
 }
@@ -72,9 +72,9 @@ enum Side {
     Bottom,
 }
 
-/// For each segment, its column on one side of the box it touches.
+/// Returns, for each segment, its column on one side of its box.
 ///
-/// `known` are columns on the other end; without them the middle of the other box counts.
+/// `known` holds the columns at the other end; without it, the middle of the other box counts.
 fn ports(
     layers: &Layers,
     spans: &[Span],
@@ -123,7 +123,7 @@ fn ports(
     ports
 }
 
-/// Columns for the lines on one side of a box, in the order of the wishes.
+/// Assigns columns to the lines on one side of a box, in the order of their wishes.
 #[allow(clippy::cast_precision_loss)] // a picture has fewer columns than a float has digits
 fn spaced(wishes: Vec<usize>, own: Span) -> Vec<usize> {
     let (first, last) = (own.left + 1, (own.left + own.width).saturating_sub(2));
@@ -153,7 +153,7 @@ fn spaced(wishes: Vec<usize>, own: Span) -> Vec<usize> {
     columns.collect()
 }
 
-/// Gives every line that does not run straight a track to turn in.
+/// Assigns a track to every line that turns.
 fn turn(gap: &mut Gap) {
     let mut pieces = Vec::new();
     for (route, line) in gap.routes.iter().enumerate() {
@@ -166,7 +166,7 @@ fn turn(gap: &mut Gap) {
             });
         }
     }
-    // Lines that turn outwards nest without crossing when the outermost turns first.
+    // Lines that turn outwards do not cross if the outermost turns first.
     pieces.sort_by_key(|piece| {
         let left = piece.to < piece.from;
         (
@@ -221,10 +221,10 @@ fn turn(gap: &mut Gap) {
     }
 }
 
-/// A track for each piece, or the number of one that must be cut.
+/// Assigns a track to each piece, or returns the number of one that must be cut.
 fn assign(pieces: &[Piece]) -> Result<Vec<usize>, usize> {
-    // In a column where one line comes from above and another goes on below, the first must
-    // have turned away before the second turns in.
+    // If one line enters a column from above and another leaves it below, the first must turn away
+    // before the second turns in.
     let by_from: BTreeMap<usize, usize> = pieces
         .iter()
         .enumerate()
@@ -298,7 +298,7 @@ fn assign(pieces: &[Piece]) -> Result<Vec<usize>, usize> {
     Ok(placed.into_iter().flatten().collect())
 }
 
-/// A piece that waits for itself: whoever follows what it waits for ends in the circle.
+/// Finds a piece that waits for itself: following what each piece waits for ends in the cycle.
 fn on_cycle(
     waiting: &[usize],
     placed: &[Option<usize>],
@@ -320,7 +320,7 @@ mod tests {
 
     use super::*;
 
-    /// The cells of each line: vertical and horizontal pieces by column and track.
+    /// Returns the cells of each line: vertical and horizontal pieces by column and track.
     fn drawn(ends: &[(usize, usize)]) -> Gap {
         let routes = ends
             .iter()
@@ -339,7 +339,7 @@ mod tests {
         gap
     }
 
-    /// Pieces as (vertical, column or track, first, last); tracks count from one.
+    /// Returns pieces as (vertical, column or track, first, last); tracks count from one.
     fn pieces(gap: &Gap) -> Vec<(usize, bool, usize, usize, usize)> {
         let mut pieces = Vec::new();
         for route in &gap.routes {

@@ -1,8 +1,8 @@
-//! How many columns text takes in a terminal.
+//! The width of text in a terminal.
 
 use std::ops::RangeInclusive;
 
-/// East Asian wide and full-width characters, and what is shown as a picture.
+/// East Asian wide and full-width characters, and emoji.
 const WIDE: [RangeInclusive<u32>; 33] = [
     0x1100..=0x115f,
     0x231a..=0x231b,
@@ -39,13 +39,13 @@ const WIDE: [RangeInclusive<u32>; 33] = [
     0x20000..=0x3fffd,
 ];
 
-/// Wide characters that stand alone among narrow ones.
+/// Wide characters in narrow ranges.
 const WIDE_ONES: [u32; 23] = [
     0x23f0, 0x23f3, 0x267f, 0x2693, 0x26a1, 0x26ce, 0x26d4, 0x26ea, 0x26f5, 0x26fa, 0x26fd, 0x2705,
     0x2728, 0x274c, 0x274e, 0x2757, 0x27b0, 0x27bf, 0x2b50, 0x2b55, 0x1f004, 0x1f0cf, 0x1f18e,
 ];
 
-/// What is drawn over the character before it.
+/// Characters that combine with the previous one.
 const COMBINING: [RangeInclusive<u32>; 24] = [
     0x300..=0x36f,
     0x483..=0x489,
@@ -75,10 +75,9 @@ const COMBINING: [RangeInclusive<u32>; 24] = [
 
 const JOINER: char = '\u{200d}';
 
-/// The characters of a text as a terminal shows them, each with its columns.
+/// Splits a text into the characters that a terminal shows, each with its width.
 ///
-/// What is drawn over a character, or joined to it, is part of it. Control characters are
-/// shown as spaces.
+/// A character includes its combining and joined characters. Control characters become spaces.
 pub(super) fn glyphs(text: &str) -> Vec<(String, usize)> {
     let mut glyphs: Vec<(String, usize)> = Vec::new();
     let mut joined = false;
@@ -104,7 +103,7 @@ pub(super) fn glyphs(text: &str) -> Vec<(String, usize)> {
     glyphs
 }
 
-/// The columns of a text.
+/// Returns the width of a text in columns.
 pub(super) fn width(text: &str) -> usize {
     glyphs(text).iter().map(|(_, columns)| columns).sum()
 }

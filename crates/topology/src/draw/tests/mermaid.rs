@@ -44,7 +44,7 @@ fn body(graph: &Graph) -> String {
     graph.0.draw().with_styles(false).mermaid()
 }
 
-/// The lines of the picture without head and styles.
+/// The lines of the picture without its head and its styles.
 fn lines(graph: &Graph, depth: usize) -> Vec<String> {
     let text = graph.0.draw().xray(depth).mermaid();
     let (_, lines) = text.split_once("graph TD;\n").expect("a head");

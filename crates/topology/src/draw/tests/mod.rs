@@ -5,7 +5,7 @@ mod terminal;
 
 use crate::{Arm, Branch, Breakpoints, Destinations, Edge, Join, NodeInfo, NodeKind, Topology};
 
-/// Builds topologies in few words.
+/// Builds topologies concisely.
 #[derive(Default)]
 struct Graph(Topology);
 

@@ -261,7 +261,7 @@ fn j13_without_styles_the_terminal_picture_has_no_marks() {
     );
 }
 
-/// Follows every line of a picture with the eye: from where it leaves a box to its arrow.
+/// Traces every line of a picture, from the box that it leaves to its arrow.
 fn follow(picture: &str) -> Result<Vec<(String, String, Option<String>)>, String> {
     let rows: Vec<Vec<char>> = picture.lines().map(|line| line.chars().collect()).collect();
     let at = |x: usize, y: usize| {
@@ -270,7 +270,7 @@ fn follow(picture: &str) -> Result<Vec<(String, String, Option<String>)>, String
             .copied()
             .unwrap_or(' ')
     };
-    // The name of the box below or above a border.
+    // Returns the name of the box below or above a border.
     let name_in = |x: usize, y: usize| -> String {
         let is_side = |c: char| c == '│';
         let left = (0..x)
@@ -369,7 +369,7 @@ proptest! {
                 _ => drawn.edges([(from, to)]),
             };
         }
-        // The labels of several joins hold spaces, which are no part of a word.
+        // The labels of several joins contain spaces.
         let targets: Vec<_> = drawn.0.joins.iter().map(|join| join.target.clone()).collect();
         prop_assume!(targets.iter().collect::<BTreeSet<_>>().len() == targets.len());
         assert_followable(&drawn);
