@@ -162,19 +162,17 @@ pub mod message;
 pub mod node;
 pub mod policy;
 pub mod run;
-mod runtime;
 pub mod state;
 pub mod stream;
 mod superstep;
 pub mod thread;
 
-pub use error::{AgentError, Failure, InvalidUpdate, Pause, WrittenBy};
+pub use error::{AgentError, Failure, InvalidUpdate, NoRuntime, Pause, WrittenBy};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]
 pub use langgraph_macros::{graph, node};
 pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
-pub use runtime::NoRuntime;
 pub use state::State;
 
 /// What most programs need: `use langgraph::prelude::*;`.

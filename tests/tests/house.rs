@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The modules of the runtime, lowest first. A module uses those before it.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "codec",
     "message",
     "state",
     "checkpoint",
+    "error",
     "stream",
     "node",
     "policy",

@@ -67,10 +67,10 @@ fn variants(source: &str, name: &str) -> Vec<String> {
 fn every_error_of_a_run_is_in_the_table() {
     let table = read("docs/errors.md");
     for (path, name) in [
-        ("langgraph/src/error.rs", "AgentError"),
-        ("langgraph/src/error.rs", "InvalidUpdate"),
+        ("langgraph/src/error/agent_error.rs", "AgentError"),
+        ("langgraph/src/error/invalid_update.rs", "InvalidUpdate"),
         ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
-        ("langgraph/src/thread/subgraph/error.rs", "SubgraphError"),
+        ("langgraph/src/error/subgraph_error.rs", "SubgraphError"),
         ("crates/store/src/error.rs", "StoreError"),
         ("crates/remote/src/error.rs", "RemoteError"),
         ("crates/agent/src/model/error.rs", "ModelErrorKind"),

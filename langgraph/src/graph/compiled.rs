@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use super::Topology;
 use super::plan::Plan;
-use crate::AgentError;
 use crate::checkpoint::{Checkpointer, Keeps, Saver};
+use crate::error::AgentError;
 use crate::node::Persistence;
 use crate::state::State;
 use crate::state::StateCodec;

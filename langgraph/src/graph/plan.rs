@@ -315,7 +315,7 @@ struct Start;
 
 impl<S: State> Step<S> for Start {
     fn call<'a>(&'a self, _: Call<'a, S>) -> NodeRun<'a, S> {
-        NodeRun::ready(Ok::<Output<S>, crate::NodeError>(Output::none()))
+        NodeRun::ready(Ok::<Output<S>, crate::error::NodeError>(Output::none()))
     }
 }
 

@@ -303,7 +303,7 @@ impl Context {
             .names
             .get(self.node.index())
             .cloned()
-            .unwrap_or_else(|| crate::START.into())
+            .unwrap_or_else(|| langgraph_topology::START.into())
     }
 }
 

@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Context, NodeError};
-use crate::AgentError;
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::once_record::OnceRecord;
 use crate::codec::{Format as _, FormatError, Json};
-use crate::runtime::runtime;
+use crate::error::AgentError;
+use crate::error::runtime;
 
 /// What a piece of work is called, and the arguments it was done with.
 ///

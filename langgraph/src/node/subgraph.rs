@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::{Persistence, Resources};
-use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
+use crate::error::AgentError;
 use langgraph_topology::NodeName;
 
 /// What answers a question about a graph whose state type is not known.

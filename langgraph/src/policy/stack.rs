@@ -14,8 +14,8 @@ use super::error_handler::{ErasedHandler, NodeFailure};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use super::{NodeTimeout, RetryPolicy, TimeoutKind};
+use crate::error::runtime;
 use crate::node::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step, catch};
-use crate::runtime::runtime;
 use crate::state::State;
 
 /// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::AgentError;
 use crate::checkpoint::Held;
+use crate::error::AgentError;
 use crate::state::State;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::options::{Begin, Options, Run};
 use super::{CancelToken, Outcome, exit_flush};
-use crate::AgentError;
 use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
+use crate::error::AgentError;
+use crate::error::runtime;
 use crate::graph::plan::Plan;
 use crate::node::NodeId;
 use crate::node::{Command, NodeError, Output};
 use crate::run::setup::{engine, log};
-use crate::runtime::runtime;
 use crate::state::State;
 use crate::stream::Emitter;
 use crate::superstep::log::Log;

@@ -1,7 +1,7 @@
 //! The runs that a graph starts.
 
 use super::Run;
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::node::IntoInput;
 use crate::state::State;

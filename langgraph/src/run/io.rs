@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::Run;
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::node::Output;
 use crate::state::State;

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::future::Driven;
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
-use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Durability};
+use crate::error::AgentError;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::error::Pause;
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::Interrupt;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::options::Options;
-use crate::AgentError;
 use crate::checkpoint::CheckpointError;
+use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
 use crate::node::{Scope, Shared};

@@ -9,7 +9,7 @@ use futures_core::Stream;
 use tokio::sync::mpsc;
 
 use super::Outcome;
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, StreamModes};
 

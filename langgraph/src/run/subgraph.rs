@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::node::{

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Run;
 use super::options::Begin;
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::node::IntoInput;
 use crate::state::State;
 use crate::thread::Thread;

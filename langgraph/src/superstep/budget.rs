@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::Scope;
 

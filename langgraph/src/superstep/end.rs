@@ -1,6 +1,6 @@
 //! How a graph comes to its end.
 
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::node::{Interrupt, ParentCommand};
 
 /// How a graph came to its end.

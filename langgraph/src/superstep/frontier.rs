@@ -2,7 +2,7 @@
 
 use super::route::{declared, follows_edges, way};
 use super::task::Task;
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Jump, NodeId, Send, Target};

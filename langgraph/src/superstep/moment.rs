@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::error::Failure;
 use crate::graph::NodeKind;
 use crate::graph::plan::Plan;

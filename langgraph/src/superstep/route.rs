@@ -1,7 +1,7 @@
 //! Where a task leads: what its routers answer, and which targets it may name.
 
 use super::task_result::{TaskResult, without_questions};
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::plan::{Plan, Routes};
 use crate::graph::{END, START, UnknownKey};
 use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Send, Target, catch};

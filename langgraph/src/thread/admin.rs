@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::AgentError;
 use crate::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use crate::error::AgentError;
 use crate::state::State;
 
 /// Which checkpoints a thread keeps when it is pruned. Its head always stays.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::AgentError;
 use crate::checkpoint::{Base, Checkpointer, JoinRecord, Stored, ThreadKey};
+use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::state::State;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crate::AgentError;
 use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
-use crate::runtime::runtime;
+use crate::error::AgentError;
+use crate::error::runtime;
 
 /// What a run does when another run is at work on its thread.
 ///

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::replay::Replay;
 use super::task_state::TaskState;
-use crate::AgentError;
 use crate::checkpoint::{
     Chain, CheckpointError, CheckpointId, Checkpointer, Head, Past, Stored, ThreadKey,
 };
+use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::state::State;
 use crate::state::StateCodec;

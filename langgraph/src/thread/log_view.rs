@@ -8,10 +8,10 @@ use super::load::{Loaded, Read, load};
 use super::read::subgraphs::{ShownLog, show};
 use super::read::walk::Walk;
 use super::{Place, Thread};
-use crate::AgentError;
 use crate::checkpoint::{
     CheckpointError, CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
 };
+use crate::error::AgentError;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::state::State;
 use crate::superstep::log::Coder;

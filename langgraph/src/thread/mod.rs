@@ -25,14 +25,15 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::error::SubgraphError;
 pub use admin::Keep;
 pub use lease::OnConflict;
 pub use recovery::Resumed;
-pub use subgraph::{SubgraphError, SubgraphPath};
+pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};
 
-use crate::AgentError;
 use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer};
+use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::node::InnerGraph;
 use crate::state::State;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::Keep;
 use super::log_view::LogView;
-use crate::AgentError;
 use crate::checkpoint::{CheckpointError, CheckpointId, ListOptions, Prune};
+use crate::error::AgentError;
 use crate::state::State;
 
 impl<S: State> LogView<S> {

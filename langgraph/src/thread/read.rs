@@ -1,8 +1,8 @@
 //! Where a thread stands, and how it came there.
 
 use super::Thread;
-use crate::AgentError;
 use crate::checkpoint::{ListOptions, Snapshot};
+use crate::error::AgentError;
 use crate::state::State;
 
 mod snapshot;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::load::Loaded;
 use super::task_state::{Outcome, TaskState, task_states};
-use crate::AgentError;
 use crate::checkpoint::{Head, Past, Payload, Source, Stored, TaskSpec};
+use crate::error::AgentError;
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::message::Reading;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::load::Loaded;
 use super::task_state::Outcome;
-use crate::AgentError;
 use crate::checkpoint::CheckpointError;
+use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::NodeId;
 use crate::state::State;

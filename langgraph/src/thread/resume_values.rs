@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::AgentError;
 use crate::checkpoint::CheckpointError;
 use crate::codec::given_back;
+use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::{Answer, Interrupt};
 

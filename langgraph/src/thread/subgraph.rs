@@ -5,20 +5,19 @@ use std::sync::Arc;
 use self::resolve::{FoundLog, Resolved};
 use super::log_view::LogView;
 use super::{Inside, Place, Thread};
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::node::InnerGraph;
 use crate::node::Persistence;
 use crate::state::State;
 
 mod copy;
 mod erased;
-mod error;
 mod invalidate;
 mod path;
 mod resolve;
 mod write;
 
-pub use error::SubgraphError;
+use crate::error::SubgraphError;
 pub use path::SubgraphPath;
 
 /// The graphs inside a thread.

@@ -1,9 +1,9 @@
 //! What has become of the tasks of a checkpoint.
 
-use crate::AgentError;
 use crate::checkpoint::{
     InnerSnapshot, Stored, TaskArgument, TaskFold, TaskOutcome, TaskSpec, fold_tasks,
 };
+use crate::error::AgentError;
 use crate::graph::{NodeName, START};
 use crate::node::{Answer, Argument, OnceRecord, Questions};
 use crate::state::State;

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::Thread;
-use crate::AgentError;
 use crate::checkpoint::CheckpointId;
+use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::{IntoInput, NodeError, Output};
 use crate::state::State;

@@ -5,7 +5,7 @@
 
 use std::pin::pin;
 
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::plan::{Asked, Plan, Routes, Successors};
 use crate::node::{
     Call, Context, Jump, NodeError, NodeId, Output, Scope, Write, Writes, contained,

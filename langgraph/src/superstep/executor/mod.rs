@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::log::Observer;
 use super::moment::Moment;
-use crate::AgentError;
+use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::node::{NodeId, Scope};
 use crate::state::State;
@@ -55,7 +55,7 @@ impl<S: State> Stopped<S> {
         snapshot: &Snapshot<'_, S>,
         slots: Vec<TaskSlot<S>>,
         node: NodeId,
-        error: crate::NodeError,
+        error: crate::error::NodeError,
     ) -> Self {
         Self {
             slots,

@@ -4,8 +4,8 @@ use tokio::runtime::Handle;
 
 use super::task_set::TaskSetHandle;
 use super::{Executor, Snapshot, Stopped, TaskSlot};
+use crate::error::runtime;
 use crate::graph::plan::Plan;
-use crate::runtime::runtime;
 use crate::state::State;
 use crate::superstep::log::Observer;
 use crate::superstep::route::check_jump;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::AgentError;
 use crate::checkpoint::{CheckpointError, Kept, Payload, ThreadKey};
 use crate::codec::{Encoded, FormatError, Formats, OutputWire, RoutesWire, TargetWire, WriteWire};
+use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{

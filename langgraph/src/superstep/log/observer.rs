@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::recorder::{Origin, Recorder};
-use crate::AgentError;
 use crate::checkpoint::Place;
 use crate::checkpoint::{
     Base, CheckpointId, CheckpointRecord, JoinRecord, Payload, Snapshot, Source, TaskSnapshot,
 };
+use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::node::{Output, Write};
 use crate::state::State;

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::coder::Coder;
 use super::snapshot_policy::{SHORT_LOG, Snapshots};
-use crate::AgentError;
 use crate::checkpoint::Place;
 use crate::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
     LogHead, Payload, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
+use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, NodeId, Write};

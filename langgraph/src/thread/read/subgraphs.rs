@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
 use crate::checkpoint::{below, kept};
+use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;

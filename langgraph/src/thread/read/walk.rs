@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::AgentError;
 use crate::checkpoint::CheckpointId;
+use crate::error::AgentError;
 use crate::state::State;
 use crate::thread::load::{Loaded, Read};
 use crate::thread::replay::Replay;

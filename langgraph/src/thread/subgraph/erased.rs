@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::error::SubgraphError;
-use crate::AgentError;
 use crate::checkpoint::{Base, CheckpointError, Checkpointer, InnerSnapshot, Source, Stored};
+use crate::error::AgentError;
+use crate::error::SubgraphError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::resolve::{OuterTask, Resolved};
-use crate::AgentError;
 use crate::checkpoint::{
     AskedQuestions, Batch, CheckpointError, Checkpointer, Stored, TaskOutcome, TaskRecord,
     fold_tasks,
 };
+use crate::error::AgentError;
 use crate::node::Questions;
 
 /// How often a record is tried that another run is ahead of.

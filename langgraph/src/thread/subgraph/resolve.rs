@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::SubgraphError;
 use super::path::SubgraphPath;
-use crate::AgentError;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
 use crate::checkpoint::{below, kept};
+use crate::error::AgentError;
+use crate::error::SubgraphError;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
 use crate::node::{AnyState, InnerGraph, InnerLog, Resources, Wanted};

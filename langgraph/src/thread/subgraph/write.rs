@@ -1,9 +1,9 @@
 //! Changing a graph inside a thread from outside.
 
-use super::SubgraphError;
 use super::copy::copy_logs;
-use crate::AgentError;
 use crate::checkpoint::CheckpointId;
+use crate::error::AgentError;
+use crate::error::SubgraphError;
 use crate::state::State;
 use crate::thread::update::Change;
 use crate::thread::{Inside, Thread};

@@ -1,14 +1,12 @@
 //! What a run fails with.
 
-use std::any::Any;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::graph::NodeName;
-use crate::node::{Interrupt, Interrupted, NodeError};
-use crate::runtime::NoRuntime;
-use crate::state::ReducerError;
+use langgraph_topology::NodeName;
+
+use super::{Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list};
+use crate::checkpoint::CheckpointError;
+use crate::checkpoint::interrupt::{Interrupt, Interrupted};
 
 /// Why a run ended without its result.
 ///
@@ -68,10 +66,10 @@ pub enum AgentError {
     },
     /// The checkpointer failed, or a thread cannot be read.
     #[error("checkpoint: {0}")]
-    Checkpoint(#[from] crate::checkpoint::CheckpointError),
+    Checkpoint(#[from] CheckpointError),
     /// A graph inside a thread cannot be looked at or changed.
     #[error(transparent)]
-    Subgraph(#[from] crate::thread::SubgraphError),
+    Subgraph(#[from] SubgraphError),
     /// A call to a remote agent failed.
     #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {
@@ -107,59 +105,6 @@ pub enum AgentError {
     /// The run took longer than it may.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),
-}
-
-/// The error of a node, kept as it was.
-pub struct Failure(pub(crate) NodeError);
-
-impl Failure {
-    /// The node's error.
-    pub fn node_error(&self) -> &NodeError {
-        &self.0
-    }
-
-    /// The first error of type `E` in the chain.
-    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
-        self.0.downcast_ref()
-    }
-}
-
-/// An error of a node as one of [`std::error::Error`], to be the source of another.
-///
-/// An [`Agent`](crate::Agent) fails with it as one of its nodes would.
-///
-/// ```
-/// use langgraph::{AgentError, NodeError};
-///
-/// fn failed(node: &str, error: NodeError) -> AgentError {
-///     AgentError::Node { node: node.into(), namespace: Vec::new(), source: error.into() }
-/// }
-///
-/// let error = failed("fetch", NodeError::msg("no connection"));
-/// assert_eq!(error.to_string(), "node `fetch` failed: no connection");
-/// ```
-impl From<NodeError> for Failure {
-    fn from(error: NodeError) -> Self {
-        Self(error)
-    }
-}
-
-impl fmt::Debug for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl std::error::Error for Failure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source().source()
-    }
 }
 
 impl AgentError {
@@ -216,126 +161,6 @@ impl AgentError {
     }
 }
 
-/// What the nodes of one superstep wrote does not fit together.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidUpdate {
-    /// Several nodes wrote a field that has no reducer.
-    #[error(
-        "field `{field}` was written by {} in one superstep; give it a `#[reducer(..)]`, or run the nodes one after the other",
-        list(nodes)
-    )]
-    Conflict {
-        /// The field.
-        field: String,
-        /// The nodes, in task order.
-        nodes: Vec<NodeName>,
-    },
-    /// Several nodes set a field past its reducer.
-    #[error(
-        "field `{field}` was overwritten by {} in one superstep; only one overwrite can win",
-        list(nodes)
-    )]
-    Overwrites {
-        /// The field.
-        field: String,
-        /// The nodes, in task order.
-        nodes: Vec<NodeName>,
-    },
-    /// A node answered with the whole state beside another write.
-    #[error(
-        "node `{node}` returned the whole state while {} wrote too; return an update instead",
-        list(others)
-    )]
-    WholeState {
-        /// The node that returned the state.
-        node: NodeName,
-        /// The other nodes that wrote.
-        others: Vec<NodeName>,
-    },
-    /// A reducer panicked.
-    #[error("{writer}: a reducer panicked: {message}")]
-    Panicked {
-        /// Who wrote the update.
-        writer: WrittenBy,
-        /// What it panicked with.
-        message: String,
-    },
-    /// A reducer refused an update.
-    #[error("{writer}: {source}")]
-    Reducer {
-        /// Who wrote the update.
-        writer: WrittenBy,
-        /// Why it was refused.
-        source: ReducerError,
-    },
-}
-
-/// Who wrote an update.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WrittenBy {
-    /// A node.
-    Node(NodeName),
-    /// The input of a run.
-    Input,
-    /// A change of the thread from outside, or the update of a command that resumes it.
-    External,
-}
-
-impl fmt::Display for WrittenBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Node(node) => write!(f, "update of node `{node}`"),
-            Self::Input => f.write_str("input"),
-            Self::External => f.write_str("update from outside"),
-        }
-    }
-}
-
-/// A run that waits for answers.
-pub struct Pause {
-    /// The questions, in task order; none at a breakpoint.
-    pub interrupts: Vec<Interrupt>,
-    /// The nodes that run when it goes on.
-    pub next: Vec<NodeName>,
-    pub(crate) state: Arc<dyn Any + Send + Sync>,
-}
-
-impl Pause {
-    /// The state so far, if the graph's state type is `S`.
-    pub fn state<S: Send + Sync + 'static>(&self) -> Option<&S> {
-        self.state.downcast_ref()
-    }
-}
-
-impl fmt::Debug for Pause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pause")
-            .field("interrupts", &self.interrupts)
-            .field("next", &self.next)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for Pause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.interrupts.is_empty() {
-            return write!(
-                f,
-                "somebody to continue it at the breakpoint at {}",
-                list(&self.next)
-            );
-        }
-        let questions: Vec<_> = self
-            .interrupts
-            .iter()
-            .map(|i| format!("`{}` of node `{}`", i.key, i.node))
-            .collect();
-        write!(f, "an answer to {}", questions.join(", "))
-    }
-}
-
 fn path(namespace: &[NodeName], node: &NodeName) -> String {
     namespace
         .iter()
@@ -343,12 +168,4 @@ fn path(namespace: &[NodeName], node: &NodeName) -> String {
         .map(|name| &**name)
         .collect::<Vec<_>>()
         .join("/")
-}
-
-fn list(names: &[NodeName]) -> String {
-    if names.is_empty() {
-        return "nothing".to_owned();
-    }
-    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
 }

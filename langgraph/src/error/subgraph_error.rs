@@ -1,6 +1,8 @@
 //! What is wrong with the place of a graph inside another.
 
-use crate::graph::NodeName;
+use langgraph_topology::NodeName;
+
+use super::list;
 
 /// Why a graph inside a thread cannot be looked at or changed.
 #[derive(Debug, thiserror::Error)]
@@ -125,9 +127,4 @@ pub enum SubgraphError {
         /// The way to the graph.
         path: String,
     },
-}
-
-fn list(nodes: &[NodeName]) -> String {
-    let nodes: Vec<_> = nodes.iter().map(|node| format!("`{node}`")).collect();
-    nodes.join(", ")
 }

@@ -3,8 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::AgentError;
-use crate::error::Failure;
+use super::{AgentError, Failure};
 
 /// Any error a node returns.
 ///

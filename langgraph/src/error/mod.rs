@@ -1,0 +1,29 @@
+//! What runs, nodes and threads fail with.
+
+mod agent_error;
+mod failure;
+mod invalid_update;
+mod no_runtime;
+mod node_error;
+mod pause;
+mod subgraph_error;
+
+use langgraph_topology::NodeName;
+
+pub use agent_error::AgentError;
+pub use failure::Failure;
+pub use invalid_update::{InvalidUpdate, WrittenBy};
+pub use no_runtime::NoRuntime;
+pub(crate) use no_runtime::runtime;
+pub use node_error::NodeError;
+pub use pause::Pause;
+pub use subgraph_error::SubgraphError;
+
+/// Names as a sentence lists them.
+fn list(names: &[NodeName]) -> String {
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,53 @@
+//! Runs that wait.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use langgraph_topology::NodeName;
+
+use super::list;
+use crate::checkpoint::interrupt::Interrupt;
+
+/// A run that waits for answers.
+pub struct Pause {
+    /// The questions, in task order; none at a breakpoint.
+    pub interrupts: Vec<Interrupt>,
+    /// The nodes that run when it goes on.
+    pub next: Vec<NodeName>,
+    pub(crate) state: Arc<dyn Any + Send + Sync>,
+}
+
+impl Pause {
+    /// The state so far, if the graph's state type is `S`.
+    pub fn state<S: Send + Sync + 'static>(&self) -> Option<&S> {
+        self.state.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pause")
+            .field("interrupts", &self.interrupts)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.interrupts.is_empty() {
+            return write!(
+                f,
+                "somebody to continue it at the breakpoint at {}",
+                list(&self.next)
+            );
+        }
+        let questions: Vec<_> = self
+            .interrupts
+            .iter()
+            .map(|i| format!("`{}` of node `{}`", i.key, i.node))
+            .collect();
+        write!(f, "an answer to {}", questions.join(", "))
+    }
+}
