@@ -23,6 +23,23 @@ async fn count(state: &Counter) -> CounterUpdate {
     CounterUpdate::default().turn(state.turn + 1)
 }
 
+#[test]
+fn a_whole_state_whose_messages_have_ids_is_taken_as_it_is() {
+    #[derive(State, Clone)]
+    struct Chat {
+        #[reducer(add_messages)]
+        messages: Vec<Message>,
+    }
+
+    let messages = (0..5_000).map(|id| Message::user("hi").with_id(id.to_string()));
+    let mut chat = Chat {
+        messages: messages.collect(),
+    };
+    assert_eq!(measure(|| chat.prepare_whole()).count_total, 0);
+    chat.messages.push(Message::assistant("ho"));
+    assert_eq!(measure(|| chat.prepare_whole()).count_total, 1);
+}
+
 /// What one run of `graph` allocates, once the program has warmed up.
 fn of_one_run(graph: &CompiledStateGraph<Counter>) -> AllocationInfo {
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use langgraph::message::MessageKind;
+use langgraph::node::{IntoOutput, Output};
 use langgraph::prelude::*;
-use langgraph::state::AddMessages;
-use langgraph::state::{Field, FieldSet, Reducer, ReducerFn};
+use langgraph::state::{AddMessages, Field, FieldSet, Reducer, ReducerError, ReducerFn};
 
 #[path = "state_derive/stored.rs"]
 mod stored;
@@ -50,12 +51,14 @@ fn c9_none_keeps_and_some_reduces() {
         score: Some(1),
         ..AgentState::default()
     };
-    assert_eq!(state.clone().merge(AgentStateUpdate::default()), state);
-    let merged = state.merge(
-        AgentStateUpdate::default()
-            .log(vec!["b".to_owned()])
-            .score(None),
+    assert_eq!(
+        state.clone().merge(AgentStateUpdate::default()).unwrap(),
+        state
     );
+    let update = AgentStateUpdate::default()
+        .log(vec!["b".to_owned()])
+        .score(None);
+    let merged = state.merge(update).unwrap();
     assert_eq!(merged.log, ["a", "b"]);
     assert_eq!((merged.next_action.as_str(), merged.score), ("old", None));
 }
@@ -69,7 +72,7 @@ fn an_update_is_made_of_a_state() {
     let update = AgentStateUpdate::from(state.clone());
     assert_eq!(update.next_action.as_deref(), Some("go"));
     assert_eq!(update.messages, Some(vec![]));
-    assert_eq!(AgentState::default().merge(update), state);
+    assert_eq!(AgentState::default().merge(update).unwrap(), state);
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn c1_c10_each_field_is_merged_by_its_rule() {
     let mut in_place = state.clone();
     in_place.try_merge(update.clone()).unwrap();
     assert_eq!(in_place, expected, "in place");
-    assert_eq!(state.merge(update), expected, "by value");
+    assert_eq!(state.merge(update).unwrap(), expected, "by value");
 }
 
 #[test]
@@ -314,7 +317,7 @@ fn a_chat_history_is_known_by_its_reducer() {
     assert_eq!(seen, ["a", "b"]);
 }
 
-#[derive(State, Clone, Default)]
+#[derive(State, Clone, Debug, Default)]
 struct Strict {
     #[reducer(add_messages_strict)]
     messages: Vec<Message>,
@@ -327,6 +330,114 @@ fn a_refused_update_names_its_field() {
         .try_merge(StrictUpdate::default().messages(vec![Message::remove("9")]))
         .unwrap_err();
     assert_eq!(error.field(), "messages");
+}
+
+/// A state by hand, for what the trait does by itself: `merge` is its own for a derived state too.
+#[test]
+fn a_refused_update_is_seen_by_whoever_merges() {
+    #[derive(Clone, Debug, Default)]
+    struct ByHand(Strict);
+
+    #[derive(Clone, Default)]
+    struct ByHandUpdate(StrictUpdate);
+
+    impl From<ByHand> for ByHandUpdate {
+        fn from(state: ByHand) -> Self {
+            Self(state.0.into())
+        }
+    }
+
+    impl IntoOutput<ByHand> for ByHandUpdate {
+        fn into_output(self) -> Result<Output<ByHand>, NodeError> {
+            Ok(Output::update(self))
+        }
+    }
+
+    impl State for ByHand {
+        type Update = ByHandUpdate;
+
+        fn fields(&self) -> &[Field] {
+            self.0.fields()
+        }
+        fn written(&self, update: &ByHandUpdate) -> FieldSet {
+            self.0.written(&update.0)
+        }
+        fn try_merge(&mut self, update: ByHandUpdate) -> Result<(), ReducerError> {
+            self.0.try_merge(update.0)
+        }
+        fn overwrite(&mut self, update: ByHandUpdate) {
+            self.0.overwrite(update.0);
+        }
+        fn discard(&self, update: &mut ByHandUpdate, fields: &FieldSet) {
+            self.0.discard(&mut update.0, fields);
+        }
+        fn reset(&mut self, fields: &FieldSet) {
+            self.0.reset(fields);
+        }
+        fn prepare(&self, update: &mut ByHandUpdate) {
+            self.0.prepare(&mut update.0);
+        }
+    }
+
+    let unknown = || StrictUpdate::default().messages(vec![Message::remove("9")]);
+    let refusal = "field `messages`: there is no message `9` to remove";
+    let derived = Strict::default().merge(unknown()).unwrap_err();
+    assert_eq!(derived.to_string(), refusal);
+    let by_hand = ByHand::default().merge(ByHandUpdate(unknown()));
+    assert_eq!(by_hand.unwrap_err().to_string(), refusal);
+
+    // Both prepare the update.
+    let hello = StrictUpdate::default().messages(vec![Message::user("hi")]);
+    let derived = Strict::default().merge(hello.clone()).unwrap();
+    let by_hand = ByHand::default().merge(ByHandUpdate(hello)).unwrap();
+    for merged in [derived, by_hand.0] {
+        assert!(merged.messages[0].id.is_some());
+    }
+}
+
+/// The example at the end of document 002, section 5.2: a state that is derived, an update that is
+/// a struct literal.
+#[test]
+fn c18_a_partial_update_is_merged_into_the_history() {
+    #[derive(State, Clone, Debug, Default, PartialEq)]
+    struct AgentState {
+        #[reducer(add_messages)]
+        messages: Vec<Message>,
+        turns: u32,
+    }
+
+    let mut state = AgentState::default();
+    state.messages.push(Message {
+        id: Some("msg-1".into()),
+        kind: MessageKind::User("你好".into()),
+    });
+    let partial = AgentStateUpdate {
+        messages: Some(vec![Message {
+            id: None,
+            kind: MessageKind::Assistant("你好！有什么可以帮你？".into()),
+        }]),
+        ..Default::default()
+    };
+    state = state.merge(partial).unwrap();
+
+    assert_eq!(state.messages.len(), 2);
+    let last = state.messages.last().unwrap();
+    assert_eq!(
+        last.kind,
+        MessageKind::Assistant("你好！有什么可以帮你？".into())
+    );
+    assert!(last.id.as_deref().is_some_and(|id| !id.is_empty()));
+    assert_eq!(state.messages[0].id.as_deref(), Some("msg-1"));
+
+    let unchanged = AgentStateUpdate {
+        messages: None,
+        turns: None,
+    };
+    assert_eq!(state.clone().merge(unchanged).unwrap(), state);
+    assert_eq!(
+        state.clone().merge(AgentStateUpdate::default()).unwrap(),
+        state
+    );
 }
 
 mod generic {
@@ -356,7 +467,7 @@ fn c12_a_generic_state_works() {
         .best(4)
         .again(5)
         .last(Some([1, 2, 3]));
-    let state = Queue::<i64, 3>::default().merge(update);
+    let state = Queue::<i64, 3>::default().merge(update).unwrap();
     assert_eq!(state.waiting, [2]);
     assert_eq!(
         (state.best, state.again, state.last),
@@ -443,7 +554,7 @@ fn a_state_may_have_more_than_64_fields() {
     let state = Wide::default();
     let update = WideUpdate::default().a1(1).g9(2);
     assert_eq!(state.written(&update).iter().collect::<Vec<_>>(), [1, 69]);
-    let state = state.merge(update);
+    let state = state.merge(update).unwrap();
     assert_eq!((state.a1, state.g9), (1, 2));
 }
 
@@ -453,5 +564,5 @@ struct Nothing {}
 #[test]
 fn a_state_may_have_no_fields() {
     assert!(Nothing {}.fields().is_empty());
-    let _ = Nothing {}.merge(NothingUpdate::from(Nothing {}));
+    let _ = Nothing {}.merge(NothingUpdate::from(Nothing {})).unwrap();
 }

@@ -14,8 +14,9 @@ use langgraph::message::Message;
 /// use langgraph_agent::{MessagesState, MessagesStateUpdate};
 ///
 /// let state = MessagesState::default();
-/// let state = state.merge(MessagesStateUpdate::default().messages(vec![Message::user("hi")]));
+/// let state = state.merge(MessagesStateUpdate::default().messages(vec![Message::user("hi")]))?;
 /// assert_eq!(state.messages.len(), 1);
+/// # Ok::<(), langgraph::state::ReducerError>(())
 /// ```
 #[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessagesState {

@@ -90,7 +90,7 @@ impl SimpleAgent {
         graph
     }
 
-    /// Returns the agent's update of `state`, for a caller that merges it: `state.merge(partial)`.
+    /// Returns the agent's update of `state`, for a caller that merges it: `state.merge(partial)?`.
     ///
     /// # Errors
     ///

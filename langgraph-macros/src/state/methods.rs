@@ -14,11 +14,11 @@ struct Bodies {
     fields: TokenStream,
     written: TokenStream,
     try_merge: TokenStream,
-    merge: TokenStream,
     overwrite: TokenStream,
     discard: TokenStream,
     reset: TokenStream,
     prepare: TokenStream,
+    prepare_whole: TokenStream,
     messages: TokenStream,
 }
 
@@ -60,9 +60,6 @@ impl Bodies {
                 bodies.try_merge.extend(quote! {
                     #at_type(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
                 });
-                bodies.merge.extend(quote! {
-                #ident: #root::__private::merged(&#reducer #turbofish(), self.#ident, update.#ident),
-            });
                 bodies.prepare.extend(quote! {
                     if let ::core::option::Option::Some(value) = &mut update.#ident {
                         #root::state::Reducer::prepare(&#reducer #turbofish(), value);
@@ -70,9 +67,6 @@ impl Bodies {
                 });
             } else {
                 bodies.try_merge.extend(set.clone());
-                bodies
-                    .merge
-                    .extend(quote!(#ident: update.#ident.unwrap_or(self.#ident),));
             }
             bodies.overwrite.extend(set);
             if options.ephemeral {
@@ -90,6 +84,9 @@ impl Bodies {
                 });
             }
             if options.rule.is_messages() {
+                bodies
+                    .prepare_whole
+                    .extend(quote!(#root::__private::give_ids(&mut self.#ident);));
                 bodies
                     .messages
                     .extend(quote!(#root::__private::see_messages(&update.#ident, see);));
@@ -115,11 +112,11 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         fields,
         written,
         try_merge,
-        merge,
         overwrite,
         discard,
         reset,
         prepare,
+        prepare_whole,
         messages,
     } = Bodies::new(model, names);
     let mut output_bounds = state_bounds.clone();
@@ -129,11 +126,8 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     // At the derive, as the rest of the header: a bound that a state misses is then one error.
     let mut this = (*state).clone();
     this.set_span(Span::call_site());
-    let merge = if model.is_understood() {
-        quote!(Self { #merge })
-    } else {
-        quote!(self)
-    };
+    let prepare_whole =
+        (!prepare_whole.is_empty()).then(|| quote!(fn prepare_whole(&mut self) { #prepare_whole }));
     let codec = codec(model);
     let version = version(model);
     quote! {
@@ -177,6 +171,8 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
                 #prepare
             }
 
+            #prepare_whole
+
             fn messages(
                 update: &Self::Update,
                 see: &mut dyn ::core::ops::FnMut(&#root::message::Message),
@@ -187,10 +183,6 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             #codec
 
             #version
-
-            fn merge(self, update: Self::Update) -> Self {
-                #merge
-            }
         }
 
         #[automatically_derived]

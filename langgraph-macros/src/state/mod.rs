@@ -27,14 +27,6 @@ struct Model<'a> {
     fields: Vec<Field<'a>>,
 }
 
-impl Model<'_> {
-    /// False when this is no struct with named fields: then there is an error, and what is written
-    /// only keeps others from following it.
-    fn is_understood(&self) -> bool {
-        matches!(&self.input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)))
-    }
-}
-
 /// One field of the struct.
 struct Field<'a> {
     ident: &'a syn::Ident,

@@ -16,8 +16,8 @@ pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
 pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 pub use self::update::{
-    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, merge_field, merged, read_fields,
-    reducer, reducers, see_messages, the_messages, written_messages,
+    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, give_ids, merge_field,
+    read_fields, reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,

@@ -90,20 +90,21 @@ pub fn merge_field<T: Default>(
     }
 }
 
-/// The value after what was written to a field.
-pub fn merged<T>(reducer: &impl Reducer<T>, current: T, update: Option<T>) -> T {
-    match update {
-        Some(update) => reducer.merge(current, update),
-        None => current,
-    }
-}
-
 /// Shows `see` the messages of a field that is a chat history.
 ///
 /// A field that is none has an error of its own, so it is passed over here.
 pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
     if let Some(Some(messages)) = field.downcast_ref::<Option<Vec<Message>>>() {
         messages.iter().for_each(see);
+    }
+}
+
+/// Gives an id to every message of a chat history that has none.
+///
+/// A field that is none has an error of its own, so it is passed over here.
+pub fn give_ids(field: &mut dyn Any) {
+    if let Some(messages) = field.downcast_mut::<Vec<Message>>() {
+        crate::message::merge::give_missing_ids(messages);
     }
 }
 

@@ -37,6 +37,14 @@ pub enum AgentError {
         /// What it failed with.
         source: Failure,
     },
+    /// An [`Agent`](crate::Agent) failed with an error of its own, which `?` has turned into this.
+    #[error("{}{source}", agent_prefix(.agent.as_deref()))]
+    Agent {
+        /// The agent's [name](crate::Agent::name); it is known where the agent is a node.
+        agent: Option<String>,
+        /// What it failed with.
+        source: Failure,
+    },
     /// The run waits for answers; see [`Pause`].
     #[error("the run waits for {}", .0)]
     Interrupted(Box<Pause>),
@@ -107,13 +115,77 @@ pub enum AgentError {
     TimedOut(Duration),
 }
 
+/// What an [`Agent`](crate::Agent) fails with when `?` is given the error of something that it calls.
+///
+/// An error in a box and the errors of models and tools turn into it as well; any other by
+/// `.map_err(NodeError::from)?`. Where the agent is a node, the error says the agent's name.
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// struct Parser;
+///
+/// impl Agent for Parser {
+///     type State = String;
+///
+///     fn name(&self) -> &str {
+///         "parser"
+///     }
+///
+///     async fn run(&self, text: String) -> Result<String, AgentError> {
+///         let number: i64 = text.parse().map_err(NodeError::from)?;
+///         Ok(number.to_string())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let graph = graph! {
+///     type State = String;
+///     let parse = Parser;
+///     START => parse => END;
+/// };
+/// let error = graph.compile()?.invoke("x".to_owned()).await.unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "node `parse` failed: agent `parser` failed: invalid digit found in string"
+/// );
+/// # Ok(())
+/// # }
+/// ```
+impl From<NodeError> for AgentError {
+    fn from(error: NodeError) -> Self {
+        let own = |error| Self::Agent {
+            agent: None,
+            source: Failure(error),
+        };
+        error.into_agent().unwrap_or_else(own)
+    }
+}
+
+impl From<Box<dyn std::error::Error + Send + Sync>> for AgentError {
+    fn from(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        NodeError::boxed(error).into()
+    }
+}
+
 impl AgentError {
     /// The error with which a node failed, if that is why the run ended.
     pub fn node_error(&self) -> Option<&NodeError> {
         match self {
-            Self::Node { source, .. } | Self::Remote { source, .. } => Some(&source.0),
+            Self::Node { source, .. }
+            | Self::Agent { source, .. }
+            | Self::Remote { source, .. } => Some(&source.0),
             _ => None,
         }
+    }
+
+    /// The same error, of the agent with that name.
+    pub(crate) fn of_agent(mut self, name: &str) -> Self {
+        if let Self::Agent { agent, .. } = &mut self {
+            agent.get_or_insert_with(|| name.to_owned());
+        }
+        self
     }
 
     /// What is wrong with the answer that the run was given, if that is why it failed: the caller's
@@ -159,6 +231,11 @@ impl AgentError {
             _ => &[],
         }
     }
+}
+
+fn agent_prefix(agent: Option<&str>) -> String {
+    let prefix = |name| format!("agent `{name}` failed: ");
+    agent.map_or_else(String::new, prefix)
 }
 
 fn path(namespace: &[NodeName], node: &NodeName) -> String {

@@ -75,7 +75,10 @@ struct AgentStep<A>(A);
 impl<A: Agent> Step<A::State> for AgentStep<A> {
     fn call<'a>(&'a self, call: Call<'a, A::State>) -> NodeRun<'a, A::State> {
         let state = call.state.clone();
-        NodeRun::future(self.0.run(state))
+        NodeRun::future(async move {
+            let answer = self.0.run(state).await;
+            answer.map_err(|error| error.of_agent(self.0.name()))
+        })
     }
 }
 

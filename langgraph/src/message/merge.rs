@@ -54,6 +54,11 @@ pub(crate) fn fixed(mut update: Vec<Message>) -> Vec<Message> {
     update
 }
 
+/// Gives an id to every message of a history that has none.
+pub(crate) fn give_missing_ids(messages: &mut [Message]) {
+    give_ids(messages, ids::new_id);
+}
+
 pub(crate) fn give_ids(messages: &mut [Message], id: fn() -> String) {
     for message in messages {
         if message.id.is_none() && !message.is_removal() {

@@ -45,6 +45,9 @@ pub trait Agent: Send + Sync + 'static {
     fn name(&self) -> &str;
 
     /// Runs the agent.
+    ///
+    /// `?` takes a [`NodeError`](crate::NodeError), an error in a box, and the errors of models and
+    /// tools; they become an [`AgentError::Agent`].
     fn run(
         &self,
         state: Self::State,
@@ -59,7 +62,8 @@ impl<T: Agent> Agent for Box<T> {
     }
 
     async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
-        (**self).run(state).await
+        let answer = (**self).run(state).await;
+        answer.map_err(|error| error.of_agent(self.name()))
     }
 }
 
@@ -71,6 +75,7 @@ impl<T: Agent> Agent for Arc<T> {
     }
 
     async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
-        (**self).run(state).await
+        let answer = (**self).run(state).await;
+        answer.map_err(|error| error.of_agent(self.name()))
     }
 }

@@ -129,6 +129,10 @@ pub trait State: Clone + Send + Sync + 'static {
         let _ = update;
     }
 
+    /// Fixes whatever is random in a whole state that a node answers with, once, when it enters the
+    /// graph: a missing message id. What has one keeps it.
+    fn prepare_whole(&mut self) {}
+
     /// Shows `see` every chat message that `update` holds, for the `messages` stream.
     fn messages(update: &Self::Update, see: &mut dyn FnMut(&Message)) {
         let _ = (update, see);
@@ -147,14 +151,38 @@ pub trait State: Clone + Send + Sync + 'static {
         StateVersion::default()
     }
 
-    /// The state with `update` merged into it.
+    /// The state with `update` merged into it, as a run would do it: the update is
+    /// [prepared](Self::prepare) first.
     ///
-    /// A field whose reducer refuses the update, and those after it, keep what they had;
-    /// [`try_merge`](Self::try_merge) says so.
-    #[must_use]
-    fn merge(mut self, mut update: Self::Update) -> Self {
+    /// # Errors
+    ///
+    /// [`ReducerError`] when a reducer refuses its field's update.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Chat {
+    ///     #[reducer(add_messages_strict)]
+    ///     messages: Vec<Message>,
+    /// }
+    ///
+    /// let chat = Chat::default().merge(ChatUpdate::default().messages(vec![Message::user("hi")]))?;
+    /// assert_eq!(chat.messages.len(), 1);
+    ///
+    /// let unknown = ChatUpdate::default().messages(vec![Message::remove("9")]);
+    /// let refused = chat.merge(unknown).err().map(|error| error.to_string());
+    /// assert_eq!(
+    ///     refused.as_deref(),
+    ///     Some("field `messages`: there is no message `9` to remove")
+    /// );
+    /// # Ok::<(), langgraph::state::ReducerError>(())
+    /// ```
+    fn merge(mut self, mut update: Self::Update) -> Result<Self, ReducerError> {
         self.prepare(&mut update);
-        let _ = self.try_merge(update);
-        self
+        self.try_merge(update)?;
+        Ok(self)
     }
 }

@@ -10,6 +10,9 @@ use crate::node::{IntoOutput, NodeError, Output};
 
 /// Any value as a state of one field, which the last write replaces.
 ///
+/// A type without a default starts from a value:
+/// [`StateGraph::with_initial`](crate::StateGraph::with_initial).
+///
 /// # Examples
 ///
 /// ```
@@ -88,7 +91,7 @@ fn only(present: bool) -> FieldSet {
     FieldSet::first(usize::from(present))
 }
 
-impl<T: Clone + Default + Send + Sync + 'static> State for Plain<T> {
+impl<T: Clone + Send + Sync + 'static> State for Plain<T> {
     type Update = PlainUpdate<T>;
 
     fn fields(&self) -> &[Field] {
@@ -116,14 +119,11 @@ impl<T: Clone + Default + Send + Sync + 'static> State for Plain<T> {
         }
     }
 
-    fn reset(&mut self, fields: &FieldSet) {
-        if fields.contains(0) {
-            self.0 = T::default();
-        }
-    }
+    // Only fields that are ephemeral or untracked are put back to their defaults.
+    fn reset(&mut self, _: &FieldSet) {}
 }
 
-impl<T: Clone + Default + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
+impl<T: Clone + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
     fn into_output(self) -> Result<Output<Plain<T>>, NodeError> {
         Ok(Output::update(self))
     }

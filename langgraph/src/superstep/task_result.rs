@@ -124,8 +124,9 @@ pub(crate) fn without_questions<T, S: State>(
 /// Fixes whatever is random in writes, before they are stored or merged.
 pub(crate) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
     for write in writes.as_mut_slice() {
-        if let Write::Update(update) | Write::Overwrite(update) = write {
-            state.prepare(update);
+        match write {
+            Write::Update(update) | Write::Overwrite(update) => state.prepare(update),
+            Write::State(whole) => whole.prepare_whole(),
         }
     }
 }

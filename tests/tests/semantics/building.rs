@@ -62,6 +62,25 @@ async fn a1_a_graph_over_a_struct_without_debug() {
 }
 
 #[tokio::test]
+async fn a1_a_graph_over_a_foreign_type_without_a_default() {
+    // No `Default`: there is no address that nobody has said.
+    let home = std::net::IpAddr::from([127, 0, 0, 1]);
+    let mut graph = StateGraph::with_initial(Plain(home));
+    graph.add_node("away", |_: &Plain<std::net::IpAddr>| {
+        langgraph::state::PlainUpdate(Some(std::net::IpAddr::from([10, 0, 0, 1])))
+    });
+    graph.add_node("stay", |state: &Plain<std::net::IpAddr>| *state);
+    graph.add_sequence(&["away", "stay"]);
+    let saver = Arc::new(langgraph::checkpoint::MemorySaver::new());
+    let graph = graph.compile().unwrap().checkpointer(saver);
+    let outcome = graph.run(()).thread("t").await.unwrap();
+    assert_eq!(outcome.into_state().0.to_string(), "10.0.0.1");
+    let history = graph.thread("t").history().await.unwrap();
+    let first = history.last().unwrap();
+    assert_eq!(first.values.0, home, "the state before the first superstep");
+}
+
+#[tokio::test]
 async fn a1_a_graph_over_a_value_that_is_replaced_whole() {
     #[derive(Clone, Default)]
     struct Foreign(Vec<u8>);

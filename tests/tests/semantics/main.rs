@@ -29,4 +29,5 @@ mod subgraphs;
 mod trail;
 mod unfilled_joins;
 mod untracked;
+mod whole_states;
 mod without_runtime;

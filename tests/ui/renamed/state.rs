@@ -18,6 +18,6 @@ struct Chat {
 }
 
 fn main() {
-    let chat = Chat::default().merge(ChatUpdate::default().total(1).messages(vec![]));
+    let chat = Chat::default().merge(ChatUpdate::default().total(1).messages(vec![])).unwrap();
     assert_eq!((chat.total, HasMessages::messages(&chat).len()), (1, 0));
 }

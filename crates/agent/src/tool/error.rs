@@ -95,6 +95,13 @@ impl<E: Into<NodeError>> From<E> for ToolError {
     }
 }
 
+/// `?` in [`Agent::run`](langgraph::Agent::run).
+impl From<ToolError> for AgentError {
+    fn from(error: ToolError) -> Self {
+        error.into_node_error().into()
+    }
+}
+
 /// Returns the error and its causes, in one line.
 fn in_full(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();

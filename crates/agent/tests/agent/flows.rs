@@ -240,7 +240,11 @@ async fn g18_an_echo_agent_repeats_what_it_hears() {
     let state = agent.compile().unwrap().invoke(input).await.unwrap();
     assert_eq!(state.messages[1].text(), "hello");
     let alone = Echo
-        .run(MessagesState::default().merge(MessagesStateUpdate::user("hello")))
+        .run(
+            MessagesState::default()
+                .merge(MessagesStateUpdate::user("hello"))
+                .unwrap(),
+        )
         .await;
     assert_eq!(shown(&alone.unwrap().messages), shown(&state.messages));
 }

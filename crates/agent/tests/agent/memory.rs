@@ -124,7 +124,10 @@ async fn e15_a_loop_that_loads_and_saves_equals_a_graph_with_a_checkpointer() {
         let input = MessagesStateUpdate::user(text);
 
         let current = caller.load_state(thread);
-        let state = alone.invoke(current.merge(input.clone())).await.unwrap();
+        let state = alone
+            .invoke(current.merge(input.clone()).unwrap())
+            .await
+            .unwrap();
         caller.save_state(thread, state);
 
         let by_graph = kept.run(input).thread(thread).await.unwrap().into_state();

@@ -64,7 +64,7 @@ async fn c16_agents_that_merge_and_agents_that_do_not_end_alike() {
     let whole = agent("hello").run(start.clone()).await.unwrap();
     let partial = agent("hello").run_partial(&start).await.unwrap();
     assert_eq!(partial.messages.as_ref().map(Vec::len), Some(1));
-    let merged = start.clone().merge(partial);
+    let merged = start.clone().merge(partial).unwrap();
     let graph = agent("hello").graph().compile().unwrap();
     let by_graph = graph.invoke(start).await.unwrap();
 

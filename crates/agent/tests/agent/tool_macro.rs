@@ -174,7 +174,7 @@ struct Chat {
 #[test]
 fn a_state_with_one_chat_history_says_where_it_is() {
     let update = Chat::update_from_messages(vec![Message::user("hi")]);
-    let chat = Chat::default().merge(update);
+    let chat = Chat::default().merge(update).unwrap();
     assert_eq!(HasMessages::messages(&chat).len(), 1);
     assert_eq!(chat.history[0].text(), "hi");
 }

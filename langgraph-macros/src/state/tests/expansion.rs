@@ -302,27 +302,6 @@ fn a_state_of_each_kind_of_field() {
                         use ::langgraph::__private::{WithCodec as _, WithoutCodec as _};
                         (&::langgraph::__private::CodecOf::<Self>::NEW).codec()
                     }
-                    fn merge(self, update: Self::Update) -> Self {
-                        Self {
-                            log: ::langgraph::__private::merged(
-                                &__reducer_log::<T>(),
-                                self.log,
-                                update.log,
-                            ),
-                            total: ::langgraph::__private::merged(
-                                &__reducer_total::<T>(),
-                                self.total,
-                                update.total,
-                            ),
-                            last: ::langgraph::__private::merged(
-                                &__reducer_last::<T>(),
-                                self.last,
-                                update.last,
-                            ),
-                            handle: update.handle.unwrap_or(self.handle),
-                            plain: update.plain.unwrap_or(self.plain),
-                        }
-                    }
                 }
                 #[automatically_derived]
                 impl<T> ::langgraph::node::IntoOutput<Notes<T>> for NotesUpdate<T>

@@ -122,6 +122,9 @@ fn a_chat_history_under_another_crate_name() {
                             lg::state::Reducer::prepare(&__reducer_in(), value);
                         }
                     }
+                    fn prepare_whole(&mut self) {
+                        lg::__private::give_ids(&mut self.r#in);
+                    }
                     fn messages(
                         update: &Self::Update,
                         see: &mut dyn ::core::ops::FnMut(&lg::message::Message),
@@ -132,11 +135,6 @@ fn a_chat_history_under_another_crate_name() {
                         #[allow(unused_imports)]
                         use lg::__private::{WithCodec as _, WithoutCodec as _};
                         (&lg::__private::CodecOf::<Self>::NEW).codec()
-                    }
-                    fn merge(self, update: Self::Update) -> Self {
-                        Self {
-                            r#in: lg::__private::merged(&__reducer_in(), self.r#in, update.r#in),
-                        }
                     }
                 }
                 #[automatically_derived]
