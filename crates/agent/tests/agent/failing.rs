@@ -29,7 +29,7 @@ fn of_a_tool() -> Result<i64, ToolError> {
     Err(ToolError::model("too large"))
 }
 
-fn inner(_: &i64) -> Result<i64, NodeError> {
+async fn inner(_: &i64) -> Result<i64, NodeError> {
     Err(NodeError::msg("inside"))
 }
 

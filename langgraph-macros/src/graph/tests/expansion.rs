@@ -81,6 +81,7 @@ fn a_renamed_crate() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "the expansion is long")]
 fn a_renamed_crate_with_every_construct() {
     expands(
         RENAMED,

@@ -1,5 +1,7 @@
 //! Every construct, in crates that deny warnings.
 #![deny(warnings, rust_2018_idioms, unused, clippy::all, clippy::pedantic)]
+// The shapes of nodes and routers are the runtime\'s.
+#![allow(clippy::trivially_copy_pass_by_ref, clippy::unnecessary_wraps)]
 
 use langgraph::prelude::*;
 

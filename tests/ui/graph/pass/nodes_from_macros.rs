@@ -1,5 +1,7 @@
 //! Nodes that a macro makes, generic nodes, associated functions; a graph inside a generic function.
 #![deny(warnings)]
+// The shapes of nodes and routers are the runtime\'s.
+#![allow(clippy::trivially_copy_pass_by_ref, clippy::unnecessary_wraps)]
 
 use langgraph::prelude::*;
 
