@@ -1,31 +1,30 @@
 //! Stateful agent graphs for Rust, declared in the type system.
 //!
-//! A program that thinks in steps (asks a model, calls tools, waits for a person, asks again) is a
-//! graph: nodes that do the work, edges that say what comes next, and a state that they share.
-//! This crate runs such graphs in supersteps, in parallel where the graph says so, and keeps,
-//! pauses, continues and streams them. The model is that of Python's
-//! [LangGraph](https://github.com/langchain-ai/langgraph); what that finds out at run time is here,
-//! as far as possible, a compile error.
+//! A program that works in steps (ask a model, call tools, wait for a person, ask again) is a
+//! graph: nodes do the work, edges say what comes next, and all nodes share a state. This crate
+//! runs such graphs in supersteps, in parallel where the graph allows it. It persists, pauses,
+//! resumes and streams them. The model is that of Python's
+//! [LangGraph](https://github.com/langchain-ai/langgraph). Much of what LangGraph detects at run
+//! time is a compile error here.
 //!
 //! # Three ideas
 //!
-//! **State is a plain struct.** [`#[derive(State)]`](macro@State) makes its update type, with one
-//! `Option` per field. A node never changes the state: it returns an update, and each field says how
-//! updates are merged into it, by `#[reducer(append)]`, say. A field that says nothing is replaced,
-//! and then two nodes that run side by side cannot both write it.
+//! **State is a plain struct.** [`#[derive(State)]`](macro@State) generates its update type, with
+//! one `Option` per field. A node never changes the state: it returns an update. Each field
+//! declares how updates are merged, for example by `#[reducer(append)]`. A field without a reducer
+//! is replaced, so two parallel nodes cannot both write it.
 //!
-//! **A graph is nodes and edges.** A node is a function, made one by [`#[node]`](macro@node), or
-//! anything else that can be run: a closure, an [`Agent`], another graph. [`graph!`] wires them, and
-//! finds mistakes at compile time; [`StateGraph`] is the same for graphs that are only known at run
-//! time.
+//! **A graph is nodes and edges.** A node is a function with [`#[node]`](macro@node), or anything
+//! else that can run: a closure, an [`Agent`], another graph. [`graph!`] wires nodes and finds
+//! mistakes at compile time; [`StateGraph`] builds graphs that are only known at run time.
 //!
-//! **A run is supersteps.** The nodes whose turn it is run side by side on one snapshot of the
-//! state; then their updates are merged, in an order that does not depend on who finished first;
-//! then the edges say whose turn it is next. It ends when it is nobody's.
+//! **A run is a series of supersteps.** The nodes of a superstep run in parallel on one snapshot of
+//! the state. Then their updates are merged, in an order that does not depend on timing. Then the
+//! edges select the nodes of the next superstep. The run ends when there are none.
 //!
 //! # An example
 //!
-//! Three topics, a joke about each of them side by side, and another round until it is enough:
+//! A graph writes jokes about three topics in parallel, and repeats until they are good enough:
 //!
 //! ```
 //! use langgraph::prelude::*;
@@ -92,8 +91,7 @@
 //! # }
 //! ```
 //!
-//! What the graph looks like (a test compares the picture with the graph; see
-//! [`graph::draw::embed`]):
+//! This is its picture. A test compares it with the graph; see [`graph::draw::embed`]:
 //!
 //! <!-- graph:jokes -->
 //! ```text
@@ -134,15 +132,15 @@
 //! |---|---|
 //! | write states and reducers | [`derive(State)`](macro@State), [`state`] |
 //! | write nodes, and decide where to go | [`#[node]`](macro@node), [`node`](mod@node), [`Command`], [`Next`] |
-//! | retry, bound, cache and watch nodes | [`policy`], [`graph::NodeExt`], [`StateGraph::defaults`] |
+//! | add retries, time limits, caches and middleware | [`policy`], [`graph::NodeExt`], [`StateGraph::defaults`] |
 //! | wire a graph | [`graph!`], [`StateGraph`] |
 //! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
-//! | see what happens | [`stream`], [`run::EventStream`] |
+//! | observe a run | [`stream`], [`run::EventStream`] |
 //! | remember beyond threads | the crate `langgraph-store` |
-//! | keep threads, and wait for people | [`thread`], [`checkpoint`], [`Context::interrupt`] |
+//! | persist threads, and wait for people | [`thread`], [`checkpoint`], [`Context::interrupt`] |
 //! | call models and tools | the crate `langgraph-agent` |
-//! | put graphs into graphs | [`CompiledStateGraph::mapped`], [`Context::run`] |
-//! | ask agents elsewhere | the crate `langgraph-remote` |
+//! | use graphs as nodes | [`CompiledStateGraph::mapped`], [`Context::run`] |
+//! | call remote agents | the crate `langgraph-remote` |
 //! | draw graphs | [`graph::draw`] |
 //!
 //! # Features
@@ -175,10 +173,10 @@ pub use node::{Agent, Command, Context, Next, Node, NodeError};
 pub use run::Outcome;
 pub use state::State;
 
-/// What most programs need: `use langgraph::prelude::*;`.
+/// What most programs import: `use langgraph::prelude::*;`.
 ///
-/// The macros, the builder, what nodes take and return, messages, and what comes out of a run. It
-/// does not hold [`node::Send`], whose name is also that of a marker trait.
+/// It holds the macros, the builder, the types that nodes take and return, messages, and the
+/// results of a run. It omits [`node::Send`], whose name is also that of a marker trait.
 pub mod prelude {
     pub use crate::error::AgentError;
     pub use crate::graph::NodeExt;
@@ -188,7 +186,7 @@ pub mod prelude {
     pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError};
     pub use crate::run::Outcome;
     pub use crate::state::Plain;
-    // `State` is the trait and its derive.
+    // `State` is both the trait and its derive.
     pub use crate::State;
     pub use crate::stream::{Event, EventKind, StreamMode};
     pub use crate::thread::Thread;

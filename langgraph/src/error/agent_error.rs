@@ -1,4 +1,4 @@
-//! What a run fails with.
+//! Errors of runs.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub enum AgentError {
     /// The run waits for answers; see [`Pause`].
     #[error("the run waits for {}", .0)]
     Interrupted(Box<Pause>),
-    /// The graph wanted more supersteps than the run may take.
+    /// The run reached its step limit with nodes left to run.
     #[error(
         "step limit of {limit} reached, and {} would run next; raise it with `.limit(n)`, or give the loop an exit",
         list(.next)
@@ -59,17 +59,17 @@ pub enum AgentError {
         /// The nodes that would have run next.
         next: Vec<NodeName>,
     },
-    /// What the nodes of a superstep wrote does not fit together.
+    /// The writes of a superstep conflict, or a reducer refused one.
     #[error(transparent)]
     InvalidUpdate(#[from] InvalidUpdate),
-    /// A node or a router said where to go, and there is no such place.
+    /// A node or a router named a target that does not exist.
     #[error("after `{node}`: {problem}")]
     Routing {
-        /// The node after which it was asked.
+        /// The node that jumped, or whose router was called.
         node: NodeName,
-        /// The answer that leads nowhere.
+        /// The unknown target.
         target: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The checkpointer failed, or a thread cannot be read.
@@ -87,38 +87,38 @@ pub enum AgentError {
         namespace: Vec<NodeName>,
         /// The agent.
         agent: String,
-        /// Why.
+        /// The cause.
         source: Failure,
     },
-    /// What the caller gave the run is wrong.
+    /// The caller passed an invalid input.
     #[error("{0}")]
     InvalidInput(String),
-    /// An option of the run makes no sense.
+    /// An option of the run is invalid.
     #[error("{0}")]
     InvalidOption(String),
-    /// A node's command is for the graph around, and there is none.
+    /// A node's command is for a parent graph, and there is none.
     #[error(
         "a node answered with `Command::parent` (`{command}`), which reaches the graph around only from a graph that is a node; there is none here"
     )]
     NoParent {
-        /// The type of the command, which names the state it is for.
+        /// The type of the command, which names the state of its graph.
         command: String,
     },
     /// The caller cancelled the run.
     #[error("the run was cancelled")]
     Cancelled,
-    /// The run needs a tokio runtime, and there is none around.
+    /// The run needs a tokio runtime, and there is none.
     #[error(transparent)]
     NoRuntime(#[from] NoRuntime),
-    /// The run took longer than it may.
+    /// The run exceeded its time limit.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),
 }
 
-/// What an [`Agent`](crate::Agent) fails with when `?` is given the error of something that it calls.
+/// Converts the error of something that an [`Agent`](crate::Agent) calls, for `?` in the agent.
 ///
-/// An error in a box and the errors of models and tools turn into it as well; any other by
-/// `.map_err(NodeError::from)?`. Where the agent is a node, the error says the agent's name.
+/// Boxed errors and the errors of models and tools convert too; use `.map_err(NodeError::from)?` for
+/// any other error. If the agent is a node, the error names the agent.
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -170,7 +170,7 @@ impl From<Box<dyn std::error::Error + Send + Sync>> for AgentError {
 }
 
 impl AgentError {
-    /// The error with which a node failed, if that is why the run ended.
+    /// Returns the error of the node that failed, if a node failed.
     pub fn node_error(&self) -> Option<&NodeError> {
         match self {
             Self::Node { source, .. }
@@ -180,7 +180,7 @@ impl AgentError {
         }
     }
 
-    /// The same error, of the agent with that name.
+    /// Adds the name of the agent, unless the error has one.
     pub(crate) fn of_agent(mut self, name: &str) -> Self {
         if let Self::Agent { agent, .. } = &mut self {
             agent.get_or_insert_with(|| name.to_owned());
@@ -188,8 +188,8 @@ impl AgentError {
         self
     }
 
-    /// What is wrong with the answer that the run was given, if that is why it failed: the caller's
-    /// mistake, and not the node's. The question waits as before.
+    /// Returns the error of an answer that the caller passed, if the run failed because of it. That
+    /// is the caller's mistake, not the node's. The interrupt stays open.
     ///
     /// # Examples
     ///
@@ -224,7 +224,7 @@ impl AgentError {
         refused.is_refused().then_some(refused)
     }
 
-    /// The questions the run waits for, if that is why it ended.
+    /// Returns the open interrupts, if the run waits for answers.
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
             Self::Interrupted(pause) => &pause.interrupts,

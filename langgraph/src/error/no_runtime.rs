@@ -1,18 +1,17 @@
-//! The async runtime that some parts of a run need.
+//! Checks for the async runtime that some parts of a run need.
 
 use tokio::runtime::Handle;
 
-/// Something was to run side by side, in the background or by the clock, and there is no tokio
-/// runtime around that could do it.
+/// Parallel tasks, background work or a timer need a tokio runtime, and there is none.
 ///
-/// A graph of nodes one after the other runs on any executor. What needs more says so with this
-/// error: as [`AgentError::NoRuntime`](crate::AgentError::NoRuntime), or as the error of the node
-/// whose option it is.
+/// A graph of sequential nodes runs on any executor. What needs tokio fails with this error: as
+/// [`AgentError::NoRuntime`](crate::AgentError::NoRuntime), or as the error of the node whose
+/// option needs it.
 ///
 /// # Examples
 ///
-/// Without a runtime, [`invoke_blocking`](crate::CompiledStateGraph::invoke_blocking) brings one
-/// along; elsewhere `#[tokio::main]` does.
+/// [`invoke_blocking`](crate::CompiledStateGraph::invoke_blocking) brings a runtime along;
+/// elsewhere use `#[tokio::main]`.
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -31,11 +30,11 @@ pub struct NoRuntime {
 }
 
 impl NoRuntime {
-    /// Fails when no runtime is around; `what` is what needs one.
+    /// Fails if there is no runtime; `what` says what needs one.
     ///
     /// # Examples
     ///
-    /// A node that sleeps says what it wants a clock for, instead of the panic of
+    /// A node that sleeps explains why it needs a timer, instead of the panic of
     /// `tokio::time::sleep`:
     ///
     /// ```
@@ -53,7 +52,7 @@ impl NoRuntime {
     }
 }
 
-/// The runtime that is around, for `what`.
+/// Returns the current runtime, for `what`.
 pub(crate) fn runtime(what: impl FnOnce() -> String) -> Result<Handle, NoRuntime> {
     Handle::try_current().map_err(|_| NoRuntime { what: what() })
 }

@@ -1,15 +1,15 @@
-//! What a node fails with.
+//! Errors of nodes.
 
 use std::error::Error;
 use std::fmt;
 
 use super::{AgentError, Failure};
 
-/// Any error a node returns.
+/// Any error that a node returns.
 ///
-/// Like `anyhow::Error` it takes every error by `?`, which is why it is not an
+/// Like `anyhow::Error`, it converts from every error by `?`. Therefore it is not an
 /// [`Error`](std::error::Error) itself; [`source`](NodeError::source) and
-/// [`downcast_ref`](NodeError::downcast_ref) give the original back.
+/// [`downcast_ref`](NodeError::downcast_ref) return the original.
 ///
 /// # Examples
 ///
@@ -29,13 +29,13 @@ use super::{AgentError, Failure};
 pub struct NodeError(Box<dyn Error + Send + Sync + 'static>);
 
 impl NodeError {
-    /// An error that is only a message.
+    /// Creates an error from a message.
     pub fn msg(message: impl Into<String>) -> Self {
         Self(Box::new(Text(message.into())))
     }
 
-    /// An error that is in a box already: a `Box<dyn Error + Send + Sync>`, or one of a library
-    /// that turns into such a box, as `anyhow::Error` does. `?` does not take these.
+    /// Wraps an error that is boxed already: a `Box<dyn Error + Send + Sync>`, or an error that
+    /// converts into one, such as `anyhow::Error`. `?` does not convert these.
     ///
     /// # Examples
     ///
@@ -57,19 +57,19 @@ impl NodeError {
         Self(error.into())
     }
 
-    /// The error itself.
+    /// Returns the original error.
     pub fn source(&self) -> &(dyn Error + Send + Sync + 'static) {
         self.0.as_ref()
     }
 
-    /// The error itself, as a box that can be kept.
+    /// Returns the original error as a box.
     pub fn into_source(self) -> Box<dyn Error + Send + Sync + 'static> {
         self.0
     }
 
-    /// The first error of type `E` in the chain that starts with this one.
+    /// Returns the first error of type `E` in the chain that starts with this one.
     ///
-    /// It looks into a graph that ran inside the node too: its
+    /// It also searches the error of a graph inside the node: its
     /// [`AgentError`](crate::AgentError), and the error of the node that failed there.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         let mut error: &(dyn Error + 'static) = self.0.as_ref();
@@ -77,7 +77,7 @@ impl NodeError {
             if let Some(found) = error.downcast_ref::<E>() {
                 return Some(found);
             }
-            // Both show themselves as what they hold, which is then missing from the chain.
+            // Both display as their content, which is therefore missing from the chain.
             error = if let Some(inner) = error.downcast_ref::<Inner>() {
                 &*inner.0
             } else if let Some(failure) = error.downcast_ref::<Failure>() {
@@ -88,7 +88,7 @@ impl NodeError {
         }
     }
 
-    /// The error of a graph that ran inside the node.
+    /// Returns the error of a graph inside the node.
     pub(crate) fn into_agent(self) -> Result<AgentError, Self> {
         match self.0.downcast::<Inner>() {
             Ok(inner) => Ok(*inner.0),
@@ -96,12 +96,12 @@ impl NodeError {
         }
     }
 
-    /// The error of a graph that ran inside the node; it keeps the path to what failed.
+    /// Wraps the error of a graph inside the node; it keeps the path to the failed node.
     pub(crate) fn from_agent(error: AgentError) -> Self {
         Self(Box::new(Inner(Box::new(error))))
     }
 
-    /// True when an error of type `E` is in the chain.
+    /// Returns true if an error of type `E` is in the chain.
     pub fn is<E: Error + 'static>(&self) -> bool {
         self.downcast_ref::<E>().is_some()
     }

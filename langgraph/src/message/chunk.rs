@@ -1,10 +1,10 @@
-//! Messages that arrive piece by piece.
+//! Streamed messages.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Content, ContentPart, FinishReason, Message, ToolCall, Usage, ids};
 
-/// A piece of a message that a model is still writing.
+/// A chunk of a message that a model is still writing.
 ///
 /// # Examples
 ///
@@ -19,48 +19,48 @@ use super::{Content, ContentPart, FinishReason, Message, ToolCall, Usage, ids};
 #[serde(default)]
 #[non_exhaustive]
 pub struct MessageChunk {
-    /// The message that this is a piece of.
+    /// The id of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What comes after the text so far.
+    /// The next piece of text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// What comes after the reasoning so far.
+    /// The next piece of reasoning.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// What the provider wants back with the reasoning.
+    /// Data that the provider wants returned with the reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// New tool calls, and what comes after the arguments of those so far.
+    /// New tool calls, and the next pieces of the arguments of earlier calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallChunk>,
-    /// The tokens used so far, as far as the provider says.
+    /// The tokens used so far, if the provider says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Why the message ends here, if it does.
+    /// Why the message ends with this chunk, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
 }
 
-/// A piece of a [`ToolCall`].
+/// A chunk of a [`ToolCall`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolCallChunk {
-    /// Which of the message's calls this is a piece of.
+    /// The index of the call in the message.
     pub index: usize,
-    /// The call's id; usually on its first piece only.
+    /// The call's id; usually only in its first chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The tool to call; usually on the first piece only.
+    /// The name of the tool; usually only in the first chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What comes after the JSON text of the arguments so far.
+    /// The next piece of the arguments' JSON text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub arguments: String,
 }
 
 impl MessageChunk {
-    /// A piece of text.
+    /// Creates a chunk of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -68,7 +68,7 @@ impl MessageChunk {
         }
     }
 
-    /// A piece of reasoning.
+    /// Creates a chunk of reasoning.
     pub fn reasoning(reasoning: impl Into<String>) -> Self {
         Self {
             reasoning: reasoning.into(),
@@ -76,7 +76,7 @@ impl MessageChunk {
         }
     }
 
-    /// A piece of a tool call.
+    /// Creates a chunk of a tool call.
     pub fn tool_call(call: ToolCallChunk) -> Self {
         Self {
             tool_calls: vec![call],
@@ -84,7 +84,7 @@ impl MessageChunk {
         }
     }
 
-    /// The end of the message.
+    /// Creates the chunk that ends a message.
     pub fn finish(reason: FinishReason) -> Self {
         Self {
             finish_reason: Some(reason),
@@ -92,7 +92,7 @@ impl MessageChunk {
         }
     }
 
-    /// Says which message this is a piece of.
+    /// Sets the id of the message.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
@@ -108,7 +108,7 @@ impl MessageChunk {
 }
 
 impl From<&Message> for MessageChunk {
-    /// A whole message as its only chunk: its id, text, reasoning and tool calls.
+    /// Converts a whole message into one chunk: its id, text, reasoning and tool calls.
     fn from(message: &Message) -> Self {
         let mut chunk = Self::text(message.text());
         chunk.id.clone_from(&message.id);
@@ -137,8 +137,8 @@ impl From<&Message> for MessageChunk {
 
 /// Folds the chunks of one message into the message.
 ///
-/// The message keeps one id from the first chunk on (that chunk's id, or a new one), so each
-/// intermediate [`message`](Self::message) replaces the one before it in a history.
+/// The message keeps the id of the first chunk, or a new one. So each intermediate
+/// [`message`](Self::message) replaces the previous one in a history.
 ///
 /// # Examples
 ///
@@ -167,15 +167,15 @@ pub struct MessageAccumulator {
 }
 
 impl MessageAccumulator {
-    /// Nothing so far.
+    /// Creates an empty accumulator.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next chunk.
+    /// Adds the next chunk.
     ///
-    /// A piece of a tool call belongs to the last call of its index, unless it brings another id:
-    /// some providers give all calls of a message the same index.
+    /// A chunk of a tool call belongs to the last call of its index, unless it has another id: some
+    /// providers give all calls of a message the same index.
     pub fn push(&mut self, chunk: MessageChunk) {
         if self.id.is_none() {
             self.id = chunk.id.or_else(|| Some(ids::new_id()));
@@ -206,18 +206,18 @@ impl MessageAccumulator {
         }
     }
 
-    /// The message's id, from the first chunk on.
+    /// Returns the message's id, which the first chunk sets.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// The message so far. Arguments of a tool call that are not complete yet are a string, as
-    /// those that are no JSON object.
+    /// Returns the message so far. Incomplete arguments of a tool call are a string, as are
+    /// arguments that are not a JSON object.
     pub fn message(&self) -> Message {
         self.clone().into_message()
     }
 
-    /// The whole message. A tool call for which the provider sent no id gets one.
+    /// Returns the complete message. A tool call without an id from the provider gets one.
     pub fn finish(mut self) -> Message {
         for call in &mut self.calls {
             if call.id.is_none() {
@@ -227,12 +227,12 @@ impl MessageAccumulator {
         self.into_message()
     }
 
-    /// The tokens used so far, as far as the provider says.
+    /// Returns the tokens used so far, if the provider says so.
     pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
-    /// Why the message ended; `None` while it has not, or when the provider does not say.
+    /// Returns why the message ended. It is `None` before the end, or if the provider does not say.
     pub fn finish_reason(&self) -> Option<&FinishReason> {
         self.finish_reason.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a message says when it is more than text.
+//! The content of messages: text, or parts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// What is said: text, or a list of parts. On the wire: a string, or an array.
+/// The content of a message: text, or a list of parts. On the wire: a string, or an array.
 ///
 /// # Examples
 ///
@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// Text and nothing else.
+    /// Plain text.
     Text(String),
-    /// Text beside images, sound, files, reasoning.
+    /// Text with images, sound, files or reasoning.
     Parts(Vec<ContentPart>),
 }
 
 impl Content {
-    /// The text: of several parts, what the text parts say together.
+    /// Returns the text: for parts, the concatenation of the text parts.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -36,7 +36,7 @@ impl Content {
         }
     }
 
-    /// The parts; none if it is plain text.
+    /// Returns the parts; empty for plain text.
     pub fn parts(&self) -> &[ContentPart] {
         match self {
             Self::Text(_) => &[],
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// An untagged enum would hide what is wrong with a part behind "did not match any variant".
+/// Unlike an untagged enum, this visitor says what is wrong with a part.
 struct ContentVisitor;
 
 impl<'de> Visitor<'de> for ContentVisitor {
@@ -150,57 +150,57 @@ pub enum ContentPart {
     Audio(Media),
     /// A document.
     File(Media),
-    /// What the model thought before it answered.
+    /// The model's reasoning before its answer.
     Reasoning {
-        /// The thoughts.
+        /// The reasoning.
         reasoning: String,
-        /// What the provider wants back with them, to know them as its own.
+        /// Data that identifies the reasoning, which the provider wants returned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
 }
 
 impl ContentPart {
-    /// Text.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 
-    /// A picture that the provider fetches.
+    /// Creates an image part that the provider fetches.
     pub fn image_url(url: impl Into<String>) -> Self {
         Self::Image(Media::url(url))
     }
 
-    /// A picture that is sent along, as base64 text.
+    /// Creates an image part that is sent as base64 text.
     pub fn image_base64(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
         Self::Image(Media::base64(mime_type, base64))
     }
 }
 
-/// Where the bytes of a picture, a sound or a document are.
+/// The location of a picture, a sound or a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "MediaFields", untagged)]
 #[non_exhaustive]
 pub enum Media {
-    /// At an address.
+    /// An address.
     Url {
         /// The address.
         url: String,
-        /// What it is, such as `image/png`, if known.
+        /// The MIME type, such as `image/png`, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
-    /// Here, as base64 text.
+    /// Inline base64 text.
     Base64 {
         /// The bytes.
         base64: String,
-        /// What they are, such as `image/png`.
+        /// The MIME type, such as `image/png`.
         mime_type: String,
     },
 }
 
 impl Media {
-    /// At an address.
+    /// Creates media at an address.
     pub fn url(url: impl Into<String>) -> Self {
         Self::Url {
             url: url.into(),
@@ -208,7 +208,7 @@ impl Media {
         }
     }
 
-    /// Here, as base64 text.
+    /// Creates inline media from base64 text.
     pub fn base64(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
         Self::Base64 {
             base64: base64.into(),

@@ -1,20 +1,19 @@
-//! The ids that are made up for messages without one, and how the reducer knows them.
+//! Generated ids of messages, and the mark of a fresh id.
 //!
-//! A message id that was made up a moment ago occurs nowhere else, so the reducer need not look
-//! for it in the history. But between the moment when ids are fixed on an update and the moment
-//! when the update is merged, a message is just an id and a kind. What tells a fresh id from one
-//! that was given is the spare capacity of its `String`, an odd number of bytes that nobody asks
-//! for by accident:
+//! A generated id exists nowhere else, so the reducer need not search the history for it. But
+//! between fixing the ids of an update and merging it, a message is just an id and a kind. The mark
+//! of a fresh id is the spare capacity of its `String`: an odd number of bytes that nobody requests
+//! by accident.
 //!
-//! - it moves with the message, and is lost when the message is cloned or serialized, so a copy of
-//!   a fresh message is never taken for fresh;
-//! - fixing the ids of an update takes the mark from every id that it finds there, so what came
-//!   out of a state and goes in again is never taken for fresh;
-//! - merging takes the mark, so no state holds one.
+//! - The mark moves with the message. Cloning or serializing the message loses it, so a copy of a
+//!   fresh message never counts as fresh.
+//! - Fixing the ids of an update removes the mark from every id that exists already. So a message
+//!   that leaves a state and enters again never counts as fresh.
+//! - Merging removes the mark, so no state holds one.
 //!
-//! Losing the mark costs a scan of the history and changes no result: an id that is not found is
-//! appended too. Whoever merges stored updates again, and knows the ids that came before, can have
-//! them marked as they are [read](Reading).
+//! Losing the mark costs a search of the history and changes no result: an unknown id is appended
+//! too. A reader that merges stored updates again, and knows the earlier ids, can mark ids as they
+//! are [read](Reading).
 
 use std::cell::Cell;
 use std::fmt;
@@ -25,22 +24,22 @@ use uuid::fmt::Hyphenated;
 
 const FRESH_CAPACITY: usize = Hyphenated::LENGTH + 17;
 
-/// A new id: a UUID v7, so later ids sort after earlier ones.
+/// Generates a UUID v7, so later ids sort after earlier ones.
 pub(crate) fn new_id() -> String {
     id_with_capacity(Hyphenated::LENGTH)
 }
 
-/// A new id, marked as one that no history holds yet.
+/// Generates an id with the mark of a fresh one.
 pub(crate) fn fresh_id() -> String {
     id_with_capacity(FRESH_CAPACITY)
 }
 
-/// Whether the id is marked as one that no history holds yet.
+/// Returns true if the id is marked as fresh.
 pub(crate) fn is_fresh(id: &String) -> bool {
     id.capacity() == FRESH_CAPACITY && id.len() == Hyphenated::LENGTH
 }
 
-/// Takes the mark from an id.
+/// Removes the mark from an id.
 pub(crate) fn settle(id: &mut String) {
     if is_fresh(id) {
         id.shrink_to_fit();
@@ -48,12 +47,12 @@ pub(crate) fn settle(id: &mut String) {
 }
 
 thread_local! {
-    /// How many ids were marked as they were read; none while they are not.
+    /// The number of ids marked while reading; `None` while marking is off.
     static READING: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// While this lives, messages that are read on this thread have marked ids. Whoever has it made
-/// takes the mark, by cloning, from every message whose id is not new after all.
+/// While this value lives, messages read on this thread get marked ids. Its creator must remove the
+/// mark, by cloning, from every message whose id is not new.
 pub(crate) struct Reading(());
 
 impl Reading {
@@ -62,7 +61,7 @@ impl Reading {
         Self(())
     }
 
-    /// Ends it, and says how many ids were marked.
+    /// Ends the marking, and returns the number of marked ids.
     pub(crate) fn end(self) -> usize {
         let marked = READING.get().unwrap_or(0);
         drop(self);
@@ -76,7 +75,7 @@ impl Drop for Reading {
     }
 }
 
-/// An id as it is read: marked, if that is wanted.
+/// An id from storage, marked if marking is on.
 pub(crate) struct ReadId(pub(crate) String);
 
 impl<'de> Deserialize<'de> for ReadId {

@@ -9,12 +9,12 @@ use super::{Content, ContentPart, ToolCall, ToolResult};
 
 /// One message of a chat history.
 ///
-/// The id decides what a message does to a history: see [`add_messages`](super::add_messages). A
+/// The id decides how a message changes a history: see [`add_messages`](super::add_messages). A
 /// message without one gets one when it enters a state.
 ///
 /// # Wire form
 ///
-/// A message is an object with a `role`; what it does not have is left out.
+/// A message is an object with a `role`; absent fields are omitted.
 ///
 /// ```text
 /// {"id": "1", "role": "system", "content": "Be brief."}
@@ -29,8 +29,8 @@ use super::{Content, ContentPart, ToolCall, ToolResult};
 /// {"role": "remove_all"}
 /// ```
 ///
-/// Reading also takes the roles `human`, `ai` and `developer`, and skips keys that it does not
-/// know. Only formats that name their fields, as JSON does, can hold it.
+/// Reading also accepts the roles `human`, `ai` and `developer`, and skips unknown keys. Only
+/// formats with named fields, such as JSON, can hold a message.
 ///
 /// # Examples
 ///
@@ -50,36 +50,36 @@ use super::{Content, ContentPart, ToolCall, ToolResult};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Which message of a history this is.
+    /// Identifies the message in its history.
     pub id: Option<String>,
-    /// Who speaks, and what is said.
+    /// The role and the content.
     pub kind: MessageKind,
 }
 
-/// Who speaks in a [`Message`], and what is said.
+/// The role and the content of a [`Message`].
 ///
 /// [`Message::text`], [`Message::tool_calls`] and [`Message::role`] read it without a `match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MessageKind {
-    /// What the model is told about its task.
+    /// Instructions for the model.
     System(String),
-    /// What the user says.
+    /// A user's text.
     User(String),
-    /// What the user says, with images, sound or files.
+    /// A user's text with images, sound or files.
     UserParts(Vec<ContentPart>),
-    /// What the model says.
+    /// A model's text.
     Assistant(String),
-    /// What the model says, in parts: its reasoning, an image.
+    /// A model's content in parts, such as reasoning or an image.
     AssistantParts(Vec<ContentPart>),
-    /// The model asks for tools to be called.
+    /// The model's request to call tools.
     ToolCalls {
-        /// What it says beside the calls; often nothing.
+        /// The content beside the calls; often empty.
         content: Content,
-        /// The calls, in the order in which the model made them.
+        /// The calls, in the model's order.
         calls: Vec<ToolCall>,
     },
-    /// What a tool answered.
+    /// The answer of a tool.
     Tool(ToolResult),
     /// Removes the message with [`Message::id`] from the history.
     Remove,
@@ -88,12 +88,12 @@ pub enum MessageKind {
 }
 
 impl Message {
-    /// What the model is told about its task.
+    /// Creates instructions for the model.
     pub fn system(text: impl Into<String>) -> Self {
         MessageKind::System(text.into()).into()
     }
 
-    /// What the user says: text, or a list of [`ContentPart`]s.
+    /// Creates a user message: text, or a list of [`ContentPart`]s.
     ///
     /// # Examples
     ///
@@ -115,7 +115,7 @@ impl Message {
         }
     }
 
-    /// What the model says: text, or a list of [`ContentPart`]s.
+    /// Creates a model message: text, or a list of [`ContentPart`]s.
     pub fn assistant(content: impl Into<Content>) -> Self {
         match content.into() {
             Content::Text(text) => MessageKind::Assistant(text).into(),
@@ -123,7 +123,7 @@ impl Message {
         }
     }
 
-    /// The model asks for tools to be called. Without calls, it is [`Message::assistant`].
+    /// Creates a model's request to call tools. Without calls, it is [`Message::assistant`].
     pub fn assistant_with_tool_calls(
         content: impl Into<Content>,
         calls: impl IntoIterator<Item = ToolCall>,
@@ -136,17 +136,17 @@ impl Message {
         MessageKind::ToolCalls { content, calls }.into()
     }
 
-    /// What a tool answered to the call with that id.
+    /// Creates a tool's answer to the call with that id.
     pub fn tool(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         ToolResult::new(call_id, content).into()
     }
 
-    /// That the call with that id failed, and why: the model reads it and can try again.
+    /// Creates the error of the call with that id: the model reads it and can try again.
     pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         ToolResult::error(call_id, content).into()
     }
 
-    /// Removes the message with that id from the history.
+    /// Creates a removal of the message with that id.
     pub fn remove(id: impl Into<String>) -> Self {
         Self {
             id: Some(id.into()),
@@ -154,19 +154,19 @@ impl Message {
         }
     }
 
-    /// Removes all messages from the history; what follows in the same update stays.
+    /// Creates a removal of all messages; later messages of the same update stay.
     pub fn remove_all() -> Self {
         MessageKind::RemoveAll.into()
     }
 
-    /// The same message with that id.
+    /// Sets the id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Who speaks.
+    /// Returns the role.
     pub fn role(&self) -> Role {
         match &self.kind {
             MessageKind::System(_) => Role::System,
@@ -179,7 +179,8 @@ impl Message {
         }
     }
 
-    /// The text: of several parts, what the text parts say together; of a removal, nothing.
+    /// Returns the text: for parts, the concatenation of the text parts; for a removal, an empty
+    /// text.
     pub fn text(&self) -> Cow<'_, str> {
         match &self.kind {
             MessageKind::System(text) | MessageKind::User(text) | MessageKind::Assistant(text) => {
@@ -194,7 +195,7 @@ impl Message {
         }
     }
 
-    /// The parts of its content; none if the content is plain text.
+    /// Returns the parts of the content; empty for plain text.
     pub fn parts(&self) -> &[ContentPart] {
         match &self.kind {
             MessageKind::UserParts(parts) | MessageKind::AssistantParts(parts) => parts,
@@ -204,7 +205,7 @@ impl Message {
         }
     }
 
-    /// The tools that the model asks for; none for any other message.
+    /// Returns the requested tool calls; empty for other messages.
     pub fn tool_calls(&self) -> &[ToolCall] {
         match &self.kind {
             MessageKind::ToolCalls { calls, .. } => calls,
@@ -212,7 +213,7 @@ impl Message {
         }
     }
 
-    /// What a tool answered, if this is such a message.
+    /// Returns the answer of a tool, if this is one.
     pub fn tool_result(&self) -> Option<&ToolResult> {
         match &self.kind {
             MessageKind::Tool(result) => Some(result),
@@ -220,34 +221,34 @@ impl Message {
         }
     }
 
-    /// Whether this tells the model about its task.
+    /// Returns true for instructions to the model.
     pub fn is_system(&self) -> bool {
         self.role() == Role::System
     }
 
-    /// Whether the user speaks.
+    /// Returns true for a user message.
     pub fn is_user(&self) -> bool {
         self.role() == Role::User
     }
 
-    /// Whether the model speaks, with tool calls or without.
+    /// Returns true for a model message, with or without tool calls.
     pub fn is_assistant(&self) -> bool {
         self.role() == Role::Assistant
     }
 
-    /// Whether a tool answers.
+    /// Returns true for a tool's answer.
     pub fn is_tool(&self) -> bool {
         self.role() == Role::Tool
     }
 
-    /// Whether this removes messages instead of being one.
+    /// Returns true for a removal.
     pub fn is_removal(&self) -> bool {
         self.role() == Role::Remove
     }
 }
 
 impl From<MessageKind> for Message {
-    /// A message without an id.
+    /// Creates a message without an id.
     fn from(kind: MessageKind) -> Self {
         Self { id: None, kind }
     }
@@ -260,25 +261,25 @@ impl From<ToolResult> for Message {
 }
 
 impl From<&str> for Message {
-    /// What a user says, as in LangGraph.
+    /// Creates a user message, as LangGraph does.
     fn from(text: &str) -> Self {
         Self::user(text)
     }
 }
 
 impl From<String> for Message {
-    /// What a user says, as in LangGraph.
+    /// Creates a user message, as LangGraph does.
     fn from(text: String) -> Self {
         Self::user(text)
     }
 }
 
-/// Who speaks in a [`Message`].
+/// The role of a [`Message`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// Whoever set the model its task.
+    /// The author of the instructions.
     System,
     /// The user.
     User,
@@ -286,12 +287,12 @@ pub enum Role {
     Assistant,
     /// A tool.
     Tool,
-    /// Nobody: it removes messages.
+    /// None: the message is a removal.
     Remove,
 }
 
 impl Role {
-    /// Its name on the wire.
+    /// Returns its name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",

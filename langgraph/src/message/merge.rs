@@ -1,4 +1,4 @@
-//! `add_messages`: how a chat history takes an update.
+//! `add_messages`: merges an update into a chat history.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -8,17 +8,18 @@ use super::{Message, MessageKind};
 
 /// Merges an update into a chat history, by message id.
 ///
-/// - A message whose id is in the history replaces that message, at its place.
-/// - Any other message goes to the end, in the order of the update.
-/// - [`MessageKind::Remove`] removes the message of its id, and nothing if there is none. Adding
-///   the id again in the same update keeps the new message at the old place.
-/// - [`MessageKind::RemoveAll`] empties the history; what follows it in the update is merged into
-///   the empty one, and what precedes it is dropped.
+/// - A message whose id is in the history replaces that message in place.
+/// - Any other message is appended, in the order of the update.
+/// - [`MessageKind::Remove`] removes the message with its id, if any. Adding the id again in the
+///   same update puts the new message at the old place.
+/// - [`MessageKind::RemoveAll`] empties the history; later messages of the update are merged into
+///   the empty one, and earlier ones are dropped.
 /// - A message without an id gets one, on both sides.
 ///
-/// Same as LangGraph's `add_messages`, except that removing an unknown id does nothing
-/// ([`add_messages_strict`](crate::state::add_messages_strict) refuses it) and that what follows a `RemoveAll` is merged by id too.
-/// As there, if the history holds an id twice, an update replaces the last one.
+/// This is LangGraph's `add_messages` with two differences. Removing an unknown id does nothing
+/// ([`add_messages_strict`](crate::state::add_messages_strict) refuses it), and messages after a
+/// `RemoveAll` are merged by id too. If the history holds an id twice, an update replaces the last
+/// one, as in LangGraph.
 ///
 /// # Examples
 ///
@@ -40,8 +41,8 @@ pub fn add_messages(mut current: Vec<Message>, update: Vec<Message>) -> Vec<Mess
     current
 }
 
-/// Gives a marked id to every message of an update that has none, and takes the mark from those
-/// that came with an id: they may have been in a history before.
+/// Gives a marked id to every message of an update without one, and removes the mark from the
+/// others: they may have been in a history before.
 pub(crate) fn fix_ids(update: &mut [Message]) {
     for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
         ids::settle(id);
@@ -75,8 +76,7 @@ pub(crate) fn merge_leniently(current: &mut Vec<Message>, update: Vec<Message>) 
     }
 }
 
-/// The merge itself: by the ids as they are, in place. `unknown` says what a removal that finds
-/// nothing is.
+/// Merges by the existing ids, in place. `unknown` handles a removal of an unknown id.
 pub(crate) fn merge_into<E>(
     current: &mut Vec<Message>,
     mut update: Vec<Message>,
@@ -107,7 +107,8 @@ pub(crate) fn merge_into<E>(
             break;
         };
         if matches!(message.kind, MessageKind::Remove) {
-            // It stays in the update: its id is needed when the removed ones are taken out.
+            // The message stays in the update: its id is needed when removed messages are taken
+            // out.
             match index.slot_mut(current, &update, position) {
                 Some(slot) if slot.at.is_some() => slot.removed_by = Some(position),
                 _ => update.get(position).map_or(Ok(()), &unknown)?,
@@ -136,12 +137,12 @@ pub(crate) fn merge_into<E>(
     Ok(())
 }
 
-/// True for a message that only has to be appended: no other one is meant by it.
+/// Returns true for a message that only needs appending, because its id is fresh.
 fn is_new(message: &Message) -> bool {
     message.id.as_ref().is_some_and(ids::is_fresh) && !message.is_removal()
 }
 
-/// Moves a message out of the update; its id loses the mark, for it is known from now on.
+/// Moves a message out of the update and removes the mark of its id, which is known from now on.
 fn take(update: &mut [Message], position: usize) -> Option<Message> {
     let place = update.get_mut(position)?;
     let mut message = std::mem::replace(place, Message::remove_all());
@@ -151,7 +152,7 @@ fn take(update: &mut [Message], position: usize) -> Option<Message> {
     Some(message)
 }
 
-/// What is known about one id that an update came with.
+/// The facts about one id of an update.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// The first message of the update with this id.
@@ -163,7 +164,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// The id: it moves from the update to the history with its message.
+    /// Returns the id, which moves from the update to the history with its message.
     fn id<'a>(&self, current: &'a [Message], update: &'a [Message]) -> Option<&'a str> {
         let message = match self.at {
             Some(at) => current.get(at),
@@ -173,10 +174,10 @@ impl Slot {
     }
 }
 
-/// So many ids are compared one by one, without allocating; more go through a map.
+/// Up to this many ids are compared one by one, without allocating; more use a map.
 const FEW: usize = 16;
 
-/// The distinct ids that an update came with; fresh ones need not be looked for.
+/// The distinct ids of an update, without fresh ones, which need no search.
 #[expect(clippy::large_enum_variant)] // lives on the stack, for one merge
 enum Index {
     Few {
@@ -249,7 +250,8 @@ impl Index {
         }
     }
 
-    /// The slot of a message of the update. A fresh message has one too if a copy of it follows.
+    /// Returns the slot of a message of the update. A fresh message has one only if a copy of it
+    /// follows.
     fn slot_mut(
         &mut self,
         current: &[Message],
@@ -261,8 +263,8 @@ impl Index {
         self.slots_mut().get_mut(found)
     }
 
-    /// Looks the ids up in the history: from its end, where what is edited usually is, and no
-    /// further than needed.
+    /// Searches the history for the ids, from its end, where most edits are, and no further than
+    /// needed.
     fn locate(&mut self, current: &[Message], update: &[Message]) {
         let mut missing = self.slots().len();
         let wanted = given_ids(update).fold(0, |bits, (_, id)| bits | bit_of(id));
@@ -312,7 +314,7 @@ fn given_ids(update: &[Message]) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// One bit of 64 by the end of an id, which is where ids differ: most of a history is passed over
+/// Maps the end of an id, where ids differ, to one bit of 64. So the search skips most of a history
 /// without comparing text.
 fn bit_of(id: &str) -> u64 {
     let end = id.bytes().rev().take(2);

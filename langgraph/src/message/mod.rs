@@ -1,8 +1,8 @@
-//! Messages, and the reducer that keeps a chat history.
+//! Messages, and the reducer of chat histories.
 //!
-//! A [`Message`] is an id and a [`MessageKind`]. A history is a `Vec<Message>`; a field of a state
-//! keeps it with `#[reducer(add_messages)]`, so that a node returns only the messages that are new,
-//! changed or to be removed:
+//! A [`Message`] is an id and a [`MessageKind`]. A history is a `Vec<Message>`. A state's field
+//! with `#[reducer(add_messages)]` holds one, so a node returns only messages to add, change or
+//! remove:
 //!
 //! ```
 //! use langgraph::message::{Message, add_messages};
@@ -12,7 +12,7 @@
 //!     Message::assistant("Let me think …").with_id("2"),
 //! ];
 //!
-//! // The same id replaces, a new one appends.
+//! // A message with a known id replaces the old one; others are appended.
 //! let history = add_messages(history, vec![
 //!     Message::assistant("5").with_id("2"),
 //!     Message::user("Thanks").with_id("3"),
@@ -20,7 +20,7 @@
 //! assert_eq!(history[1].text(), "5");
 //! assert_eq!(history.len(), 3);
 //!
-//! // Messages can be removed, one by one or all.
+//! // An update can remove one message, or all.
 //! let history = add_messages(history, vec![Message::remove("1")]);
 //! assert_eq!(history.len(), 2);
 //! let history = add_messages(history, vec![Message::remove_all(), Message::user("again")]);
@@ -29,7 +29,7 @@
 //!
 //! # Tools
 //!
-//! A model asks for tools in one message, and each call is answered by a message of its own:
+//! A model requests tools in one message, and each call gets an answer in a message of its own:
 //!
 //! ```
 //! use langgraph::message::{Message, MessageKind, ToolCall};
@@ -52,7 +52,7 @@
 //!
 //! # Streams
 //!
-//! A model that streams sends [`MessageChunk`]s; a [`MessageAccumulator`] makes the message of them.
+//! A streaming model sends [`MessageChunk`]s; a [`MessageAccumulator`] folds them into the message.
 
 mod chunk;
 mod content;

@@ -1,4 +1,4 @@
-//! Tool calls, and what tools answer.
+//! Tool calls and their answers.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use super::Content;
 ///
 /// # Examples
 ///
-/// Models do not always send the JSON that they were asked for. What they sent is kept, so that the
-/// tool's answer can say what was wrong with it:
+/// Models do not always send the requested JSON. The call keeps what they sent, so that the tool's
+/// answer can say what is wrong with it:
 ///
 /// ```
 /// use langgraph::message::ToolCall;
@@ -26,17 +26,17 @@ use super::Content;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Which call this is; the answer names it.
+    /// The id of the call, which its answer repeats.
     pub id: String,
-    /// The tool to call.
+    /// The name of the tool.
     pub name: String,
-    /// A JSON object, or, if the model sent something else, a string that holds what it sent.
+    /// A JSON object; or a string with what the model sent, if that is not a JSON object.
     #[serde(default = "no_arguments", alias = "args")]
     pub arguments: Value,
 }
 
 impl ToolCall {
-    /// A call with these arguments.
+    /// Creates a call with these arguments.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
         Self {
             id: id.into(),
@@ -45,10 +45,10 @@ impl ToolCall {
         }
     }
 
-    /// A call with its arguments as the model wrote them.
+    /// Creates a call with the arguments as the model wrote them.
     ///
-    /// Nothing, and `null`, are an empty object: that is how many models call a tool without
-    /// arguments. Whatever else is no JSON object is kept as a string.
+    /// An empty text, or `null`, becomes an empty object: many models call a tool without arguments
+    /// this way. Other text that is not a JSON object becomes a string.
     pub fn from_text(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -57,12 +57,12 @@ impl ToolCall {
         Self::new(id, name, parse_arguments(arguments.into()))
     }
 
-    /// What the model sent instead of a JSON object, if it did.
+    /// Returns what the model sent, if it is not a JSON object.
     pub fn invalid_arguments(&self) -> Option<&str> {
         self.arguments.as_str()
     }
 
-    /// The arguments as JSON text; if the model sent something else, what it sent.
+    /// Returns the arguments as JSON text, or what the model sent if it is not a JSON object.
     pub fn arguments_text(&self) -> Cow<'_, str> {
         match &self.arguments {
             Value::String(text) => Cow::Borrowed(text),
@@ -86,7 +86,7 @@ fn parse_arguments(text: String) -> Value {
     }
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 ///
 /// # Examples
 ///
@@ -99,18 +99,18 @@ fn parse_arguments(text: String) -> Value {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// The id of the [`ToolCall`] that this answers.
+    /// The id of the answered [`ToolCall`].
     pub call_id: String,
-    /// The tool that answered.
+    /// The name of the tool.
     pub name: Option<String>,
-    /// The answer, or why there is none.
+    /// The answer, or the error message.
     pub content: Content,
-    /// Whether it is an answer.
+    /// Whether the call succeeded.
     pub status: ToolStatus,
 }
 
 impl ToolResult {
-    /// An answer to the call with that id.
+    /// Creates the answer to the call with that id.
     pub fn new(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             call_id: call_id.into(),
@@ -120,7 +120,7 @@ impl ToolResult {
         }
     }
 
-    /// That the call with that id failed, and why.
+    /// Creates the error of the call with that id.
     pub fn error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             status: ToolStatus::Error,
@@ -128,14 +128,14 @@ impl ToolResult {
         }
     }
 
-    /// Says which tool answered.
+    /// Sets the name of the tool.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Whether the call failed.
+    /// Returns true if the call failed.
     pub fn is_error(&self) -> bool {
         self.status == ToolStatus::Error
     }
@@ -145,7 +145,7 @@ impl ToolResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It did.
+    /// It succeeded.
     #[default]
     #[serde(alias = "success")]
     Ok,

@@ -1,13 +1,13 @@
-//! What a model's answer cost, and why it ended.
+//! The token usage of an answer, and its finish reason.
 
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// How many tokens a model has read and written.
+/// The number of tokens that a model has read and written.
 ///
-/// It can be a field of a state that adds up what all calls have used: `#[reducer(add)]`.
+/// A state's field with `#[reducer(add)]` sums up the usage of all calls.
 ///
 /// # Examples
 ///
@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens that the model read.
+    /// The tokens that the model read.
     pub input_tokens: u64,
-    /// Tokens that it wrote.
+    /// The tokens that the model wrote.
     pub output_tokens: u64,
-    /// Of those it read, the ones that the provider had read before.
+    /// Those input tokens that came from the provider's cache.
     #[serde(skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
-    /// Of those it wrote, the ones that were reasoning.
+    /// Those output tokens that were reasoning.
     #[serde(skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
 }
@@ -40,7 +40,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Usage {
-    /// So many tokens read and written.
+    /// Creates a usage from the tokens read and written.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,
@@ -49,27 +49,27 @@ impl Usage {
         }
     }
 
-    /// Says how many of the tokens read came from the provider's cache.
+    /// Sets the number of input tokens from the provider's cache.
     #[must_use]
     pub fn with_cached(mut self, tokens: u64) -> Self {
         self.cached_tokens = tokens;
         self
     }
 
-    /// Says how many of the tokens written were reasoning.
+    /// Sets the number of output tokens that were reasoning.
     #[must_use]
     pub fn with_reasoning(mut self, tokens: u64) -> Self {
         self.reasoning_tokens = tokens;
         self
     }
 
-    /// Tokens read and written together.
+    /// Returns the sum of input and output tokens.
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// The greater of each count. The reports of one answer are counts so far, and some providers
-    /// report what was read first and what was written last.
+    /// Returns the maximum of each count. Providers report running counts for one answer, and some
+    /// report the input first and the output last.
     pub(super) fn at_least(self, other: Self) -> Self {
         self.zip(other, u64::max)
     }
@@ -104,28 +104,28 @@ impl std::iter::Sum for Usage {
     }
 }
 
-/// Why a model stopped writing. On the wire: its name.
+/// Why a model stopped writing. On the wire, it is a name.
 ///
-/// Some providers say [`Stop`](Self::Stop) when the model asks for tools: look at
+/// Some providers say [`Stop`](Self::Stop) when the model requests tools: check
 /// [`Message::tool_calls`](super::Message::tool_calls).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It has said everything.
+    /// The answer is complete.
     Stop,
-    /// It has reached the greatest length allowed.
+    /// The answer has reached the maximum length.
     Length,
-    /// It waits for tools.
+    /// The model waits for tools.
     ToolCalls,
-    /// The provider cut it off because of what it said.
+    /// The provider cut off the answer because of its content.
     ContentFilter,
-    /// What the provider says, where that is none of these.
+    /// Another reason, in the provider's words.
     Other(String),
 }
 
 impl FinishReason {
-    /// Its name.
+    /// Returns its name.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Stop => "stop",

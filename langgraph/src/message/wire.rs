@@ -1,7 +1,8 @@
 //! The wire form of a message: one flat object with a `role`.
 //!
-//! Written by hand because the derived form of a flattened enum buffers every message, and because
-//! plain content, parts and tool calls are one role on the wire and several variants in memory.
+//! Written by hand, because the derived form of a flattened enum buffers every message, and because
+//! one role on the wire covers plain content, parts and tool calls, which are different variants in
+//! memory.
 
 use serde::de::{self, Deserializer};
 use serde::ser::Serializer;

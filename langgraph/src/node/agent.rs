@@ -1,4 +1,4 @@
-//! Agents: nodes with a name that take and return the whole state.
+//! Agents: named nodes over the whole state.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::error::AgentError;
 use crate::state::State;
 
-/// Something with a name that takes a state and returns the whole state.
+/// Takes a state and returns the whole state, under a name.
 ///
-/// An agent works alone and as a node of any graph over its state.
+/// An agent works on its own and as a node of any graph over its state.
 ///
 /// # Examples
 ///
@@ -38,10 +38,10 @@ use crate::state::State;
 /// # }
 /// ```
 pub trait Agent: Send + Sync + 'static {
-    /// What the agent works on.
+    /// The type of its state.
     type State: State;
 
-    /// The agent's name.
+    /// Returns the agent's name.
     fn name(&self) -> &str;
 
     /// Runs the agent.

@@ -1,7 +1,7 @@
-//! What an annotated function answers: checked where the function is defined, and only there.
+//! Output types of annotated functions, which are checked only where the function is defined.
 //!
-//! A mention of a function asks [`Annotated`] of its marker. For a marker of [`Checked`] that holds
-//! whatever the function returns, so that a wrong answer is not told again at every mention.
+//! A mention of a function requires [`Annotated`] of its marker. A marker of [`Checked`] always
+//! implements it, so that a wrong output type is reported once, and not at every mention.
 
 use std::marker::PhantomData;
 
@@ -10,9 +10,9 @@ use crate::state::State;
 
 /// A marker of a function that returns `O` in a graph over `S`.
 pub trait Annotated<S, O>: 'static {
-    /// What is known of the function.
+    /// The metadata of the function.
     type Meta: NodeMeta;
-    /// True when the answer can name the next node.
+    /// True if the output can name the next node.
     const MAY_GOTO: bool;
 }
 
@@ -22,13 +22,13 @@ impl<S: State, O: IntoOutput<S>, M: NodeMeta> Annotated<S, O> for M {
     const MAY_GOTO: bool = O::MAY_GOTO;
 }
 
-/// The marker `M` of a function whose definition checks what it returns.
+/// The marker `M` of a function whose definition checks its output type.
 #[derive(Debug)]
 pub struct Checked<M>(PhantomData<fn() -> M>);
 
-/// A marker that knows how its function answers, even if that is wrong.
+/// A marker that knows the function's output type, even if that type is wrong.
 pub trait KnowsAnswer: NodeMeta {
-    /// True when the answer can name the next node.
+    /// True if the output can name the next node.
     const MAY_GOTO: bool;
 }
 
@@ -38,18 +38,19 @@ impl<S, O, M: KnowsAnswer> Annotated<S, O> for Checked<M> {
     const MAY_GOTO: bool = M::MAY_GOTO;
 }
 
-/// What a node of a graph over `S` returns, to be asked for its `MAY_GOTO`.
+/// The output type of a node of a graph over `S`; it has a `MAY_GOTO` constant.
 #[derive(Debug)]
 pub struct Returns<S, O>(PhantomData<fn() -> (S, O)>);
 
 impl<S: State, O: IntoOutput<S>> Returns<S, O> {
-    /// True when the answer can name the next node.
+    /// True if the output can name the next node.
     pub const MAY_GOTO: bool = O::MAY_GOTO;
 }
 
-/// What is found in [`Returns`] when it is no answer: a constant of the type itself comes first.
+/// The fallback for [`Returns`] of a type that is not an output: constants of the type itself take
+/// precedence.
 pub trait ReturnsNoAnswer {
-    /// What is no answer names no node.
+    /// Such a type names no node.
     const MAY_GOTO: bool = false;
 }
 

@@ -1,8 +1,8 @@
-//! Cancelling a run from outside.
+//! Cancellation of runs.
 
 use tokio_util::sync::CancellationToken;
 
-/// Cancels a run from outside: keep a clone, hand one to the run.
+/// Cancels a run: keep a clone, and pass one to the run.
 ///
 /// # Examples
 ///
@@ -27,17 +27,17 @@ use tokio_util::sync::CancellationToken;
 pub struct CancelToken(CancellationToken);
 
 impl CancelToken {
-    /// A token that is not cancelled yet.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Cancels every run that was given this token or a clone of it.
+    /// Cancels every run with this token or a clone of it.
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// True once [`cancel`](Self::cancel) was called.
+    /// Returns true after [`cancel`](Self::cancel).
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }

@@ -1,4 +1,4 @@
-//! Where to go next: `Next`, `Command`, and their targets.
+//! Jumps: `Next`, `Command`, and their targets.
 
 use std::any::Any;
 use std::fmt;
@@ -11,16 +11,16 @@ use crate::state::StateCodec;
 use crate::state::write::{Write, Writes};
 use langgraph_topology::{END, NodeName};
 
-/// A node's own word on where to go, beside its update.
+/// Where to go after a node, as the node returns it beside its update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next {
     /// Follow the node's edges.
     #[default]
     Continue,
-    /// Go to that node instead of along the edges.
+    /// Go to that node instead of following the edges.
     Node(String),
-    /// End this branch, whatever edges there are.
+    /// End this branch instead of following the edges.
     End,
 }
 
@@ -39,11 +39,11 @@ impl Next {
     }
 }
 
-/// One place to go.
+/// One target of a jump.
 pub enum Target<S: State> {
     /// A node, or [`END`].
     Node(NodeName),
-    /// A task of its own.
+    /// A new task.
     Send(Send<S>),
 }
 
@@ -65,15 +65,16 @@ impl<S: State> fmt::Debug for Target<S> {
     }
 }
 
-/// What a router or a `goto` may answer: a node's name, [`END`], a [`Send`], or a list of these.
+/// A type that a router or a `goto` may return: a node's name, [`END`], a [`Send`], or a list of
+/// these.
 ///
-/// An empty list goes nowhere.
+/// An empty list has no target.
 #[diagnostic::on_unimplemented(
     message = "this does not say where to go",
     label = "expected a node's name, `END`, a `Send`, or a list of these"
 )]
 pub trait IntoTargets<S: State> {
-    /// The targets in order.
+    /// Returns the targets in order.
     fn into_targets(self) -> Vec<Target<S>>;
 }
 
@@ -123,9 +124,9 @@ impl<S: State, T: IntoTargets<S>, const N: usize> IntoTargets<S> for [T; N] {
     }
 }
 
-/// Writes and directions in one answer.
+/// Writes and targets in one output.
 ///
-/// `goto` replaces the node's edges; [`and_edges`](Command::and_edges) does both.
+/// `goto` replaces the node's edges; with [`and_edges`](Command::and_edges) both apply.
 ///
 /// # Examples
 ///
@@ -157,7 +158,7 @@ impl<S: State> Default for Command<S> {
 }
 
 impl<S: State> Command<S> {
-    /// Merges `update`; the node's edges are followed.
+    /// Merges `update` and follows the node's edges.
     pub fn update(update: S::Update) -> Self {
         Self::default().and_update(update)
     }
@@ -167,19 +168,19 @@ impl<S: State> Command<S> {
         Self::default().and_overwrite(update)
     }
 
-    /// Goes to `targets` instead of along the node's edges.
+    /// Goes to `targets` instead of following the node's edges.
     pub fn goto(targets: impl IntoTargets<S>) -> Self {
         Self::default().and_goto(targets)
     }
 
-    /// Ends the run of this subgraph at once and hands `command` to the graph around it, where it
-    /// counts as the answer of the node that is this subgraph.
+    /// Ends the run of this subgraph at once and passes `command` to the parent graph, as the
+    /// output of the node that is this subgraph.
     ///
-    /// What the subgraph has changed until then is handed over as well. At the root there is no
-    /// graph around: the run fails with an error that says so.
+    /// The parent also receives what the subgraph has changed so far. The root graph has no parent:
+    /// there the run fails with an error.
     ///
-    /// The command is one of the graph around, whose state may be another: its type is written out.
-    /// In `graph!` the node that is this subgraph says where it may go, beside its edges.
+    /// The parent's state may be another type, so the type of the command is written out. In
+    /// `graph!`, the node that is this subgraph declares its targets beside its edges.
     ///
     /// # Examples
     ///
@@ -226,21 +227,21 @@ impl<S: State> Command<S> {
         }
     }
 
-    /// Merges `update` as well.
+    /// Also merges `update`.
     #[must_use]
     pub fn and_update(mut self, update: S::Update) -> Self {
         self.writes.push(Write::Update(update));
         self
     }
 
-    /// Sets the fields of `update` as well, without their reducers.
+    /// Also sets the fields of `update`, without their reducers.
     #[must_use]
     pub fn and_overwrite(mut self, update: S::Update) -> Self {
         self.overwrites = Some(update);
         self
     }
 
-    /// Goes to `targets` as well.
+    /// Also goes to `targets`.
     #[must_use]
     pub fn and_goto(mut self, targets: impl IntoTargets<S>) -> Self {
         self.goto
@@ -249,7 +250,7 @@ impl<S: State> Command<S> {
         self
     }
 
-    /// Follows the node's edges too, beside the targets of `goto`.
+    /// Also follows the node's edges, beside the targets of `goto`.
     #[must_use]
     pub fn and_edges(mut self) -> Self {
         self.edges = true;
@@ -259,7 +260,7 @@ impl<S: State> Command<S> {
     pub(crate) fn into_parts(self) -> Output<S> {
         let mut writes = self.writes;
         if let Some(update) = self.overwrites {
-            // Last, so that it beats this command's own update.
+            // Last, so that it overrides this command's own update.
             writes.push(Write::Overwrite(update));
         }
         let jump = match (self.parent, self.goto) {
@@ -298,7 +299,7 @@ impl<S: State> fmt::Debug for Command<S> {
     }
 }
 
-/// A command for the graph around, whatever its state type is.
+/// A command for the parent graph, with its state type erased.
 #[derive(Clone)]
 pub(crate) struct ParentCommand {
     form: ParentForm,
@@ -311,7 +312,7 @@ enum ParentForm {
         command: Arc<dyn Any + std::marker::Send + Sync>,
         text: fn(&dyn Any) -> Result<String, FormatError>,
     },
-    /// As it was read from a thread.
+    /// As read from a thread.
     Stored(String),
 }
 
@@ -337,7 +338,7 @@ impl ParentCommand {
         &self.state
     }
 
-    /// The command as it is stored.
+    /// Returns the stored form of the command.
     pub(super) fn to_text(&self) -> Result<String, FormatError> {
         match &self.form {
             ParentForm::Value { command, text } => text(&**command),
@@ -345,7 +346,7 @@ impl ParentCommand {
         }
     }
 
-    /// What the command writes and where it goes, if the graph around is one over `P`.
+    /// Returns the writes and targets of the command, if the parent is a graph over `P`.
     pub(crate) fn into_output<P: State>(self, initial: &P) -> Result<Output<P>, NodeError> {
         let name = std::any::type_name::<P>();
         let wrong = || {
@@ -395,15 +396,15 @@ impl fmt::Debug for ParentCommand {
     }
 }
 
-/// Where an answer leads.
+/// The targets of an output.
 pub(crate) enum Jump<S: State> {
-    /// Along the node's edges.
+    /// Follow the node's edges.
     Edges,
-    /// Nowhere.
+    /// End the branch.
     End,
     /// To these targets.
     To(Box<JumpTo<S>>),
-    /// Out of this graph.
+    /// Leave this graph.
     Parent(Box<ParentCommand>),
 }
 
@@ -420,7 +421,7 @@ impl<S: State> Jump<S> {
         }))
     }
 
-    /// This direction and then `other`; an explicit one beats "along the edges".
+    /// Combines two jumps; an explicit one wins over "follow the edges".
     #[allow(clippy::match_same_arms)] // the order of the arms is the rule
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {

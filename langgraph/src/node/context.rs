@@ -1,4 +1,4 @@
-//! What a node is told of the run it is part of.
+//! The context of a node.
 
 mod asking;
 
@@ -19,24 +19,24 @@ use crate::codec::Json;
 use crate::message::MessageChunk;
 use crate::stream::{Payload, StreamMode};
 
-/// What a node is told of the run it is part of, and how it reaches out of it.
+/// The context of a node: information about its run, and access to what is outside.
 ///
 /// A node takes it as `cx: &Context` after the state.
 pub struct Context {
     scope: Arc<Scope>,
     /// The superstep, counted over the life of the thread.
     step: usize,
-    /// The superstep, counted in this run; the limit counts these.
+    /// The superstep, counted in this run, which the limit applies to.
     taken: usize,
     node: NodeId,
-    /// From 1; 0 when the answer came from a cache and nothing was attempted.
+    /// Counts from 1; 0 if the output came from a cache without an attempt.
     attempt: AtomicU32,
-    /// True while the task's routers are asked: what they ask and call is counted apart, because
-    /// they may be asked again without their node.
+    /// True while the task's routers run. Their interrupts and calls are counted separately,
+    /// because routers may run again without their node.
     routing: AtomicBool,
-    /// Where the task stands in its thread's log, if it has a thread.
+    /// The task's place in its thread's log, if it has a thread.
     place: Option<Box<Place>>,
-    /// Made when first used: most nodes never ask nor wait.
+    /// Created at first use: most nodes never interrupt nor wait.
     memory: OnceLock<Box<Memory>>,
 }
 
@@ -54,7 +54,7 @@ impl Context {
         }
     }
 
-    /// The same context for another task: nothing is allocated.
+    /// Resets the context for another task, without allocating.
     #[inline]
     pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: NodeId) {
         self.step = step;
@@ -62,7 +62,7 @@ impl Context {
         self.node = node;
         *self.attempt.get_mut() = 1;
         *self.routing.get_mut() = false;
-        // Asked first: in a loop of plain supersteps there is neither.
+        // Checked first: plain supersteps in a loop have neither.
         if self.place.is_some() {
             self.place = None;
         }
@@ -71,7 +71,7 @@ impl Context {
         }
     }
 
-    /// Says where the task stands in its thread's log.
+    /// Sets the task's place in its thread's log.
     pub(crate) fn set_place(&mut self, place: Option<Place>) {
         self.place = place.map(Box::new);
     }
@@ -88,7 +88,7 @@ impl Context {
         &self.scope
     }
 
-    /// The name of the node that runs.
+    /// Returns the name of the running node.
     pub fn node(&self) -> &str {
         self.scope
             .names
@@ -96,22 +96,22 @@ impl Context {
             .map_or(crate::START, |name| name)
     }
 
-    /// The current superstep. The first nodes of a thread run in step 1.
+    /// Returns the current superstep. The first nodes of a thread run in step 1.
     pub fn step(&self) -> usize {
         self.step
     }
 
-    /// How many supersteps this run may still take after the current one.
+    /// Returns how many supersteps this run may take after the current one.
     pub fn remaining_steps(&self) -> usize {
         self.scope.limit.saturating_sub(self.taken)
     }
 
-    /// True when no superstep may follow the current one.
+    /// Returns true if no superstep may follow the current one.
     pub fn is_last_step(&self) -> bool {
         self.remaining_steps() == 0
     }
 
-    /// Which attempt this is; 1 unless the node is being retried.
+    /// Returns the number of this attempt: 1, or more in a retry.
     pub fn attempt(&self) -> u32 {
         self.attempt.load(Ordering::Relaxed).max(1)
     }
@@ -124,28 +124,27 @@ impl Context {
         }
     }
 
-    /// Notes that the answer comes from the node's cache.
+    /// Records that the output comes from the node's cache.
     pub(crate) fn answer_from_cache(&self) {
         self.attempt.store(0, Ordering::Relaxed);
     }
 
-    /// True when the answer came from the node's cache.
+    /// Returns true if the output came from the node's cache.
     pub(crate) fn is_from_cache(&self) -> bool {
         self.attempt.load(Ordering::Relaxed) == 0
     }
 
-    /// Says that the node makes progress: its
-    /// [idle timeout](crate::graph::NodeExt::idle_timeout) starts anew.
+    /// Signals progress: restarts the node's [idle timeout](crate::graph::NodeExt::idle_timeout).
     ///
-    /// Events do the same, whether somebody reads them or not, and so does every superstep of a
-    /// graph that runs inside the node. Without an idle timeout it does nothing.
+    /// Events do the same, whether somebody reads them or not. So does every superstep of a graph
+    /// inside the node. Without an idle timeout it does nothing.
     pub fn heartbeat(&self) {
         if let Some(heartbeat) = self.nearest_heartbeat() {
             heartbeat.beat();
         }
     }
 
-    /// What the heartbeats of this task are written to; made when first asked for.
+    /// Returns this task's heartbeat, which is created at first use.
     pub(crate) fn heartbeats(&self) -> &Arc<Heartbeat> {
         let memory = self.memory.get_or_init(Box::default);
         memory
@@ -153,39 +152,39 @@ impl Context {
             .get_or_init(|| Arc::new(Heartbeat::new(self.scope.heartbeat.clone())))
     }
 
-    /// This task's heartbeat or, when nobody looks at it, that of the task around the graph. What
-    /// happens in a graph inside this task shows there.
+    /// Returns this task's heartbeat, or, if nobody observes it, that of the parent task. A graph
+    /// inside this task signals its progress there.
     pub(crate) fn nearest_heartbeat(&self) -> Option<&Arc<Heartbeat>> {
         let own = self.memory.get().and_then(|memory| memory.heartbeat.get());
         own.or(self.scope.heartbeat.as_ref())
     }
 
-    /// The thread this run belongs to, if it has one.
+    /// Returns the thread of this run, if it has one.
     pub fn thread_id(&self) -> Option<&str> {
         self.scope.shared.thread.as_deref()
     }
 
-    /// The id of this run, the same in its subgraphs.
+    /// Returns the id of this run, which its subgraphs share.
     pub fn run_id(&self) -> &str {
         self.scope.shared.run_id()
     }
 
-    /// What the caller noted about this run under `key`.
+    /// Returns the caller's metadata of this run under `key`.
     pub fn metadata(&self, key: &str) -> Option<&Value> {
         self.scope.shared.metadata.get(key)
     }
 
-    /// The nodes around this graph, outermost first; empty at the root.
+    /// Returns the path of nodes to this graph, outermost first; empty at the root.
     pub fn namespace(&self) -> &[langgraph_topology::NodeName] {
         &self.scope.namespace
     }
 
-    /// A value that the graph or the run was given, by its type. Trait objects work too:
+    /// Returns a resource of the graph or the run, by its type. Trait objects work too:
     /// `cx.resource::<dyn ChatModel>()`.
     ///
     /// # Errors
     ///
-    /// [`MissingResource`], which says what type was asked for and which ones there are.
+    /// [`MissingResource`], which names the requested type and the types that exist.
     pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Result<&T, MissingResource> {
         self.scope
             .resources
@@ -193,7 +192,7 @@ impl Context {
             .ok_or_else(|| self.scope.resources.missing::<T>())
     }
 
-    /// The same as [`resource`](Self::resource), to keep or to move into a task.
+    /// As [`resource`](Self::resource), as an `Arc` to keep or to move into a task.
     ///
     /// # Errors
     ///
@@ -207,10 +206,10 @@ impl Context {
             .ok_or_else(|| self.scope.resources.missing::<T>())
     }
 
-    /// True once the caller has cancelled the run.
+    /// Returns true after the caller has cancelled the run.
     ///
-    /// A run that is cancelled drops its nodes at their next `.await`; only a node that computes
-    /// for long without one needs to look.
+    /// A cancelled run drops its nodes at their next `.await`. Only a node that computes for long
+    /// without one needs to check.
     pub fn is_cancelled(&self) -> bool {
         self.scope
             .shared
@@ -219,7 +218,7 @@ impl Context {
             .is_some_and(super::CancelToken::is_cancelled)
     }
 
-    /// Waits until the caller cancels the run; forever if it cannot be cancelled.
+    /// Waits until the caller cancels the run; for ever if the run cannot be cancelled.
     ///
     /// # Cancel safety
     ///
@@ -231,7 +230,7 @@ impl Context {
         }
     }
 
-    /// True when somebody reads that part of the event stream.
+    /// Returns true if somebody reads events of that mode.
     pub fn wants(&self, mode: StreamMode) -> bool {
         self.scope
             .emitter
@@ -239,16 +238,16 @@ impl Context {
             .is_some_and(|emitter| emitter.wants(mode))
     }
 
-    /// Puts a value of the node's own into the event stream. Waits while the reader is behind;
-    /// does nothing when nobody reads custom events.
+    /// Emits a custom event. Waits while the buffer is full; does nothing if nobody reads custom
+    /// events.
     ///
     /// # Errors
     ///
-    /// When somebody reads them and the value cannot be written as JSON: NaN, keys that are pairs.
+    /// If somebody reads them and the value cannot be written as JSON: NaN, keys that are pairs.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, the event is not sent.
+    /// If the future is dropped before it is ready, the event is not sent.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), NodeError> {
         self.heartbeat();
         if let Some(emitter) = self.emitter(StreamMode::Custom) {
@@ -268,11 +267,11 @@ impl Context {
         Ok(())
     }
 
-    /// Puts a piece of a message into the event stream, as a model streams it.
+    /// Emits a chunk of a message, as a model streams it.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, the event is not sent.
+    /// If the future is dropped before it is ready, the event is not sent.
     pub async fn emit_chunk(&self, chunk: MessageChunk) {
         self.heartbeat();
         if let Some(emitter) = self.emitter(StreamMode::Messages) {

@@ -1,4 +1,4 @@
-//! The futures that node functions return, and how one box serves both the user and the runtime.
+//! The futures that node functions return. One box serves both direct calls and the runtime.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -9,19 +9,19 @@ use std::task::{Context as TaskContext, Poll};
 use super::{IntoOutput, NodeError, Output};
 use crate::state::State;
 
-/// What `#[node]` knows of a function, reachable from the function's type.
+/// What `#[node]` knows about a function, available from the function's type.
 pub trait NodeMeta: Send + Sync + 'static {
     /// The function's name.
     const NAME: &'static str;
     /// The function's doc comment.
     const DOCS: Option<&'static str> = None;
-    /// The fields it says it writes.
+    /// The fields that it declares to write.
     const WRITES: Option<&'static [&'static str]> = None;
-    /// Names the node had before; threads that wait for one of these go on with this node.
+    /// Former names of the node; threads that wait for one of these continue with this node.
     const ALIASES: &'static [&'static str] = &[];
 }
 
-/// A boxed node body that polls to the runtime's form of its answer.
+/// A boxed node body that polls to the runtime's form of its output.
 pub(crate) trait ErasedTask<S> {
     fn poll_output(
         self: Pin<&mut Self>,
@@ -31,7 +31,7 @@ pub(crate) trait ErasedTask<S> {
         S: State;
 }
 
-/// The same body, polled to the answer itself: what a direct call of the function awaits.
+/// The same body, polled to the output itself, for a direct call of the function.
 pub(crate) trait Task<S, O>: ErasedTask<S> {
     fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O>;
 }
@@ -53,10 +53,10 @@ impl<S: State, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
 
 /// What a `#[node]` function over `&S` returns.
 ///
-/// Await it to call the function like any other, in a unit test say. It is not a `Future` itself,
-/// so that a `#[node]` function and a plain async function stay different things to
-/// [`IntoNode`](crate::graph::IntoNode).
-// No bound on `S`: a type that is no state is reported once, where the future is made.
+/// Await it to call the function like any other, for example in a unit test. It is not a `Future`
+/// itself, so that [`IntoNode`](crate::graph::IntoNode) can tell a `#[node]` function from a plain
+/// async function.
+// No bound on `S`: a type that is not a state is reported once, where the future is created.
 #[must_use = "a node does nothing until it is awaited"]
 pub struct NodeFuture<'a, S, O, M> {
     pub(crate) task: Pin<Box<dyn Task<S, O> + Send + 'a>>,
@@ -110,7 +110,7 @@ impl<'a, S, O, M> IntoFuture for NodeFuture<'a, S, O, M> {
     }
 }
 
-/// What a `#[node]` function returns whose first argument is taken by value: the state, or the
+/// What a `#[node]` function returns if its first argument is taken by value: the state, or the
 /// item of a worker.
 ///
 /// Await it to call the function like any other.
@@ -150,13 +150,13 @@ impl<'a, O, M> IntoFuture for OwnedFuture<'a, O, M> {
 pub struct NodeRun<'a, S: State>(Pin<Box<dyn ErasedTask<S> + Send + 'a>>);
 
 impl<'a, S: State> NodeRun<'a, S> {
-    /// A run that has ended already.
+    /// Creates a run that has already ended.
     pub fn ready(answer: impl IntoOutput<S>) -> Self {
-        // Boxed like every other run: two words are cheaper to hand on than an answer.
+        // Boxed like every other run: two words are cheaper to move than an output.
         Self::future(std::future::ready(answer.into_output()))
     }
 
-    /// A run that goes on.
+    /// Creates a run from a future.
     pub fn future(body: impl Future<Output: IntoOutput<S>> + Send + 'a) -> Self {
         Self(Box::pin(body))
     }

@@ -1,4 +1,4 @@
-//! Signs of life, for the limit on the time without progress.
+//! Heartbeats, for the idle timeout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// When a task last showed progress.
+/// The time of a task's last progress.
 ///
-/// There is one only for tasks with such a limit, and for those of the graphs inside them.
+/// Only tasks with an idle timeout have one, and the tasks of graphs inside them.
 pub(crate) struct Heartbeat {
     start: Instant,
-    /// Nanoseconds after `start`.
+    /// In nanoseconds after `start`.
     last: AtomicU64,
-    /// The task around the graph: what lives inside it keeps it alive as well.
+    /// The heartbeat of the parent task, which this one also renews.
     outer: Option<Arc<Heartbeat>>,
 }
 
@@ -35,7 +35,7 @@ impl Heartbeat {
         }
     }
 
-    /// When the limit is exceeded unless there is progress; `None` for never.
+    /// Returns when the timeout expires without further progress; `None` for never.
     pub(crate) fn due(&self, limit: Duration) -> Option<Instant> {
         let last = Duration::from_nanos(self.last.load(Ordering::Relaxed));
         self.start.checked_add(last)?.checked_add(limit)

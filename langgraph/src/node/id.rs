@@ -1,31 +1,31 @@
-//! A node, by its place in the graph.
+//! Ids of nodes: their index in the graph.
 
-/// A node of a graph, by its place in the order of declaration. START is the first.
+/// The id of a node: its index in the order of declaration. START is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(u32);
 
 impl NodeId {
-    /// Where every run begins: a node whose task comes with its result, the input.
+    /// START: a node whose task already has its result, the input.
     pub(crate) const START: Self = Self(0);
 
-    /// The node declared at that place, counted from 0.
+    /// Returns the id of the node with that index, counted from 0.
     pub(crate) fn declared(place: usize) -> Self {
-        // A graph of four thousand million nodes does not fit into memory.
+        // A graph with four thousand million nodes does not fit in memory.
         Self(u32::try_from(place).map_or(u32::MAX, |place| place.saturating_add(1)))
     }
 
-    /// The node at an index of a list that begins with START.
+    /// Returns the id for an index into a list that begins with START.
     pub(crate) fn at(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Its index in a list that begins with START.
+    /// Returns its index in a list that begins with START.
     #[inline]
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Its place among the declared nodes; none for START.
+    /// Returns its index among the declared nodes; `None` for START.
     pub(crate) const fn place(self) -> Option<usize> {
         self.index().checked_sub(1)
     }

@@ -1,12 +1,12 @@
-//! What a run is given.
+//! Inputs of runs.
 
 use super::IntoOutput;
 use crate::state::State;
 
-/// What a run starts with, and what an update from outside writes.
+/// The input of a run, or of an update from outside.
 ///
-/// The state's update, the state `S` itself, [`Command<S>`](super::Command), or `()` for nothing:
-/// whatever a node may return, so it is never implemented by hand.
+/// It is the state's update, the state `S` itself, [`Command<S>`](super::Command), or `()` for
+/// nothing. Every type that a node may return implements it, so never implement it by hand.
 #[diagnostic::on_unimplemented(
     message = "this is not an input of a graph over `{S}`",
     label = "not an input of a graph over `{S}`",
@@ -14,6 +14,6 @@ use crate::state::State;
 )]
 pub trait IntoInput<S: State>: IntoOutput<S> {}
 
-// Without this rustc would say that a node cannot return it.
+// Without this, rustc would say that a node cannot return it.
 #[diagnostic::do_not_recommend]
 impl<S: State, T: IntoOutput<S>> IntoInput<S> for T {}

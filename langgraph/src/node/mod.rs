@@ -1,4 +1,4 @@
-//! Nodes: what runs in a graph, what it is given, and what it answers.
+//! Nodes: the trait, the context, and the types that nodes take and return.
 
 mod agent;
 mod annotated;

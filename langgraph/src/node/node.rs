@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Context, NodeRun};
 use crate::state::State;
 
-/// One step of a graph, as a type of its own.
+/// A node with a type of its own.
 ///
-/// Implement it when a node needs fields; functions and closures are nodes already.
+/// Implement it for a node with fields; functions and closures are nodes already.
 ///
 /// # Examples
 ///
@@ -26,31 +26,32 @@ pub trait Node<S: State>: Send + Sync + 'static {
     /// Runs the node on `state`.
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S>;
 
-    /// True when the answer can name the next node.
+    /// Returns true if the output can name the next node.
     ///
-    /// A node that says so is drawn with a line to anywhere, and must say in `graph!` where it may
-    /// go: `node => goto [a, END]`. One that jumps and does not say so still can, but in `graph!`
-    /// only to the nodes of such a list.
+    /// Such a node is drawn with a line to `anywhere`. In `graph!` it must declare its targets:
+    /// `node => goto [a, END]`. A node that jumps although it returns false here may, in `graph!`,
+    /// only go to the nodes of such a list.
     fn may_goto(&self) -> bool {
         false
     }
 
-    /// What the node does, for drawings.
+    /// Returns a description of the node, for drawings.
     fn docs(&self) -> Option<&str> {
         None
     }
 
-    /// The fields that the node writes whenever it succeeds, if it says so.
+    /// Returns the fields that the node writes whenever it succeeds, if it declares them.
     ///
-    /// Two nodes that run side by side and both write a field without a reducer are then found
-    /// when the graph is compiled.
+    /// Then the compilation of the graph finds two parallel nodes that both write a field without a
+    /// reducer.
     fn writes(&self) -> Option<&[&str]> {
         None
     }
 
-    /// The agent elsewhere that the node asks, if it asks one.
+    /// Returns the remote agent that the node calls, if any.
     ///
-    /// Drawings show it, and a failure of the node is an [`AgentError::Remote`](crate::AgentError::Remote) with its name.
+    /// Drawings show it. A failure of the node is an
+    /// [`AgentError::Remote`](crate::AgentError::Remote) with its name.
     fn remote_agent(&self) -> Option<&str> {
         None
     }

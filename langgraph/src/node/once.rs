@@ -1,4 +1,4 @@
-//! Work that is done once, whatever happens to the task around it.
+//! Work that runs only once, even if its task runs again.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -15,9 +15,9 @@ use crate::codec::{Format as _, FormatError, Json};
 use crate::error::AgentError;
 use crate::error::runtime;
 
-/// What a piece of work is called, and the arguments it was done with.
+/// The name of a piece of work, and its arguments.
 ///
-/// Made of a name, or of a name and a reference to the arguments.
+/// It converts from a name, or from a name and a reference to the arguments.
 #[derive(Debug)]
 pub struct OnceKey {
     name: String,
@@ -55,7 +55,7 @@ impl<N: Into<String>, A: Serialize + ?Sized> From<(N, &A)> for OnceKey {
     }
 }
 
-/// What a task has done once.
+/// The work that a task has done once.
 #[derive(Default)]
 pub(super) struct OnceMemory(Mutex<Known>);
 
@@ -77,7 +77,7 @@ impl OnceMemory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The result of that work, or the right to do it.
+    /// Returns the result of the work, or the right to do it.
     fn begin(&self, key: &str, arguments: u64) -> Result<Begun<'_>, NodeError> {
         let mut known = self.known();
         if let Some(record) = known.done.iter().find(|record| record.key == key) {
@@ -105,7 +105,7 @@ enum Begun<'a> {
     UnderWay(UnderWay<'a>),
 }
 
-/// Work that somebody does; until this is dropped nobody else begins it.
+/// Work in progress: until this is dropped, nobody else starts it.
 struct UnderWay<'a> {
     memory: &'a OnceMemory,
     key: String,
@@ -127,15 +127,15 @@ fn typed<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, NodeError> {
 }
 
 impl Context {
-    /// Does work once: its result is stored with the task before it is returned, and a retry, a
-    /// resume, or a new process after a crash gets that instead of doing it again.
+    /// Does work once. The result is stored with the task before it is returned. A retry, a resume,
+    /// or a new process after a crash gets the stored result and does not repeat the work.
     ///
-    /// The key names the work within the task. With `("charge", &order)` it stands for the work with
-    /// those arguments, and the same key with other arguments is an error. A failure is not kept:
-    /// the work is tried again with the task. A crash between the end of the work and the
-    /// acknowledgement of its record does it twice; give the key on to a service that can tell.
-    /// Without a thread the result lives as long as the run. Going back to an older checkpoint does
-    /// the work again.
+    /// The key names the work within its task. `("charge", &order)` names the work with those
+    /// arguments; the same key with other arguments is an error. A failure is not stored: the work
+    /// is repeated with the task. A crash between the end of the work and the acknowledgement of
+    /// its record repeats the work; pass the key on to a service that detects repetitions. Without
+    /// a thread, the result lives as long as the run. Going back to an older checkpoint repeats the
+    /// work.
     ///
     /// # Examples
     ///
@@ -174,12 +174,12 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// What the work fails with; when the result cannot be stored; when the key was used with other
-    /// arguments, or is being used at the same time.
+    /// The error of the work. Also if the result cannot be stored, or if the key was used with
+    /// other arguments or is in use.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, the work is dropped; a result that is being stored is stored.
+    /// Dropping the future drops the work; a result that is being stored is still stored.
     pub async fn once<T, E>(
         &self,
         key: impl Into<OnceKey>,
@@ -195,7 +195,7 @@ impl Context {
             Begun::Done(text) => return typed(&name, &text),
             Begun::UnderWay(under_way) => under_way,
         };
-        // Found before the work is done, which could not be kept.
+        // Check this first: the result of the work could not be stored.
         let place = match self.place() {
             None => None,
             Some(place) => {
@@ -214,7 +214,7 @@ impl Context {
         };
         if let Some((place, runtime)) = place {
             let record = record.clone();
-            // A record that is half stored when the task is dropped would leave the log in doubt.
+            // If the task is dropped, a half-stored record would leave the log in doubt.
             let stored = runtime
                 .spawn(async move { place.keep_once(record).await })
                 .await;
@@ -227,7 +227,7 @@ impl Context {
         Ok(value)
     }
 
-    /// As [`once`](Self::once), for work that does not wait.
+    /// As [`once`](Self::once), for a closure that is not async.
     ///
     /// # Errors
     ///

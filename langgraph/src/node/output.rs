@@ -1,4 +1,4 @@
-//! What a node answers with.
+//! Outputs of nodes.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use super::{Command, Next, NodeError};
 use crate::state::State;
 use crate::state::write::{Write, Writes};
 
-/// What a node answers with: its writes, and where to go if it says so.
+/// The output of a node: its writes, and its targets if it names some.
 ///
-/// Nodes rarely name this type: [`IntoOutput`] makes it of what they return.
+/// Nodes rarely use this type: [`IntoOutput`] creates it from their return values.
 pub struct Output<S: State> {
     pub(crate) writes: Writes<S>,
     pub(crate) jump: Jump<S>,
 }
 
 impl<S: State> Output<S> {
-    /// No write; the node's edges are followed.
+    /// Creates an output without writes, which follows the node's edges.
     pub const fn none() -> Self {
         Self {
             writes: Writes::None,
@@ -24,7 +24,7 @@ impl<S: State> Output<S> {
         }
     }
 
-    /// Fields to merge.
+    /// Creates an output that merges fields.
     pub const fn update(update: S::Update) -> Self {
         Self {
             writes: Writes::One(Write::Update(update)),
@@ -32,7 +32,7 @@ impl<S: State> Output<S> {
         }
     }
 
-    /// A whole state: every field is set.
+    /// Creates an output that sets every field.
     pub fn state(state: S) -> Self {
         Self {
             writes: Writes::One(Write::State(Box::new(state))),
@@ -40,7 +40,7 @@ impl<S: State> Output<S> {
         }
     }
 
-    /// The writes, in order.
+    /// Returns the writes in order.
     pub fn writes(&self) -> &[Write<S>] {
         self.writes.as_slice()
     }
@@ -64,27 +64,27 @@ impl<S: State> fmt::Debug for Output<S> {
     }
 }
 
-/// What a node may return.
+/// A type that a node may return.
 ///
 /// The state `S` (every field is set), `S::Update`, `()`, `(S, Next)`, `(S::Update, Next)`,
-/// [`Next`], [`Command<S>`](Command), a list of commands; each also in a `Result` whose error
-/// turns into a [`NodeError`].
+/// [`Next`], [`Command<S>`](Command), or a list of commands. Each may be in a `Result` whose error
+/// converts into a [`NodeError`].
 ///
-/// A node that is generic over the state answers with `S::Update` as any other.
+/// A node that is generic over the state may return `S::Update`.
 #[diagnostic::on_unimplemented(
     message = "a node of a graph over `{S}` cannot return this",
     label = "not an answer of a node over `{S}`",
     note = "a node returns the state's update, `(update, Next)`, `Command<{S}>`, `{S}` itself or `()`, each also in a `Result`"
 )]
 pub trait IntoOutput<S: State> {
-    /// True when the answer can name the next node.
+    /// True if the output can name the next node.
     const MAY_GOTO: bool = false;
 
-    /// The answer in the runtime's form.
+    /// Converts the value to the runtime's form.
     ///
     /// # Errors
     ///
-    /// The node's own error, when the answer is a `Result`.
+    /// The node's own error, if the value is an `Err`.
     fn into_output(self) -> Result<Output<S>, NodeError>;
 }
 

@@ -1,4 +1,4 @@
-//! A panic in a node as the node's error.
+//! Turns a panic in a node into the node's error.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use super::NodeError;
 
-/// A node panicked, or a router behind it.
+/// A panic in a node or in its router.
 #[derive(Debug, thiserror::Error)]
 #[error("{}panicked: {text}", if *.router { "a router behind it " } else { "" })]
 pub(crate) struct Panicked {
@@ -30,7 +30,7 @@ impl Panicked {
         Self { text, router }
     }
 
-    /// It was not the node, but a router behind it.
+    /// Marks a panic of the node's router.
     pub(crate) fn of_router(&self) -> Self {
         Self {
             text: self.text.clone(),
@@ -39,9 +39,9 @@ impl Panicked {
     }
 }
 
-/// Runs `work`; a panic in it is an error.
+/// Runs `work`, and turns a panic into an error.
 ///
-/// What the panicking code changed is not used again: the run ends.
+/// The run ends, so nothing uses what the panicking code changed.
 #[inline]
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panicked::new(&*payload))
@@ -52,15 +52,15 @@ impl Panicked {
         self.text
     }
 
-    /// The runtime lost the task without a word, as when it shuts down.
+    /// The error if the runtime lost the task silently, for example at its shutdown.
     pub(crate) fn lost() -> Self {
         Self::saying("the async runtime dropped the task".to_owned())
     }
 }
 
-/// Awaits `work`; a panic in it is an error.
+/// Awaits `work`, and turns a panic into an error.
 ///
-/// What the panicking code changed is the caller's to judge.
+/// The caller decides about what the panicking code changed.
 pub(crate) async fn contained<T>(
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, Panicked> {
@@ -74,9 +74,9 @@ pub(crate) async fn contained<T>(
     .await
 }
 
-/// Runs `start` and the future it makes; a panic in either is an error.
+/// Runs `start` and its future, and turns a panic in either into an error.
 ///
-/// What the panicking node saw is not used again: its task has failed.
+/// The task has failed, so nothing uses what the panicking node saw.
 pub(crate) fn catch<T, C, F>(start: C) -> Catch<C, F>
 where
     C: FnOnce() -> F,
@@ -90,7 +90,7 @@ pub(crate) enum Catch<C, F> {
     Running(F),
 }
 
-// Nothing is pinned in place: the closure is taken out, and the future is `Unpin` itself.
+// Nothing is pinned in place: the closure is moved out, and the future itself is `Unpin`.
 impl<C, F: Unpin> Unpin for Catch<C, F> {}
 
 impl<T, C, F> Future for Catch<C, F>
@@ -106,7 +106,7 @@ where
                 let Some(start) = start.take() else {
                     return Poll::Pending;
                 };
-                // Started and polled in one go: a future that is ready at once is never moved.
+                // Started and polled at once: a future that is ready immediately is never moved.
                 let first = catch_unwind(AssertUnwindSafe(|| {
                     let mut future = start();
                     match Pin::new(&mut future).poll(cx) {

@@ -1,32 +1,32 @@
-//! What a graph inside another keeps from one call to the next.
+//! Persistence of subgraphs between calls.
 
 use std::sync::PoisonError;
 
 use super::{Context, NodeError};
 
-/// What a graph keeps when it runs inside another one that has a thread.
+/// What a subgraph on a thread persists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Persistence {
-    /// Its progress within one call: a resume, a retry or a new process goes on where it stood. The
-    /// next call starts anew, and calls side by side know nothing of each other.
+    /// Its progress within one call: a resume, a retry or a new process continues where it stopped.
+    /// The next call starts anew, and parallel calls are independent.
     #[default]
     PerCall,
-    /// Its state too, from call to call, under that key: a thread within the thread. The input of a
-    /// call is merged into it by the reducers. Calls of one key never run side by side; give each
-    /// instance a key of its own.
+    /// Also its state, from call to call, under that key: a thread within the thread. The reducers
+    /// merge the input of a call into the state. Calls with one key never run in parallel; give
+    /// each instance a key of its own.
     ///
-    /// What it keeps belongs to the thread and not to its checkpoints: a run from an older checkpoint
-    /// of the thread finds it as the newest call left it. A graph over the state of the graph around
-    /// it is given all of that state as the input of each call, so that what is appended there is
-    /// appended here again; one that keeps a list wants a state of its own, with
+    /// The state belongs to the thread and not to its checkpoints: a run from an older checkpoint
+    /// of the thread finds the state as the newest call left it. A graph over the parent's state
+    /// gets all of that state as the input of each call, so it would append the parent's lists
+    /// again. For a graph with a list, use a state of its own, with
     /// [`mapped`](crate::CompiledStateGraph::mapped).
     PerThread(String),
-    /// Nothing: a resume runs it from its beginning, with the answers there are.
+    /// Nothing: a resume runs it from the start, with the answers given so far.
     None,
 }
 
-/// The only call of a key that runs. It ends when it is dropped.
+/// The only running call of a key. It ends when it is dropped.
 pub(crate) struct OnlyCall<'a> {
     cx: &'a Context,
     key: String,

@@ -1,10 +1,10 @@
-//! What nodes are handed besides the state: models, databases, settings.
+//! Resources of nodes besides the state: models, databases, settings.
 
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
-/// Values by their type, trait objects included.
+/// Values by type, including trait objects.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default)]
 pub struct Resources {
-    // A handful of entries: a scan beats hashing.
+    // There are only a few entries: a scan is faster than hashing.
     entries: Vec<Entry>,
 }
 
@@ -31,19 +31,19 @@ pub struct Resources {
 struct Entry {
     key: TypeId,
     name: &'static str,
-    /// An `Arc<T>`.
+    /// An erased `Arc<T>`.
     value: Arc<dyn Any + Send + Sync>,
 }
 
 impl Resources {
-    /// No resources.
+    /// Creates an empty collection.
     pub const fn new() -> Self {
         Self {
             entries: Vec::new(),
         }
     }
 
-    /// Adds a value, in place of one of the same type.
+    /// Adds a value. It replaces one of the same type.
     pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
         let entry = Entry {
             key: TypeId::of::<T>(),
@@ -56,12 +56,12 @@ impl Resources {
         }
     }
 
-    /// The value of that type.
+    /// Returns the value of that type.
     pub fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<&T> {
         self.shared().map(|value| &**value)
     }
 
-    /// The value of that type, to keep.
+    /// Returns the value of that type as an `Arc`.
     pub fn get_arc<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.shared().cloned()
     }
@@ -75,7 +75,7 @@ impl Resources {
             .downcast_ref()
     }
 
-    /// These resources, with those of `over` in front.
+    /// Returns these resources, overridden by those of `over`.
     #[must_use]
     pub(crate) fn layered(&self, over: &Self) -> Self {
         if over.is_empty() {
@@ -110,7 +110,7 @@ impl fmt::Debug for Resources {
     }
 }
 
-/// A node asked for a resource that neither the graph nor the run was given.
+/// The error if a node asks for a resource that neither the graph nor the run has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no resource of type `{wanted}`; give it to the graph or to the run with `.resource(Arc<{wanted}>)` (given: {})",

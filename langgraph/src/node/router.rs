@@ -1,4 +1,4 @@
-//! Routers: functions that answer where to go after a node.
+//! Routers: functions that choose the next node.
 
 use std::fmt;
 use std::future::Future;
@@ -18,17 +18,17 @@ enum Inner<'a, T> {
 }
 
 impl<'a, T> RouterRun<'a, T> {
-    /// An answer that is there already.
+    /// Creates a run with its result.
     pub const fn ready(answer: Result<T, NodeError>) -> Self {
         Self(Inner::Ready(Some(answer)))
     }
 
-    /// An answer that is waited for.
+    /// Creates a run from a future.
     pub fn future(answer: impl Future<Output = Result<T, NodeError>> + Send + 'a) -> Self {
         Self(Inner::Future(Box::pin(answer)))
     }
 
-    /// The answer if it is there already, to look at.
+    /// Returns the result if it is ready, by reference.
     #[inline]
     pub(crate) fn answer(&self) -> Option<&Result<T, NodeError>> {
         match &self.0 {
@@ -37,7 +37,7 @@ impl<'a, T> RouterRun<'a, T> {
         }
     }
 
-    /// The answer if it is there already, or else the run.
+    /// Returns the result if it is ready, otherwise the run.
     pub(crate) fn now(self) -> Result<Result<T, NodeError>, Self> {
         match self.0 {
             Inner::Ready(Some(answer)) => Ok(answer),
@@ -45,7 +45,7 @@ impl<'a, T> RouterRun<'a, T> {
         }
     }
 
-    /// The same run with its answer turned into another.
+    /// Converts the result of the run.
     pub fn map<U: Send + 'a>(
         self,
         change: impl FnOnce(T) -> Result<U, NodeError> + Send + 'a,
@@ -63,7 +63,7 @@ impl<'a, T> RouterRun<'a, T> {
 }
 
 impl<'a, T: Send + 'a> RouterRun<'a, T> {
-    /// Goes on with another run, which the answer of this one says.
+    /// Continues with another run, which depends on the result of this one.
     pub fn then<U: Send + 'a>(
         self,
         next: impl FnOnce(T) -> RouterRun<'a, U> + Send + 'a,
@@ -99,8 +99,8 @@ impl<T> fmt::Debug for RouterRun<'_, T> {
     }
 }
 
-/// What [`add_conditional_edges`](crate::StateGraph::add_conditional_edges) takes: a function over
-/// `&S` and an optional `&Context`, sync or async, that answers where to go, plain or in a
+/// What [`add_conditional_edges`](crate::StateGraph::add_conditional_edges) takes: a function of
+/// `&S` and an optional `&Context`, sync or async, that returns the targets, plain or in a
 /// `Result`.
 #[diagnostic::on_unimplemented(
     message = "this is not a router of a graph over `{S}`",
@@ -108,10 +108,10 @@ impl<T> fmt::Debug for RouterRun<'_, T> {
     note = "a router is a function from `&{S}` (and an optional `&Context`) to a node's name, `END`, a `Send`, or a list of these"
 )]
 pub trait IntoRouter<S: State, K>: Send + Sync + 'static {
-    /// The router's answer.
+    /// The router's return type.
     type Answer: IntoTargets<S> + Send;
 
-    /// Asks the router.
+    /// Calls the router.
     fn route<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterRun<'a, Self::Answer>;
 }
 
@@ -149,7 +149,7 @@ sync!(Sync2, state cx, (state: &S, cx: &Context), T, [], |answer| Ok(answer));
 sync!(TrySync1, state cx, (state: &S), Result<T, E>, [E], |answer| answer.map_err(Into::into));
 sync!(TrySync2, state cx, (state: &S, cx: &Context), Result<T, E>, [E], |answer| answer.map_err(Into::into));
 
-/// An async router: its future borrows the state.
+/// Marks an async router whose future borrows the state.
 #[doc(hidden)]
 pub trait BorrowingRouter<'a, S: State, A, K>: Send + Sync + 'static {
     type Answer: IntoTargets<S> + Send;

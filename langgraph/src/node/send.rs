@@ -1,4 +1,4 @@
-//! Tasks with an argument of their own.
+//! Sends: tasks with an argument of their own.
 
 use std::any::Any;
 use std::fmt;
@@ -12,17 +12,18 @@ use crate::codec::{Format as _, FormatError, Json};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
-/// What a worker takes: any value that can be cloned (for a retry) and stored (for a resume).
+/// The argument type of a worker: any value that can be cloned (for a retry) and stored (for a
+/// resume).
 pub trait Item: Clone + Serialize + DeserializeOwned + std::marker::Send + Sync + 'static {}
 
 impl<T: Clone + Serialize + DeserializeOwned + std::marker::Send + Sync + 'static> Item for T {}
 
-/// An item whose type is known again where it is used.
+/// An item with its type erased until its use.
 pub(crate) trait ErasedItem: std::marker::Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn type_name(&self) -> &'static str;
     fn to_json(&self) -> Result<serde_json::Value, serde_json::Error>;
-    /// As it is stored.
+    /// Returns the stored form.
     fn to_text(&self) -> Result<String, FormatError>;
 }
 
@@ -44,7 +45,7 @@ impl<T: Item> ErasedItem for T {
     }
 }
 
-/// An item that was read from a thread: which type it has is known where it is used.
+/// An item from a thread: its type is known where it is used.
 pub(crate) struct StoredItem(pub(crate) String);
 
 impl ErasedItem for StoredItem {
@@ -65,7 +66,7 @@ impl ErasedItem for StoredItem {
     }
 }
 
-/// What a task is started with instead of the snapshot alone.
+/// The argument of a task, if it has more than the snapshot.
 pub(crate) enum Argument<S> {
     Item(Arc<dyn ErasedItem>),
     State(Arc<S>),
@@ -80,9 +81,9 @@ impl<S> Clone for Argument<S> {
     }
 }
 
-/// Starts a node as a task of its own in the next superstep.
+/// Starts a node as a new task in the next superstep.
 ///
-/// Not in the prelude, because the name is also a marker trait's: write
+/// It is not in the prelude, because its name is also that of a marker trait: write
 /// `langgraph::node::Send`.
 ///
 /// # Examples
@@ -101,8 +102,8 @@ pub struct Send<S> {
 impl<S: State> Send<S> {
     /// Starts `worker` with `item`.
     ///
-    /// A worker is a [`Worker`] handle, a `#[node]` function that takes an item, or a name; with
-    /// a name the type of the item is checked when the task starts.
+    /// A worker is a [`Worker`] handle, a `#[node]` function with an item, or a name. For a name,
+    /// the type of the item is checked when the task starts.
     #[allow(clippy::needless_pass_by_value)] // names, functions and `&Worker` alike
     pub fn to<T: Item, K>(worker: impl WorkerRef<T, K>, item: T) -> Self {
         Self {
@@ -111,7 +112,7 @@ impl<S: State> Send<S> {
         }
     }
 
-    /// Starts any node with `state` in place of the graph's.
+    /// Starts any node with `state` instead of the graph's state.
     pub fn state(node: impl AsRef<str>, state: S) -> Self {
         Self {
             node: node.as_ref().into(),
@@ -119,12 +120,12 @@ impl<S: State> Send<S> {
         }
     }
 
-    /// The name of the node that is started.
+    /// Returns the name of the node.
     pub fn node(&self) -> &str {
         &self.node
     }
 
-    /// The item as JSON, for display; `None` when the argument is a state.
+    /// Returns the item as JSON, for display; `None` if the argument is a state.
     pub fn item(&self) -> Option<serde_json::Value> {
         match &self.argument {
             Argument::Item(item) => item.to_json().ok(),
@@ -152,14 +153,14 @@ impl<S> fmt::Debug for Send<S> {
     }
 }
 
-/// What names a worker that takes a `T`.
+/// A type that names a worker with items of type `T`.
 #[diagnostic::on_unimplemented(
     message = "this does not name a worker that takes `{T}`",
     label = "expected a worker over `{T}`",
     note = "a worker is a `#[node]` function whose first argument is `{T}`, a handle that `add_worker` returned, or a node's name"
 )]
 pub trait WorkerRef<T, K> {
-    /// The name of the worker.
+    /// Returns the name of the worker.
     fn worker_name(&self) -> NodeName;
 }
 
@@ -209,7 +210,7 @@ where
     }
 }
 
-/// The item as the type that the worker takes.
+/// Returns the item as the worker's type.
 pub(crate) fn item<T: Item>(item: &dyn ErasedItem, node: &str) -> Result<T, NodeError> {
     if let Some(StoredItem(text)) = item.as_any().downcast_ref() {
         return serde_json::from_str(text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! Answers in the form in which they are stored.
+//! The stored form of outputs.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::state::write::{Write, Writes};
 use langgraph_topology::NodeName;
 
-/// Updates that are borrowed where they are kept, and made where it is a whole state.
+/// Updates: borrowed if possible, created for a whole state.
 pub(crate) type Lent<'a, S> = Cow<'a, <S as State>::Update>;
 
 impl<S: State> Write<S> {
@@ -23,7 +23,7 @@ impl<S: State> Write<S> {
         }
     }
 
-    /// Fields that were not stored are as in `initial`.
+    /// Fields that were not stored have their values of `initial`.
     pub(crate) fn from_wire(wire: WriteWire<S::Update>, initial: &S) -> Self {
         match wire {
             WriteWire::Update(update) => Self::Update(update),
@@ -33,12 +33,12 @@ impl<S: State> Write<S> {
     }
 }
 
-/// A state as an update of all its fields.
+/// Returns a state as an update of all its fields.
 pub(crate) fn whole<S: State>(state: &S) -> Lent<'_, S> {
     Cow::Owned(state.clone().into())
 }
 
-/// The state that an update of all its fields makes.
+/// Returns the state that an update of all its fields sets.
 pub(crate) fn state<S: State>(update: S::Update, initial: &S) -> S {
     let mut state = initial.clone();
     state.overwrite(update);
@@ -114,7 +114,7 @@ impl<S: State> Jump<S> {
 }
 
 impl<S: State> Jump<S> {
-    /// Changes the names of the nodes it leads to.
+    /// Renames the nodes of its targets.
     pub(crate) fn rename(&mut self, rename: &dyn Fn(&mut NodeName)) {
         if let Self::To(to) = self {
             to.targets
@@ -125,7 +125,7 @@ impl<S: State> Jump<S> {
 }
 
 impl<S: State> Target<S> {
-    /// Changes the name of the node.
+    /// Renames the node.
     pub(crate) fn rename(&mut self, rename: &dyn Fn(&mut NodeName)) {
         let (Self::Node(name) | Self::Send(Send { node: name, .. })) = self;
         rename(name);

@@ -1,4 +1,4 @@
-//! A graph that is a node, whatever its state.
+//! Nodes that are graphs, with the state type erased.
 
 use std::any::Any;
 use std::future::Future;
@@ -10,37 +10,37 @@ use crate::checkpoint::{CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadK
 use crate::error::AgentError;
 use langgraph_topology::NodeName;
 
-/// What answers a question about a graph whose state type is not known.
+/// The result of a query about a graph with an erased state type.
 pub(crate) type Looking<'a, T> =
     Pin<Box<dyn Future<Output = Result<Option<T>, AgentError>> + Send + 'a>>;
 
-/// What changes a thread of a graph whose state type is not known.
+/// The result of a change to a graph with an erased state type.
 pub(crate) type Forking<'a> = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'a>>;
 
-/// The state of a graph whose type is not known.
+/// An erased state.
 pub(crate) type AnyState = Arc<dyn Any + Send + Sync>;
 
 /// A node that is a graph.
 #[derive(Clone, Copy)]
 pub(crate) struct GraphNode<'a> {
     pub(crate) graph: &'a dyn InnerGraph,
-    /// True when each call begins with the state of its task, false when it begins with an input.
+    /// True if each call begins with the state of its task, false if it begins with an input.
     pub(crate) shares_state: bool,
 }
 
-/// The log of a graph inside a task.
+/// The log of a subgraph.
 pub(crate) struct InnerLog<'a> {
     pub(crate) saver: &'a dyn Checkpointer,
     pub(crate) key: ThreadKey,
-    /// The state of the task, where it begins with that.
+    /// The state of the task, if calls begin with it.
     pub(crate) around: Option<AnyState>,
 }
 
-/// How a log is looked at.
+/// How to read a log.
 pub(crate) struct Look {
-    /// The nodes around the graph, outermost first.
+    /// The path of nodes to the graph, outermost first.
     pub(crate) namespace: Vec<NodeName>,
-    /// True when the checkpoint around it is shown as it was saved.
+    /// True to return the parent's checkpoint as it was saved.
     pub(crate) saved: bool,
 }
 
@@ -48,68 +48,69 @@ pub(crate) struct Look {
 pub(crate) struct FoundTask {
     pub(crate) head: Head,
     pub(crate) checkpoint: CheckpointId,
-    /// The task's place among the checkpoint's.
+    /// The index of the task in its checkpoint.
     pub(crate) task: usize,
-    /// The name that the node had when the checkpoint was stored.
+    /// The name of the node when the checkpoint was stored.
     pub(crate) node: NodeName,
-    /// What the task was given.
+    /// The input of the task.
     pub(crate) state: AnyState,
-    /// True when it is a task of the head whose node has not ended.
+    /// True for a task of the head whose node has not ended.
     pub(crate) pending: bool,
-    /// A command from outside started it beside the tasks of the checkpoint.
+    /// True if a command from outside started it beside the tasks of the checkpoint.
     pub(crate) joined_in: bool,
-    /// The call that the checkpoint is part of, in the log of a graph that is kept.
+    /// The call that the checkpoint belongs to, in the log of a persistent graph.
     pub(crate) call: Option<Arc<str>>,
 }
 
-/// Which task is looked for.
+/// The task to find.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub(crate) node: &'a NodeName,
-    /// Which of its tasks, where several run side by side.
+    /// Its number, if several run in parallel.
     pub(crate) instance: Option<usize>,
-    /// The way to the node, for what is wrong with it.
+    /// The path to the node, for errors.
     pub(crate) path: &'a str,
-    /// The checkpoint; without one, the newest that has such a task.
+    /// The checkpoint; `None` means the newest with such a task.
     pub(crate) at: Option<CheckpointId>,
 }
 
-/// A copy of a checkpoint that is to be made.
+/// A copy of a checkpoint to create.
 #[derive(Clone, Copy)]
 pub(crate) struct Fork {
     pub(crate) at: CheckpointId,
     /// The id of the copy.
     pub(crate) id: CheckpointId,
-    /// The head of the thread, if it is to be made at all.
+    /// The head of the thread, or nothing if the copy is not created.
     pub(crate) head: Head,
 }
 
-/// A graph, without its state type.
+/// A graph with its state type erased.
 pub(crate) trait InnerGraph: Any + Send + Sync {
-    /// What the graph is called.
+    /// Returns the graph's name.
     fn name(&self) -> &str;
 
-    /// The state type.
+    /// Returns the name of the state type.
     fn state(&self) -> &'static str;
 
     fn persistence(&self) -> &Persistence;
 
-    /// What it was given.
+    /// Returns the graph's resources.
     fn resources(&self) -> &Resources;
 
-    /// The names of its nodes.
+    /// Returns the names of its nodes.
     fn nodes(&self) -> &[NodeName];
 
-    /// The name that a node has today, and the graph that it is; none when there is no such node.
+    /// Returns the current name of a node, and its graph if it is one; `None` if there is no such
+    /// node.
     fn node(&self, name: &str) -> Option<(NodeName, Option<GraphNode<'_>>)>;
 
-    /// Where it stands in a call that `call` names; none when it has not started.
+    /// Returns the snapshot of the call that `log` names; `None` if it has not started.
     fn look<'a>(&'a self, log: InnerLog<'a>, look: Look) -> Looking<'a, InnerSnapshot>;
 
-    /// A task of a node.
+    /// Finds a task of a node.
     fn find<'a>(&'a self, log: InnerLog<'a>, wanted: Wanted<'a>) -> Looking<'a, FoundTask>;
 
-    /// Copies a checkpoint of a thread: the tasks of the copy all run again.
+    /// Copies a checkpoint of a thread: all tasks of the copy run again.
     fn fork<'a>(
         &'a self,
         saver: &'a Arc<dyn Checkpointer>,

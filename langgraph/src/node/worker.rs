@@ -1,4 +1,4 @@
-//! The handle of a worker.
+//! Handles of workers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use langgraph_topology::NodeName;
 
-/// The handle of a worker that was added to a graph: its name, and the type of its item.
+/// The handle of a worker in a graph: its name, and the type of its item.
 pub struct Worker<T> {
     name: NodeName,
     item: PhantomData<fn(T)>,
@@ -20,7 +20,7 @@ impl<T> Worker<T> {
         }
     }
 
-    /// The name under which the worker was added.
+    /// Returns the worker's name.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,4 +1,4 @@
-//! Answers that are kept, so that a node is not run again for the same input.
+//! Caches of node outputs.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -17,11 +17,11 @@ use crate::node::{Call, NodeError, Output};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
-/// When a node's answer is used again: for the same key, until it expires.
+/// When to reuse a node's output: for the same key, until it expires.
 ///
-/// The item of a worker is always part of the key. Kept are the node's writes and where it went;
-/// errors, pauses, and answers that a person had a say in are not kept, nor is what an error
-/// handler answered.
+/// The item of a worker is always part of the key. The cache holds the node's writes and targets.
+/// It never holds errors, pauses, outputs that depend on a person's answer, or outputs of an error
+/// handler.
 ///
 /// # Examples
 ///
@@ -44,7 +44,7 @@ use langgraph_topology::NodeName;
 /// let graph = graph.compile()?;
 ///
 /// assert_eq!(graph.invoke(3).await?, 9);
-/// assert_eq!(graph.invoke(-3).await?, 9); // not run again
+/// assert_eq!(graph.invoke(-3).await?, 9); // the node does not run again
 /// graph.clear_cache().await;
 /// # Ok(())
 /// # }
@@ -58,7 +58,7 @@ pub struct CachePolicy<S: State> {
 type KeyOf<S> = Arc<dyn Fn(&S) -> Result<Value, FormatError> + Send + Sync>;
 
 impl<S: State> CachePolicy<S> {
-    /// Answers are used again for states with the same `key`.
+    /// Reuses outputs for states with the same `key`.
     pub fn new<K: Serialize>(key: impl Fn(&S) -> K + Send + Sync + 'static) -> Self {
         Self {
             key: Arc::new(move |state| given_back(&key(state))),
@@ -67,7 +67,7 @@ impl<S: State> CachePolicy<S> {
         }
     }
 
-    /// Answers are used again for the same state, all of it.
+    /// Reuses outputs for equal states.
     pub fn input() -> Self
     where
         S: Serialize,
@@ -79,20 +79,20 @@ impl<S: State> CachePolicy<S> {
         }
     }
 
-    /// Answers of a worker that looks at nothing but its item.
+    /// Reuses outputs of a worker that depend only on its item.
     pub fn item() -> Self {
         Self::new(|_| ())
     }
 
-    /// How long an answer is used; for ever unless set.
+    /// Limits how long an output is reused; the default is no limit.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// Tells the answers of this code from those of earlier code in a cache that outlives the
-    /// program. The name of the node's function is part of the key anyway.
+    /// Distinguishes the outputs of this code from those of earlier code, in a cache that outlives
+    /// the program. The name of the node's function is always part of the key.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
@@ -125,7 +125,7 @@ impl<S: State> fmt::Debug for CachePolicy<S> {
     }
 }
 
-/// Under what an answer is kept.
+/// The key of a cached output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheKey {
     graph: Arc<str>,
@@ -135,30 +135,30 @@ pub struct CacheKey {
 }
 
 impl CacheKey {
-    /// The name of the graph.
+    /// Returns the name of the graph.
     pub fn graph(&self) -> &str {
         &self.graph
     }
 
-    /// The name of the node.
+    /// Returns the name of the node.
     pub fn node(&self) -> &str {
         &self.node
     }
 
-    /// What tells this code from other code under the same names.
+    /// Returns what distinguishes this code from other code under the same names.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// The key of the input, and a worker's item, as JSON.
+    /// Returns the key of the input, and a worker's item, as JSON.
     pub fn input(&self) -> &str {
         &self.input
     }
 }
 
-/// An answer as a cache holds it.
+/// A cached output.
 ///
-/// Cheap to clone: the answer itself is shared.
+/// Cheap to clone: the output itself is shared.
 #[derive(Clone)]
 pub struct CachedOutput(Arc<dyn Any + Send + Sync>);
 
@@ -167,7 +167,7 @@ impl CachedOutput {
         Self(Arc::new(output))
     }
 
-    /// The answer, if it is one of a graph over `S`.
+    /// Returns the output, if it is one of a graph over `S`.
     pub fn output<S: State>(&self) -> Option<&Output<S>> {
         self.0.downcast_ref()
     }
@@ -179,16 +179,17 @@ impl fmt::Debug for CachedOutput {
     }
 }
 
-/// What a [`NodeCache`] works in.
+/// The future of a [`NodeCache`].
 pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Where answers are kept; see [`StateGraph::cache`](crate::StateGraph::cache).
+/// A cache of outputs; see [`StateGraph::cache`](crate::StateGraph::cache).
 ///
-/// A cache that cannot answer has nothing: the node then runs. It reports its trouble itself.
+/// If a cache fails, it returns nothing, and the node runs. The cache has to report its errors
+/// itself.
 ///
 /// # Examples
 ///
-/// A cache that never has anything:
+/// A cache that is always empty:
 ///
 /// ```
 /// use std::time::Duration;
@@ -209,10 +210,10 @@ pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// }
 /// ```
 pub trait NodeCache: Send + Sync + 'static {
-    /// What is kept under `key` and has not expired.
+    /// Returns the output under `key`, unless it has expired.
     fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>>;
 
-    /// Keeps `output` under `key`; for ever without a `ttl`.
+    /// Stores `output` under `key`; without a `ttl` it never expires.
     fn put(
         &self,
         key: CacheKey,
@@ -220,7 +221,7 @@ pub trait NodeCache: Send + Sync + 'static {
         ttl: Option<Duration>,
     ) -> CacheFuture<'_, ()>;
 
-    /// Forgets the answers of one node of `graph`, or of all its nodes.
+    /// Removes the outputs of one node of `graph`, or of all its nodes.
     fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()>;
 }
 
@@ -243,17 +244,17 @@ impl<C: NodeCache + ?Sized> NodeCache for Arc<C> {
     }
 }
 
-/// Keeps answers in memory, as long as the program runs.
+/// A cache in memory, which lives as long as the program.
 ///
-/// A graph with cached nodes has one of its own unless it is given another; give several graphs
-/// one in an `Arc` to let them share it. What has expired is dropped as the cache grows.
+/// By default, each graph with cached nodes has one of its own. To share one, give several graphs
+/// the same `Arc`. Expired outputs are dropped as the cache grows.
 #[derive(Debug, Default)]
 pub struct InMemoryCache(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
     kept: HashMap<CacheKey, Entry>,
-    /// At how many entries expired ones are looked for.
+    /// The number of entries at which the cache searches for expired ones.
     sweep_at: usize,
 }
 
@@ -270,17 +271,17 @@ impl Entry {
 }
 
 impl InMemoryCache {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many answers it holds, expired ones included that it has not dropped yet.
+    /// Returns the number of outputs, including expired ones that have not been dropped.
     pub fn len(&self) -> usize {
         self.entries().kept.len()
     }
 
-    /// True when it holds nothing.
+    /// Returns true if the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -308,7 +309,7 @@ impl NodeCache for InMemoryCache {
         output: CachedOutput,
         ttl: Option<Duration>,
     ) -> CacheFuture<'_, ()> {
-        // A time that lies beyond the clock's end never comes.
+        // A time beyond the end of the clock never comes.
         let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
         let mut entries = self.entries();
         entries.kept.insert(key, Entry { output, expires });
@@ -327,7 +328,7 @@ impl NodeCache for InMemoryCache {
     }
 }
 
-/// A node's policy together with the cache of its graph.
+/// A node's policy with the cache of its graph.
 pub(crate) struct Cached<S: State> {
     policy: CachePolicy<S>,
     cache: Arc<dyn NodeCache>,
@@ -366,7 +367,7 @@ impl<S: State> Cached<S> {
             .item
             .map(|item| Ok(serde_json::from_str(&item.to_text()?)?));
         let item = item.transpose().map_err(|error| unfit("item", &error))?;
-        // As values, whose objects have their keys sorted: equal inputs give equal texts.
+        // As values, whose objects have sorted keys: equal inputs give equal texts.
         let input = match item {
             None => state,
             Some(item) => Value::Array(vec![state, item]),

@@ -1,4 +1,4 @@
-//! Looking at the state while a graph runs.
+//! Debugging aids that print the state.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use super::{Middleware, NodeCall};
 use crate::node::{Context, Node, NodeRun, Output};
 use crate::state::State;
 
-/// Where the lines go. A writer that fails is no reason for a run to fail.
+/// The output for the lines. If the writer fails, the run does not.
 struct Log(Mutex<Box<dyn Write + Send>>);
 
 impl Log {
@@ -22,7 +22,7 @@ impl Log {
     }
 }
 
-/// A node that writes the state down and changes nothing.
+/// A node that prints the state and changes nothing.
 ///
 /// # Examples
 ///
@@ -44,12 +44,12 @@ impl Log {
 pub struct DebugNode(Log);
 
 impl DebugNode {
-    /// Writes to the standard error stream.
+    /// Prints to the standard error stream.
     pub fn new() -> Self {
         Self::to(io::stderr())
     }
 
-    /// Writes to `writer`.
+    /// Prints to `writer`.
     pub fn to(writer: impl Write + Send + 'static) -> Self {
         Self(Log::new(writer))
     }
@@ -79,7 +79,7 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
     }
 }
 
-/// A [`Middleware`] that writes down what state each node is given, and what came of it.
+/// A [`Middleware`] that prints the input state of each node, and its result.
 ///
 /// A run of `double` on 21 gives two lines:
 ///
@@ -103,12 +103,12 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
 pub struct StateLog(Log);
 
 impl StateLog {
-    /// Writes to the standard error stream.
+    /// Prints to the standard error stream.
     pub fn new() -> Self {
         Self::to(io::stderr())
     }
 
-    /// Writes to `writer`.
+    /// Prints to `writer`.
     pub fn to(writer: impl Write + Send + 'static) -> Self {
         Self(Log::new(writer))
     }

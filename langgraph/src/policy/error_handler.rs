@@ -1,4 +1,4 @@
-//! What takes over when a node has failed.
+//! Error handlers of nodes.
 
 use std::fmt;
 use std::future::Future;
@@ -11,17 +11,17 @@ use crate::node::{Context, IntoOutput, NodeError, NodeRun};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
-/// A failure that an error handler is given.
+/// The failure that an error handler receives.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct NodeFailure {
     /// The node that failed.
     pub node: NodeName,
-    /// What its last attempt failed with.
+    /// The error of its last attempt.
     pub error: NodeError,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
-    /// The item it was given as JSON, if it is a worker.
+    /// Its item as JSON, if it is a worker.
     pub item: Option<Value>,
 }
 
@@ -40,8 +40,8 @@ impl NodeFailure {
         }
     }
 
-    /// What a handler returns as its error when this failure is not one for it: the run then
-    /// fails with the node's own error.
+    /// Returns the error of a handler that does not handle this failure: the run then fails with
+    /// the node's own error.
     ///
     /// # Examples
     ///
@@ -61,7 +61,7 @@ impl NodeFailure {
         Unhandled(Arc::clone(&self.node)).into()
     }
 
-    /// The error of the node instead of the handler's, when the handler wants that.
+    /// Returns the node's error instead of the handler's, if the handler has declined.
     pub(super) fn after(self, error: NodeError) -> NodeError {
         if error.is::<Unhandled>() {
             self.error
@@ -75,19 +75,19 @@ impl NodeFailure {
 #[error("the failure of `{0}` is not handled")]
 struct Unhandled(NodeName);
 
-/// What [`on_error`](crate::graph::NodeExt::on_error) takes: a function of the state that the node was
-/// given, the [`NodeFailure`] and an optional [`Context`], async or not, that answers as a node
-/// does. `K` only keeps the forms apart and is always inferred.
+/// What [`on_error`](crate::graph::NodeExt::on_error) takes: a function of the node's input state,
+/// the [`NodeFailure`] and an optional [`Context`], async or not, that returns what a node may
+/// return. `K` only separates these forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this is not an error handler of a graph over `{S}`",
     label = "not an error handler over `{S}`",
     note = "an error handler is a function `(&{S}, &NodeFailure)` or `(&{S}, &NodeFailure, &Context)`, async or not, that returns what a node returns"
 )]
 pub trait ErrorHandler<S: State, K>: Send + Sync + 'static {
-    /// True when the answer can name the next node.
+    /// True if the output can name the next node.
     const MAY_GOTO: bool;
 
-    /// Takes over.
+    /// Handles the failure.
     fn handle<'a>(
         &'a self,
         state: &'a S,
@@ -96,7 +96,7 @@ pub trait ErrorHandler<S: State, K>: Send + Sync + 'static {
     ) -> NodeRun<'a, S>;
 }
 
-/// An error handler as the runtime holds it.
+/// An erased error handler.
 pub(super) trait ErasedHandler<S: State>: Send + Sync {
     fn handle<'a>(
         &'a self,
@@ -129,7 +129,7 @@ macro_rules! shapes {
 
 shapes!(Async2 Async3 Sync2 Sync3);
 
-/// An async handler whose future borrows what it is given.
+/// Marks an async handler whose future borrows its arguments.
 #[doc(hidden)]
 pub trait BorrowingHandler<'a, S: State, A>: Send + Sync + 'static {
     type Output: IntoOutput<S>;

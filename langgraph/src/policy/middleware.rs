@@ -1,4 +1,4 @@
-//! Code around nodes.
+//! Middleware around nodes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::state::State;
 
 /// Code around one node or around all nodes of a graph: logs, measurements, checks.
 ///
-/// It is given the call instead of the node, and runs it when, and if, it wants; it may change
-/// the answer or give one of its own. The one that was added first is outermost, and those of the
-/// graph are around those of the node ([`wrap`](crate::graph::NodeExt::wrap)).
+/// Middleware receives the call instead of the node, and decides when, and whether, to run it. It
+/// may change the output or return its own. The middleware added first is outermost, and that of
+/// the graph wraps that of the node ([`wrap`](crate::graph::NodeExt::wrap)).
 ///
-/// It is around each attempt: a retry, an error handler and a cache are outside it, the node's time
-/// limits inside, so it sees a timeout as an error. A panic of the node is an error too. A subgraph
-/// is one node; what runs in it is the business of its own middleware.
+/// It wraps each attempt: retries, the error handler and the cache are outside, the node's time
+/// limits are inside. So it sees a timeout, or a panic of the node, as an error. A subgraph is one
+/// node; its own middleware wraps its nodes.
 ///
 /// # Examples
 ///
@@ -48,7 +48,7 @@ use crate::state::State;
 /// # }
 /// ```
 pub trait Middleware<S: State>: Send + Sync + 'static {
-    /// Runs in place of the node.
+    /// Runs instead of the node.
     fn around<'a>(&'a self, call: NodeCall<'a, S>) -> NodeRun<'a, S>;
 }
 
@@ -101,10 +101,10 @@ where
     FnMiddleware(around)
 }
 
-/// One attempt at a node, as middleware is given it.
+/// One attempt at a node, as its middleware receives it.
 pub struct NodeCall<'a, S: State> {
     call: Call<'a, S>,
-    /// The middleware that is still to come.
+    /// The remaining middleware.
     rest: &'a [Arc<dyn Middleware<S>>],
     node: &'a Stack<S>,
 }
@@ -118,39 +118,39 @@ impl<'a, S: State> NodeCall<'a, S> {
         Self { call, rest, node }
     }
 
-    /// The name of the node.
+    /// Returns the name of the node.
     pub fn node(&self) -> &'a str {
         self.call.cx.node()
     }
 
-    /// The superstep.
+    /// Returns the superstep.
     pub fn step(&self) -> usize {
         self.call.cx.step()
     }
 
-    /// Which attempt this is, from 1.
+    /// Returns the number of this attempt, from 1.
     pub fn attempt(&self) -> u32 {
         self.call.cx.attempt()
     }
 
-    /// The state that the node is given.
+    /// Returns the node's input state.
     pub fn state(&self) -> &'a S {
         self.call.state
     }
 
-    /// The item that it is given as JSON, if it is a worker.
+    /// Returns its item as JSON, if it is a worker.
     pub fn item(&self) -> Option<Value> {
         self.call.item.and_then(|item| item.to_json().ok())
     }
 
-    /// The node's context.
+    /// Returns the node's context.
     pub fn context(&self) -> &'a Context {
         self.call.cx
     }
 
-    /// Runs the node, inside the middleware that comes after this one.
+    /// Runs the node, inside the middleware after this one.
     ///
-    /// The node starts when this is called, and goes on while its answer is awaited.
+    /// The node starts with this call, and continues while its output is awaited.
     pub fn run(&self) -> NodeRun<'a, S> {
         match self.rest.split_first() {
             Some((next, rest)) => next.around(Self { rest, ..*self }),

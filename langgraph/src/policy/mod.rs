@@ -1,7 +1,7 @@
-//! Policies: what is done around a node, and how policies stack.
+//! Policies of nodes, and how they stack.
 //!
-//! From the outside in, a node stands inside its cache, its error handler, its retries, its
-//! middleware and its time limits. A node without policies runs as it is.
+//! From the outside in, the layers around a node are: its cache, its error handler, its retries,
+//! its middleware and its time limits. A node without policies runs without these layers.
 
 mod cache;
 mod debug;

@@ -1,4 +1,4 @@
-//! What is done around a node, as a value; and what is done around every node of a graph.
+//! The policies of a node, and the defaults of a graph.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use super::middleware::Middleware;
 use super::retry::RetryPolicy;
 use crate::state::State;
 
-/// What is done around a node.
+/// The policies of a node.
 #[derive(Clone)]
 pub(crate) struct Policies<S: State> {
     pub(crate) retry: Vec<RetryPolicy>,
@@ -19,7 +19,7 @@ pub(crate) struct Policies<S: State> {
     pub(crate) idle: Option<Duration>,
     pub(crate) cache: Option<CachePolicy<S>>,
     pub(super) handler: Option<Arc<dyn ErasedHandler<S>>>,
-    /// The outermost first.
+    /// Outermost first.
     pub(crate) middleware: Vec<Arc<dyn Middleware<S>>>,
 }
 
@@ -50,7 +50,7 @@ impl<S: State> Policies<S> {
         self.handler = Some(Arc::new(Handler(handler, PhantomData)));
     }
 
-    /// A node's own options, and for the rest those of its graph.
+    /// Returns a node's own options, completed by those of its graph.
     pub(crate) fn inside(&self, graph: &Self) -> Self {
         let retry = if self.retry.is_empty() {
             &graph.retry
@@ -82,32 +82,31 @@ impl<S: State> fmt::Debug for Policies<S> {
     }
 }
 
-/// Options of every node of a graph, as
-/// [`StateGraph::defaults`](crate::StateGraph::defaults) takes them.
+/// Options of every node of a graph, for [`StateGraph::defaults`](crate::StateGraph::defaults).
 ///
-/// A node's own option wins over the default of the same kind. Nodes of subgraphs have the defaults
+/// A node's own option overrides the default of the same kind. Nodes of subgraphs have the defaults
 /// of their own graph.
 #[derive(Clone)]
 pub struct NodeDefaults<S: State>(pub(crate) Policies<S>);
 
 impl<S: State> NodeDefaults<S> {
-    /// Tries again when a node fails; as [`NodeExt::retry`](crate::graph::NodeExt::retry). A node opts out
-    /// with `.retry(1)`.
+    /// Retries a node that fails; as [`NodeExt::retry`](crate::graph::NodeExt::retry). A node opts
+    /// out with `.retry(1)`.
     #[must_use]
     pub fn retry(mut self, policy: impl Into<RetryPolicy>) -> Self {
         self.0.retry.push(policy.into());
         self
     }
 
-    /// Bounds each attempt; as [`NodeExt::timeout`](crate::graph::NodeExt::timeout). A node opts out with
-    /// `.timeout(Duration::MAX)`.
+    /// Limits each attempt; as [`NodeExt::timeout`](crate::graph::NodeExt::timeout). A node opts
+    /// out with `.timeout(Duration::MAX)`.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.0.timeout = Some(limit);
         self
     }
 
-    /// Bounds the time without progress; as
+    /// Limits the time without progress; as
     /// [`NodeExt::idle_timeout`](crate::graph::NodeExt::idle_timeout).
     #[must_use]
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
@@ -115,14 +114,14 @@ impl<S: State> NodeDefaults<S> {
         self
     }
 
-    /// Uses answers again; as [`NodeExt::cache`](crate::graph::NodeExt::cache).
+    /// Caches outputs; as [`NodeExt::cache`](crate::graph::NodeExt::cache).
     #[must_use]
     pub fn cache(mut self, policy: CachePolicy<S>) -> Self {
         self.0.cache = Some(policy);
         self
     }
 
-    /// Answers for nodes that have failed; as [`NodeExt::on_error`](crate::graph::NodeExt::on_error).
+    /// Handles failures of nodes; as [`NodeExt::on_error`](crate::graph::NodeExt::on_error).
     #[must_use]
     pub fn on_error<K: 'static>(mut self, handler: impl ErrorHandler<S, K>) -> Self {
         self.0.set_handler(handler);

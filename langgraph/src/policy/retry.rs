@@ -1,4 +1,4 @@
-//! What is done around a node: retries and time limits.
+//! Retries of nodes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::NodeTimeout;
 use crate::node::NodeError;
 
-/// When a failed node is tried again, and after how long.
+/// When to retry a failed node, and how long to wait before.
 ///
-/// The wait before attempt `k + 1` is `initial · backoff^(k-1)`, at most `max_interval`, plus up
-/// to `jitter` of itself. The defaults are LangGraph's: three attempts, half a second, doubled
-/// each time, at most 128 seconds.
+/// The wait before attempt `k + 1` is `initial · backoff^(k-1)`, at most `max_interval`, plus up to
+/// `jitter` of itself. The defaults are LangGraph's: three attempts, half a second, doubled each
+/// time, at most 128 seconds.
 ///
 /// # Examples
 ///
@@ -31,9 +31,9 @@ pub struct RetryPolicy {
     backoff: f64,
     max_interval: Duration,
     jitter: f64,
-    /// Any of these; none accepts everything.
+    /// Any of these may accept; an empty list accepts every error.
     retry_on: Vec<Predicate>,
-    /// What errors ask for; the first that asks has its way.
+    /// The waits that errors ask for; the first match applies.
     asked: Vec<Asked>,
 }
 
@@ -55,7 +55,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// At most that many attempts, the first one included; 0 counts as 1.
+    /// Sets the maximum of attempts, including the first; 0 counts as 1.
     pub fn attempts(max_attempts: u32) -> Self {
         Self {
             max_attempts: max_attempts.max(1),
@@ -63,14 +63,14 @@ impl RetryPolicy {
         }
     }
 
-    /// The wait before the second attempt.
+    /// Sets the wait before the second attempt.
     #[must_use]
     pub fn initial_interval(mut self, interval: Duration) -> Self {
         self.initial_interval = interval;
         self
     }
 
-    /// By what each wait is longer than the one before.
+    /// Sets the factor by which each wait is longer than the previous one.
     #[must_use]
     pub fn backoff(mut self, factor: f64) -> Self {
         self.backoff = if factor.is_finite() {
@@ -81,14 +81,14 @@ impl RetryPolicy {
         self
     }
 
-    /// The longest wait.
+    /// Sets the longest wait.
     #[must_use]
     pub fn max_interval(mut self, interval: Duration) -> Self {
         self.max_interval = interval;
         self
     }
 
-    /// Up to which fraction of itself a wait is lengthened at random; 0 for none.
+    /// Sets the fraction of itself by which a wait is lengthened at random; 0 for none.
     #[must_use]
     pub fn jitter(mut self, fraction: f64) -> Self {
         self.jitter = if fraction.is_finite() {
@@ -99,22 +99,24 @@ impl RetryPolicy {
         self
     }
 
-    /// No waiting at all between attempts.
+    /// Removes all waits between attempts.
     #[must_use]
     pub fn immediately(self) -> Self {
         self.initial_interval(Duration::ZERO).jitter(0.0)
     }
 
-    /// Tries again only after errors for which `accept` is true. Without it, after every error.
+    /// Retries only errors for which `accept` returns true. Without a predicate, every error is
+    /// retried.
     ///
-    /// Called several times, one that accepts is enough. [`is_transient`] is a ready predicate.
+    /// With several predicates, one that accepts is enough. [`is_transient`] is a ready-made
+    /// predicate.
     #[must_use]
     pub fn retry_on(mut self, accept: impl Fn(&NodeError) -> bool + Send + Sync + 'static) -> Self {
         self.retry_on.push(Arc::new(accept));
         self
     }
 
-    /// Tries again after an `E` for which `accept` is true; other errors are left to the other
+    /// Retries an `E` for which `accept` returns true; other errors are left to the other
     /// predicates.
     ///
     /// # Examples
@@ -147,8 +149,8 @@ impl RetryPolicy {
         self.retry_on(move |error| error.downcast_ref::<E>().is_some_and(&accept))
     }
 
-    /// Waits at least as long as an `E` asks for, as a rate limit does, even if that is longer than
-    /// the longest wait.
+    /// Waits at least as long as an `E` asks for, as a rate limit does, even if that exceeds the
+    /// longest wait.
     ///
     /// # Examples
     ///
@@ -173,12 +175,12 @@ impl RetryPolicy {
         self
     }
 
-    /// True when this policy tries again after `error`, as long as attempts are left.
+    /// Returns true if this policy retries `error`, as long as attempts are left.
     pub fn accepts(&self, error: &NodeError) -> bool {
         self.retry_on.is_empty() || self.retry_on.iter().any(|accept| accept(error))
     }
 
-    /// How long to wait after `attempts` attempts, the last of which failed with `error`.
+    /// Returns how long to wait after `attempts` attempts, the last of which failed with `error`.
     pub(crate) fn wait(&self, attempts: u32, error: &NodeError) -> Duration {
         let exponent = i32::try_from(attempts.saturating_sub(1)).unwrap_or(i32::MAX);
         let longest = self.max_interval.as_secs_f64();
@@ -209,11 +211,10 @@ impl fmt::Debug for RetryPolicy {
     }
 }
 
-/// True for errors that may be gone when the node is tried again: a [`NodeTimeout`], and an
-/// input/output error that speaks of the connection rather than of the request.
+/// Returns true for errors that a retry may avoid: a [`NodeTimeout`], and an input/output error
+/// that concerns the connection and not the request.
 ///
-/// What a library of yours reports as transient is added with
-/// [`RetryPolicy::retry_on_error`].
+/// Add the transient errors of your own libraries with [`RetryPolicy::retry_on_error`].
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! A node inside its policies. Nodes without policies never come here.
+//! A node inside its policies. Nodes without policies do not use this module.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -67,7 +67,7 @@ impl<S: State> Stack<S> {
         }
     }
 
-    /// The cache, unless somebody's answers have a say in what the node answers.
+    /// Returns the cache, unless a person's answers affect the node's output.
     fn cached(&self, cx: &Context) -> Option<&Cached<S>> {
         self.cache.as_ref().filter(|_| !cx.has_answers())
     }
@@ -82,7 +82,7 @@ impl<S: State> Stack<S> {
     async fn handle(&self, call: Call<'_, S>, failed: Failed) -> Result<Output<S>, NodeError> {
         let Failed { error, attempts } = failed;
         match &self.handler {
-            // A question is not a failure.
+            // An interrupt is not a failure.
             Some(handler) if !call.cx.has_open_question() => {
                 let item = call.item.and_then(|item| item.to_json().ok());
                 let failure = NodeFailure::new(call.cx.name(), error, attempts, item);
@@ -106,7 +106,7 @@ impl<S: State> Stack<S> {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
-            // A question is not a failure: it waits for its answer.
+            // An interrupt is not a failure: it waits for its answer.
             let is_failure = !call.cx.has_open_question();
             let policy = self.retry.iter().find(|policy| policy.accepts(&error));
             match policy {
@@ -125,13 +125,13 @@ impl<S: State> Stack<S> {
         }
     }
 
-    /// The node inside its time limits, for the middleware around it.
+    /// Starts the node inside its time limits, for the middleware around it.
     pub(crate) fn start<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.bounded(call))
     }
 
     async fn bounded(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        // A panic is an error already here, so that it is retried and handled like one.
+        // A panic becomes an error here, so that it is retried and handled like one.
         let run = catch(|| self.step.call(call));
         if let Some(limit) = self.timeout.or(self.idle) {
             runtime(|| format!("a time limit of {limit:?}"))?;
@@ -145,7 +145,7 @@ impl<S: State> Stack<S> {
     }
 }
 
-/// What is left of a node when its attempts are used up.
+/// A failed node without attempts left.
 struct Failed {
     error: NodeError,
     attempts: u32,
@@ -172,7 +172,7 @@ async fn idle_limited<T>(
 ) -> Result<T, NodeError> {
     let heartbeat = cx.heartbeats();
     let Some(due) = heartbeat.due(limit) else {
-        // The limit lies beyond the clock's end.
+        // The limit is beyond the end of the clock.
         return run.await;
     };
     let mut alarm = pin!(sleep_until(due));
@@ -180,7 +180,7 @@ async fn idle_limited<T>(
         if let Poll::Ready(answer) = Pin::new(&mut run).poll(task) {
             return Poll::Ready(answer);
         }
-        // Unconstrained, so that a node that uses up its turn every time cannot starve the alarm.
+        // Unconstrained, so that a node that always exhausts its budget cannot starve the alarm.
         while Pin::new(&mut unconstrained(alarm.as_mut()))
             .poll(task)
             .is_ready()

@@ -3,24 +3,24 @@
 use std::fmt;
 use std::time::Duration;
 
-/// A node took longer than it may.
+/// The error of a node that exceeded a time limit.
 ///
-/// It is retried like any other error, unless a predicate of the policy says otherwise.
+/// It is retried like any other error, unless a predicate of the policy refuses it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("exceeded its {kind} timeout of {limit:?}")]
 #[non_exhaustive]
 pub struct NodeTimeout {
-    /// Which limit was exceeded.
+    /// The kind of the limit.
     pub kind: TimeoutKind,
-    /// That limit.
+    /// The limit.
     pub limit: Duration,
 }
 
-/// Which time limit of a node was exceeded.
+/// The kind of an exceeded time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutKind {
-    /// The limit of one attempt.
+    /// The time limit of one attempt.
     Run,
     /// The limit of the time without progress.
     Idle,

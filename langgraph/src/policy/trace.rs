@@ -1,4 +1,4 @@
-//! Nodes as `tracing` spans.
+//! `tracing` spans of nodes.
 
 use tracing::{Instrument as _, debug, info_span, warn};
 
@@ -8,11 +8,11 @@ use crate::state::State;
 
 /// A [`Middleware`] that puts each attempt at a node into a `tracing` span.
 ///
-/// The span is called `node`, has the target `langgraph` and the level `INFO`, and carries the
-/// `node`, the `step`, the `attempt`, and the `thread` if there is one. How the attempt ended is an
-/// event in it: `DEBUG` with the number of `writes`, `WARN` with the `error`. A question is such an
-/// error, too. Nodes of subgraphs have spans when their graph has this middleware as well, inside
-/// the span of the node that is the subgraph.
+/// The span has the name `node`, the target `langgraph` and the level `INFO`. Its fields are
+/// `node`, `step`, `attempt`, and `thread` if there is one. The end of the attempt is an event in
+/// it: `DEBUG` with the number of `writes`, or `WARN` with the `error`. An interrupt also counts as
+/// such an error. Nodes of subgraphs have spans if their graph has this middleware too, inside the
+/// span of the node that is the subgraph.
 ///
 /// Needs the feature `tracing`.
 ///
@@ -70,7 +70,7 @@ mod tests {
     use crate::node::NodeError;
     use crate::policy::RetryPolicy;
 
-    /// Writes spans and events down as text.
+    /// Writes spans and events as text.
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,5 @@
-//! Runs that are stored when they end.
+//! Runs with [`Durability::Exit`](crate::checkpoint::Durability::Exit), which are stored when they
+//! end.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::superstep::log::Log;
 use crate::thread::ancestry::{joined, last_by_edge};
 use crate::thread::load::{Read, load};
 
-/// Stores where a run has ended: one checkpoint, with a snapshot of its state.
+/// Stores the end of a run: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(
     engine: &Engine<S>,
     held: &Held,
@@ -42,7 +43,7 @@ pub(crate) async fn save<S: State>(
     let joined = joined(held, &log.key, plan, &stored).await?;
     let mut state = Arc::unwrap_or_clone(loaded.state);
     state.reset(&plan.fields.untracked);
-    // The snapshot has what was written to the checkpoint from outside.
+    // The snapshot includes the updates of the checkpoint from outside.
     for entry in &mut stored.entries {
         entry.writes = recorder.writes(Vec::new())?;
     }

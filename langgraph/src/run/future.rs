@@ -1,4 +1,4 @@
-//! A run as a future, with what bounds it from outside.
+//! The future of a run, with its cancellation and deadline.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -24,9 +24,9 @@ use crate::thread::lease::under_policy;
 use crate::thread::resume;
 
 impl<S: State> Run<S> {
-    /// The run as a future, with what bounds it from outside.
+    /// Returns the future of the run, with its cancellation and deadline.
     ///
-    /// Each part that is rare has a box of its own: the room for it would be a part of every run.
+    /// Each rare part is boxed: otherwise every run would reserve memory for it.
     pub(super) fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
@@ -41,7 +41,7 @@ impl<S: State> Run<S> {
         }
     }
 
-    /// The run without what bounds it from outside.
+    /// Returns the future without cancellation and deadline.
     fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
         let prepared = engine(&self.graph, &self.options, emitter)
             .and_then(|engine| Ok((engine, log(&self.graph, &self.options)?)));
@@ -104,7 +104,7 @@ fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentErr
     }
 }
 
-/// The input with what a command adds, ready to be merged.
+/// Prepares the input and the update of a command for merging.
 fn entered<S: State>(
     plan: &Plan<S>,
     engine: &Engine<S>,
@@ -143,7 +143,7 @@ async fn with_log<S: State>(
                 ..log
             };
             let ended = on_thread(plan, engine, log, begin, command, at).await;
-            // The error of the run comes first.
+            // The error of the run takes precedence.
             let written = behind.flush().await;
             ended.and_then(|end| Ok(written.map(|()| end)?))
         }
@@ -151,7 +151,7 @@ async fn with_log<S: State>(
             let held = Arc::new(Held::new(Arc::clone(&log.saver)));
             let log = Log {
                 saver: Arc::<Held>::clone(&held),
-                // The end has a snapshot; those on the way are of no use.
+                // The end has a snapshot; intermediate ones are useless.
                 snapshots: Snapshots::Never,
                 encodes: false,
                 ..log
@@ -185,7 +185,7 @@ async fn on_thread<S: State>(
         }
     }
     let ended = engine.run().await;
-    // Also a run that fails has come to its end.
+    // A failed run also rests at its end.
     let rested = engine.observer.rest().await;
     ended.and_then(|end| rested.map(|()| end))
 }

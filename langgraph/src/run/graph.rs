@@ -10,21 +10,22 @@ use crate::state::State;
 impl<S: State> CompiledStateGraph<S> {
     /// Runs the graph on `input`: a state, an update, or a [`Command`](crate::Command).
     ///
-    /// Await it for the [`Outcome`](crate::Outcome), or set options first: a thread, resources, limits.
+    /// Await it for the [`Outcome`](crate::Outcome), or set options first: a thread, resources,
+    /// limits.
     pub fn run(&self, input: impl IntoInput<S>) -> Run<S> {
         Run::new(self.clone(), input)
     }
 
-    /// Runs the graph on `input` and returns the state at the end.
+    /// Runs the graph on `input` and returns the final state.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Interrupted`] when the run waits for an answer (it holds the state so far);
-    /// any other [`AgentError`] when it failed.
+    /// [`AgentError::Interrupted`] if the run waits for an answer (it holds the state so far); any
+    /// other [`AgentError`] if the run failed.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the nodes that run. Nothing goes on in the background.
+    /// Dropping the future drops the running nodes. Nothing continues in the background.
     pub async fn invoke(&self, input: impl IntoInput<S>) -> Result<S, AgentError> {
         self.run(input).await?.finished()
     }
@@ -33,8 +34,8 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// # Errors
     ///
-    /// As [`invoke`](Self::invoke); and [`AgentError::InvalidInput`] when called from inside a
-    /// runtime, where it would block the thread that has to do the work.
+    /// As [`invoke`](Self::invoke). Also [`AgentError::InvalidInput`] inside a runtime, where the
+    /// call would block the thread that has to do the work.
     pub fn invoke_blocking(&self, input: impl IntoInput<S>) -> Result<S, AgentError> {
         if tokio::runtime::Handle::try_current().is_ok() {
             return Err(AgentError::InvalidInput(

@@ -1,4 +1,4 @@
-//! Graphs whose input and output are smaller than their state.
+//! Graphs with input and output types of their own.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use crate::graph::CompiledStateGraph;
 use crate::node::Output;
 use crate::state::State;
 
-/// A graph with an input and an output type of its own: what else is in its state is private.
+/// A graph with input and output types of its own. The rest of its state is private.
 ///
 /// # Examples
 ///
@@ -19,7 +19,7 @@ use crate::state::State;
 /// #[derive(State, Clone, Debug, Default)]
 /// struct Work {
 ///     question: String,
-///     notes: Vec<String>, // nobody outside sees these
+///     notes: Vec<String>, // private
 ///     answer: String,
 /// }
 ///
@@ -58,7 +58,7 @@ pub struct IoGraph<S: State, I, O> {
 }
 
 impl<S: State> CompiledStateGraph<S> {
-    /// The same graph with an input and an output type of its own.
+    /// Returns the graph with input and output types of its own.
     pub fn with_io<I, O>(&self) -> IoGraph<S, I, O>
     where
         I: Into<S::Update>,
@@ -85,23 +85,23 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the nodes that run. Nothing goes on in the background.
+    /// Dropping the future drops the running nodes. Nothing continues in the background.
     pub async fn invoke(&self, input: I) -> Result<O, AgentError> {
         Ok(self.run(input).await?.finished()?.into())
     }
 
-    /// Runs the graph on `input` with options; the outcome holds the whole state, and
-    /// [`output`](Self::output) makes the output of it.
+    /// Runs the graph on `input` with options. The outcome holds the whole state, and
+    /// [`output`](Self::output) converts it to the output.
     pub fn run(&self, input: I) -> Run<S> {
         self.graph.run(Output::update(input.into()))
     }
 
-    /// The output of a state.
+    /// Converts a state to the output.
     pub fn output(&self, state: S) -> O {
         state.into()
     }
 
-    /// The graph with its whole state as input and output.
+    /// Returns the graph with its whole state as input and output.
     pub fn graph(&self) -> &CompiledStateGraph<S> {
         &self.graph
     }

@@ -1,4 +1,4 @@
-//! Runs: what starts and ends them, and how they are set up.
+//! Runs: their options, their start and their outcome.
 
 mod exit_flush;
 mod future;

@@ -1,4 +1,4 @@
-//! A run before it starts: its input and its options.
+//! The input and the options of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,12 +19,11 @@ use crate::superstep::DEFAULT_LIMIT;
 use crate::thread::OnConflict;
 use crate::thread::resume_values::ResumeValue;
 
-/// A run before it starts: set options, then await it, or [`stream`](Self::stream) it.
+/// A run that has not started. Set its options, then await it, or [`stream`](Self::stream) it.
 ///
 /// # Cancel safety
 ///
-/// Dropping the run, or the future it becomes, drops the nodes that run. Nothing goes on in the
-/// background.
+/// Dropping the run, or its future, drops the running nodes. Nothing continues in the background.
 #[must_use = "a run does nothing until it is awaited or streamed"]
 pub struct Run<S: State> {
     pub(crate) graph: CompiledStateGraph<S>,
@@ -33,11 +32,11 @@ pub struct Run<S: State> {
     pub(crate) options: Options,
 }
 
-/// How a run begins.
+/// The start of a run.
 pub(crate) enum Begin<S: State> {
-    /// With an input, at START.
+    /// An input at START.
     Input(Result<Output<S>, NodeError>),
-    /// Where its thread stands, with answers to what was asked.
+    /// The current position of the thread, with answers to its interrupts.
     Proceed(Result<Vec<ResumeValue>, AgentError>),
 }
 
@@ -93,73 +92,74 @@ impl<S: State> Run<S> {
         }
     }
 
-    /// The thread that the run belongs to. The graph needs a checkpointer.
+    /// Sets the thread of the run. The graph needs a checkpointer.
     pub fn thread(mut self, thread: impl Into<String>) -> Self {
         self.options.thread = Some(thread.into());
         self
     }
 
-    /// Starts from that checkpoint of the thread instead of from its head: time travel. What came
-    /// after it is kept.
+    /// Starts from that checkpoint of the thread instead of its head: time travel. Later
+    /// checkpoints are kept.
     pub fn at(mut self, checkpoint: CheckpointId) -> Self {
         self.options.at = Some(checkpoint);
         self
     }
 
-    /// When a run on a thread is stored; step by step unless set.
+    /// Sets when a run on a thread is stored; the default is after every step.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.options.durability = durability;
         self
     }
 
-    /// What happens when another run is at work on the thread; the second one fails unless set.
+    /// Sets what happens if another run is active on the thread; by default the second to write
+    /// fails.
     pub fn on_conflict(mut self, policy: OnConflict) -> Self {
         self.options.on_conflict = policy;
         self
     }
 
-    /// Writes `command`'s update before the thread goes on, and starts the nodes it names beside
-    /// what is pending.
+    /// Adds a command: its update is written before the thread continues, and its targets start
+    /// beside the pending nodes.
     pub fn command(mut self, command: Command<S>) -> Self {
         self.command = Some(command);
         self
     }
 
-    /// Gives the run a resource, in place of the graph's of the same type; see
+    /// Gives the run a resource. It replaces the graph's resource of the same type; see
     /// [`Context::resource`](crate::Context::resource).
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.options.resources.insert(value);
         self
     }
 
-    /// Notes something about the run, which nodes read with
+    /// Sets a metadata entry of the run, which nodes read with
     /// [`Context::metadata`](crate::Context::metadata).
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.options.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// How many supersteps the run may take; 1,000 unless set. Reaching it is an error only if
-    /// tasks remain. Each call of a subgraph counts its own.
+    /// Limits the supersteps of the run; the default is 1,000. Reaching the limit is an error only
+    /// if tasks remain. Each call of a subgraph has a count of its own.
     pub fn limit(mut self, supersteps: usize) -> Self {
         self.options.limit = supersteps;
         self
     }
 
-    /// How many tasks of a superstep run at once; all of them unless set.
+    /// Limits the parallel tasks of a superstep; the default is no limit.
     pub fn max_concurrency(mut self, tasks: usize) -> Self {
         self.options.max_concurrency = Some(tasks);
         self
     }
 
-    /// Lets the first node that fails stop those that run beside it, in subgraphs too; see
+    /// Lets the first failing node stop the nodes in parallel, also in subgraphs; see
     /// [`StateGraph::fail_fast`](crate::StateGraph::fail_fast).
     pub fn fail_fast(mut self) -> Self {
         self.options.fail_fast = true;
         self
     }
 
-    /// Ends the run with [`AgentError::TimedOut`] when it takes longer.
+    /// Ends the run with [`AgentError::TimedOut`] after this time.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.options.timeout = Some(limit);
         self
@@ -171,13 +171,13 @@ impl<S: State> Run<S> {
         self
     }
 
-    /// Pauses before these nodes, instead of where the graph says.
+    /// Pauses before these nodes. Overrides the graph's breakpoints.
     pub fn interrupt_before(mut self, nodes: impl Into<Breakpoints>) -> Self {
         self.options.before = Some(nodes.into());
         self
     }
 
-    /// Pauses after these nodes, instead of where the graph says.
+    /// Pauses after these nodes. Overrides the graph's breakpoints.
     pub fn interrupt_after(mut self, nodes: impl Into<Breakpoints>) -> Self {
         self.options.after = Some(nodes.into());
         self

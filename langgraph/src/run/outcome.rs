@@ -1,4 +1,4 @@
-//! How a run ends.
+//! The outcome of a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use crate::error::Pause;
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::Interrupt;
 
-/// How a run ended that did not fail.
+/// The outcome of a run that did not fail.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome<S> {
-    /// Nothing is left to do.
+    /// The run is complete.
     Done {
-        /// The state at the end.
+        /// The final state.
         state: S,
-        /// Joins that wait for nodes that did not come, in the graph and in those inside it: their
-        /// targets never ran. Empty in most runs.
+        /// Joins that still wait for some sources, in the graph and its subgraphs: their targets
+        /// never ran. Usually empty.
         unfilled_joins: Vec<UnfilledJoin>,
     },
-    /// The run waits: for answers, or, when there are no questions, at a breakpoint.
+    /// The run waits for answers, or at a breakpoint if there are no interrupts.
     Interrupted {
         /// The state so far.
         state: S,
-        /// What was asked, in task order.
+        /// The interrupts, in task order.
         interrupts: Vec<Interrupt>,
-        /// The nodes that run when it goes on.
+        /// The nodes that run after the resume.
         next: Vec<NodeName>,
     },
 }
 
 impl<S> Outcome<S> {
-    /// A run that is done and has left nothing waiting.
+    /// Creates the outcome of a complete run without unfilled joins.
     pub const fn done(state: S) -> Self {
         Self::Done {
             state,
@@ -40,26 +40,26 @@ impl<S> Outcome<S> {
         }
     }
 
-    /// The state at the end, or so far.
+    /// Returns the state at the end, or so far.
     pub fn state(&self) -> &S {
         match self {
             Self::Done { state, .. } | Self::Interrupted { state, .. } => state,
         }
     }
 
-    /// The state at the end, or so far.
+    /// Returns the state at the end, or so far.
     pub fn into_state(self) -> S {
         match self {
             Self::Done { state, .. } | Self::Interrupted { state, .. } => state,
         }
     }
 
-    /// True when nothing is left to do.
+    /// Returns true if the run is complete.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done { .. })
     }
 
-    /// What was asked.
+    /// Returns the open interrupts.
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
             Self::Done { .. } => &[],
@@ -67,8 +67,7 @@ impl<S> Outcome<S> {
         }
     }
 
-    /// Joins that wait for nodes that did not come, of a run that is done; see
-    /// [`Outcome::Done`].
+    /// Returns the joins of a complete run that still wait for some sources; see [`Outcome::Done`].
     ///
     /// # Examples
     ///
@@ -99,7 +98,7 @@ impl<S> Outcome<S> {
         }
     }
 
-    /// The state at the end; a pause is an error that holds the state so far.
+    /// Returns the final state; a pause is an error that holds the state so far.
     ///
     /// # Errors
     ///

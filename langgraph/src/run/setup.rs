@@ -1,4 +1,4 @@
-//! What a run begins with: an engine at rest, its thread's log, its input.
+//! Prepares a run: its engine, its thread's log, its input.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -13,7 +13,7 @@ use crate::stream::Emitter;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
 
-/// An engine at rest, with the options of the run.
+/// Creates an idle engine with the options of the run.
 pub(crate) fn engine<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,
@@ -51,7 +51,7 @@ pub(crate) fn engine<S: State>(
     Ok(engine)
 }
 
-/// What the tasks of a run of the root graph share.
+/// Creates what the tasks of a run of the root graph share.
 fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) -> Scope {
     Scope {
         names: Arc::clone(&plan.names),
@@ -74,7 +74,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
 }
 
-/// The log of the run's thread.
+/// Opens the log of the run's thread.
 pub(crate) fn log<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &Options,

@@ -1,4 +1,4 @@
-//! Events as the text of server-sent events.
+//! Server-sent events.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,10 +12,10 @@ use super::{EventStream, Outcome};
 use crate::state::State;
 use crate::stream::Event;
 
-/// The events of a run as the body of a `text/event-stream` response.
+/// Returns the events of a run as the body of a `text/event-stream` response.
 ///
-/// The result is a stream of texts, one server-sent event each; any HTTP library takes it as a
-/// body. The run goes on only while the body is read, and stops when the client goes away.
+/// The result is a stream of texts, one server-sent event each, which any HTTP library accepts as a
+/// body. The run advances only while the body is read, and stops when the client disconnects.
 ///
 /// # Wire form
 ///
@@ -26,11 +26,11 @@ use crate::stream::Event;
 ///
 /// ```
 ///
-/// `event` is the kind of the event ([`EventKind::name`](crate::stream::EventKind::name)), `data` the
-/// [`Event`] as JSON on one line. The last one is `end`, whose data is `{"status":"done"}` (with
-/// `"unfilled_joins":[..]` when there are some) or
-/// `{"status":"interrupted","next":[..],"interrupts":[..]}`; or, when the run fails, `error`,
-/// whose data is `{"message":".."}`.
+/// `event` is the kind of the event ([`EventKind::name`](crate::stream::EventKind::name)), `data`
+/// the [`Event`] as JSON on one line. The last event is `end`, with the data `{"status":"done"}`
+/// (with `"unfilled_joins":[..]` if there are some) or
+/// `{"status":"interrupted","next":[..],"interrupts":[..]}`. If the run fails, the last event is
+/// `error`, with the data `{"message":".."}`.
 ///
 /// # Examples
 ///
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// A run as the text of server-sent events; see [`sse`].
+/// A run as server-sent events; see [`sse`].
 #[must_use = "a stream does nothing unless it is read"]
 pub struct Sse<S: State> {
     events: EventStream<S>,
@@ -103,7 +103,7 @@ fn frame<S>(event: &Event<S>) -> Result<String, serde_json::Error>
 where
     S: State<Update: Serialize> + Serialize,
 {
-    // JSON has no line breaks outside its strings, where they are escaped: one `data` line is enough.
+    // JSON escapes line breaks in strings and has no others here, so one `data` line is enough.
     let data = serde_json::to_string(event)?;
     Ok(format!(
         "id: {}\nevent: {}\ndata: {data}\n\n",

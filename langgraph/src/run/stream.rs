@@ -13,7 +13,7 @@ use crate::error::AgentError;
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, StreamModes};
 
-/// What a stream shows, and how far a run may be ahead of its reader.
+/// The events that a stream shows, and the size of its buffer.
 #[derive(Clone, Debug)]
 pub struct StreamOptions {
     modes: StreamModes,
@@ -22,7 +22,7 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// The events of these modes, of the graph itself.
+    /// Selects the events of these modes, of the graph itself.
     pub fn new(modes: impl Into<StreamModes>) -> Self {
         Self {
             modes: modes.into(),
@@ -31,14 +31,14 @@ impl StreamOptions {
         }
     }
 
-    /// The events of subgraphs as well.
+    /// Also selects the events of subgraphs.
     #[must_use]
     pub fn subgraphs(mut self) -> Self {
         self.subgraphs = true;
         self
     }
 
-    /// How many events may wait for the reader before the run waits too; at least 1.
+    /// Sets how many events the stream buffers before the run has to wait; at least 1.
     #[must_use]
     pub fn buffer(mut self, events: usize) -> Self {
         self.buffer = events.max(1);
@@ -54,15 +54,15 @@ impl<M: Into<StreamModes>> From<M> for StreamOptions {
 
 type Driver<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
-/// A run as a stream of events: a [`Stream`], and the result of the run.
+/// A run as a [`Stream`] of events, followed by the result of the run.
 ///
-/// The run goes on only while the stream is polled and at most the buffer ahead of its reader, so
-/// a reader that stops reading stops the run. The last item is the error, if the run fails.
+/// The run advances only while the stream is polled, and at most the buffer ahead of its reader. So
+/// a reader that stops reading stops the run. If the run fails, the last item is the error.
 ///
 /// # Cancel safety
 ///
-/// [`next`](Self::next) may be dropped at any time; no event is lost. Dropping the stream drops
-/// the run at the point where it is.
+/// [`next`](Self::next) may be dropped at any time; no event is lost. Dropping the stream drops the
+/// run where it is.
 ///
 /// # Examples
 ///
@@ -109,17 +109,17 @@ impl<S: State> EventStream<S> {
         }
     }
 
-    /// The next event; `None` when the run has ended.
+    /// Returns the next event, or `None` at the end of the run.
     pub async fn next(&mut self) -> Option<Result<Event<S>, AgentError>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Reads the rest and returns how the run ended.
+    /// Reads the remaining events and returns the outcome.
     ///
     /// # Errors
     ///
-    /// The error of the run; or [`AgentError::InvalidInput`] when the stream has already given it
-    /// out as its last item.
+    /// The error of the run; or [`AgentError::InvalidInput`] if the stream has already returned
+    /// that error as its last item.
     pub async fn finish(mut self) -> Result<Outcome<S>, AgentError> {
         while let Some(event) = self.next().await {
             event?;
@@ -131,7 +131,7 @@ impl<S: State> EventStream<S> {
         })
     }
 
-    /// How the run ended, once the stream has; `None` before, and when the run failed.
+    /// Returns the outcome after the end of the stream; `None` before, or if the run failed.
     pub fn outcome(&self) -> Option<&Outcome<S>> {
         self.outcome.as_ref()
     }
@@ -148,7 +148,7 @@ impl<S: State> Stream for EventStream<S> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        // What is there first: the run is not driven further than its reader asks.
+        // Buffered events first: the run does not advance further than its reader asks.
         if let Ok(raw) = this.events.try_recv() {
             return Poll::Ready(Some(Ok(this.event(raw))));
         }
@@ -163,7 +163,7 @@ impl<S: State> Stream for EventStream<S> {
         }
         match this.events.poll_recv(cx) {
             Poll::Ready(Some(raw)) => Poll::Ready(Some(Ok(this.event(raw)))),
-            // Every sender is gone with the run: what is left is its error.
+            // The run has dropped every sender; only its error is left.
             Poll::Ready(None) if this.driver.is_none() => Poll::Ready(this.failed.take().map(Err)),
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }

@@ -1,4 +1,4 @@
-//! Graphs inside graphs.
+//! Runs of subgraphs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::superstep::{Changes, End, Engine, Task};
 use crate::thread::resume::{resume, start};
 use crate::thread::resume_values::answer_key;
 
-/// What a graph inside another ended with.
+/// The result of a subgraph.
 struct Inner<S: State> {
     engine: Engine<S>,
     end: End,
@@ -37,7 +37,7 @@ async fn run_inside<S: State>(
     let scope = Scope {
         names: Arc::clone(&plan.names),
         limit: outer.limit,
-        // What is nearer to the node wins: the run's, then this graph's, then those around it.
+        // The nearest resource wins: the run's, then this graph's, then those of its parents.
         resources: if plan.resources.is_empty() {
             outer.resources.clone()
         } else {
@@ -71,8 +71,8 @@ async fn run_inside<S: State>(
     Ok(Inner { engine, end })
 }
 
-/// Starts a graph inside a task, or goes on with it where an earlier attempt of the task has left
-/// it: on a thread it keeps a log of its own, below the task's.
+/// Starts a graph inside a task, or resumes it where an earlier attempt of the task stopped. On a
+/// thread, the graph has a log of its own, below the task's.
 async fn enter_below<S: State>(
     engine: &mut Engine<S>,
     persistence: &Persistence,
@@ -85,7 +85,7 @@ async fn enter_below<S: State>(
         let below = place.below(cx.node(), call);
         let (key, snapshots, call) = match persistence {
             Persistence::None => return None,
-            // What it has changed so far is wanted too, when it goes on.
+            // A resumed graph also collects its earlier changes.
             Persistence::PerCall if collect => (below, Snapshots::Never, None),
             Persistence::PerCall => (below, Snapshots::Anywhere, None),
             Persistence::PerThread(key) => {
@@ -118,7 +118,7 @@ async fn enter_below<S: State>(
     };
     engine.cell.changes = collect.then(Changes::default);
     let loaded = log.load(engine, None).await?;
-    // Of another call only the state is of interest.
+    // Of an earlier call, only the state matters.
     if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
         let namespace = Arc::clone(&engine.scope.namespace);
         let open = loaded.open(&namespace);
@@ -140,7 +140,7 @@ impl<S: State> Shared<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
         let plan = &self.0.plan;
         let (state, input) = match self.0.persistence {
-            // It has a state of its own, and gets the one around as its input.
+            // It has a state of its own, and gets the parent's state as its input.
             Persistence::PerThread(_) if call.cx.place().is_some() => {
                 let mut input = Output::update(call.state.clone().into());
                 enter(plan, &mut input);
@@ -159,7 +159,7 @@ impl<S: State> Shared<S> {
     }
 }
 
-/// The answer of the node that is a graph: what the graph changed, and where its command goes.
+/// Returns the output of a node that is a graph: the changes, and the command for the parent.
 fn finish<P: State>(
     end: End,
     changes: Vec<Write<P>>,
@@ -218,7 +218,7 @@ impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
 }
 
 impl<S: State> CompiledStateGraph<S> {
-    /// The state, of this graph or of one inside it, that cannot be stored as bytes.
+    /// Returns the state type, of this graph or of a subgraph, that cannot be stored as bytes.
     fn unstorable(&self) -> Option<&'static str> {
         if self.codec.or_else(S::codec).is_none() {
             return Some(std::any::type_name::<S>());
@@ -235,13 +235,13 @@ pub struct MappedGraph<S: State, P: State> {
     into: Arc<dyn Fn(&P) -> Result<Output<S>, NodeError> + Send + Sync>,
     #[allow(clippy::type_complexity)]
     back: Arc<dyn Fn(S) -> Result<Output<P>, NodeError> + Send + Sync>,
-    /// Whether what `back` makes can name the next node.
+    /// Whether the output of `back` can name the next node.
     may_goto: bool,
 }
 
 impl<S: State> CompiledStateGraph<S> {
-    /// This graph as a node of a graph over `P`: `into` makes its input of the outer state, `back`
-    /// makes the node's answer of its final state.
+    /// Makes this graph a node of a graph over `P`: `into` makes its input from the outer state,
+    /// `back` makes the node's output from its final state.
     ///
     /// # Examples
     ///
@@ -287,7 +287,7 @@ impl<S: State, P: State> MappedGraph<S, P> {
         enter(plan, &mut input);
         let Inner { engine, end } =
             run_inside(&self.graph, plan.initial.clone(), input, call.cx, false).await?;
-        // A graph that waits has no result yet.
+        // A paused graph has no result yet.
         let command = finish(end, Vec::new(), call)?;
         let mut output = (self.back)(engine.into_state())?;
         output.writes.extend(command.writes);
@@ -343,12 +343,12 @@ impl<S: State, P: State> fmt::Debug for MappedGraph<S, P> {
 impl Context {
     /// Runs another graph inside this node and returns its final state.
     ///
-    /// The graph shares this run's resources, limits, cancellation and event stream. A pause in it
-    /// pauses this node: pass the error on with `?`.
+    /// The graph shares this run's resources, limits, cancellation and event stream. If it pauses,
+    /// this node pauses too: return the error with `?`.
     ///
     /// # Errors
     ///
-    /// What the graph failed with; the run reports it with the path to the node inside.
+    /// The error of the graph; the run reports it with the path to the inner node.
     pub async fn run<S: State>(
         &self,
         graph: &CompiledStateGraph<S>,

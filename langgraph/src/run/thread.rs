@@ -1,4 +1,4 @@
-//! The runs that a thread's handle starts.
+//! Runs of a thread.
 
 use serde::Serialize;
 
@@ -12,11 +12,11 @@ use crate::thread::resume_values::{ResumeValue, resume_value};
 
 /// Runs on a thread: from its head, or from the checkpoint of [`at`](Self::at).
 ///
-/// A graph inside a thread does not run by itself: there, each of these runs fails with
+/// A subgraph of a thread does not run on its own: its runs fail with
 /// [`SubgraphError::PartOfThread`](crate::thread::SubgraphError::PartOfThread).
 impl<S: State> Thread<S> {
-    /// Runs the graph on `input`, as `graph.run(input).thread(id)`: a new input drops what is
-    /// pending.
+    /// Runs the graph on `input`, as `graph.run(input).thread(id)`. A new input drops the pending
+    /// tasks.
     ///
     /// # Examples
     ///
@@ -41,19 +41,20 @@ impl<S: State> Thread<S> {
         self.begin("run", Begin::Input(input.into_output()))
     }
 
-    /// Goes on where the thread stands: behind a breakpoint, or after a failure. Tasks that have
-    /// finished do not run again; tasks that wait for an answer keep waiting.
+    /// Continues where the thread stands: after a breakpoint or a failure. Finished tasks do not
+    /// run again; tasks that wait for an answer keep waiting.
     pub fn proceed(&self) -> Run<S> {
         self.begin("proceed", Begin::Proceed(Ok(Vec::new())))
     }
 
-    /// Answers the question `key` (its key, or its id) and goes on.
+    /// Answers the interrupt `key` (its key, or its id) and continues.
     pub fn resume(&self, key: impl Into<String>, answer: impl Serialize) -> Run<S> {
         let given = resume_value(Some(key.into()), answer);
         self.answered("resume", given.map(|given| vec![given]))
     }
 
-    /// Answers several questions, by key or id, and goes on. Those without an answer keep waiting.
+    /// Answers several interrupts, by key or id, and continues. Those without an answer keep
+    /// waiting.
     pub fn resume_all<K: Into<String>>(
         &self,
         answers: impl IntoIterator<Item = (K, impl Serialize)>,
@@ -63,7 +64,7 @@ impl<S: State> Thread<S> {
         self.answered("resume_all", given.collect())
     }
 
-    /// Answers the only open question and goes on; an error when there are several, or none.
+    /// Answers the only open interrupt and continues; an error if there are several, or none.
     pub fn answer(&self, answer: impl Serialize) -> Run<S> {
         let given = resume_value(None, answer);
         self.answered("answer", given.map(|given| vec![given]))

@@ -1,14 +1,15 @@
-//! Reducers that keep a chat history.
+//! Reducers for chat histories.
 
 use super::{Reducer, ReducerError};
 use crate::message::merge::{fix_ids, fixed, give_ids, merge_into, merge_leniently};
 use crate::message::{Message, add_messages, ids};
 
-/// [`add_messages`] that refuses to remove a message that is not there.
+/// [`add_messages`], but it refuses to remove an unknown message.
 ///
 /// # Errors
 ///
-/// [`ReducerError`] naming the id, when a [`MessageKind::Remove`](crate::message::MessageKind::Remove) finds no message of its id.
+/// [`ReducerError`] with the id, if a [`MessageKind::Remove`](crate::message::MessageKind::Remove)
+/// finds no message with its id.
 ///
 /// # Examples
 ///
@@ -30,10 +31,10 @@ pub fn add_messages_strict(
 
 /// [`add_messages`] as the reducer of a field: `#[reducer(add_messages)]`.
 ///
-/// The ids of an update are fixed when it enters ([`Reducer::prepare`]), so
-/// [`try_merge`](Reducer::try_merge) leaves messages without an id that are in the history as they
-/// are. Appending messages whose ids were made up costs what is appended, however long the history
-/// is; an update with ids of its own costs one scan of the history.
+/// [`Reducer::prepare`] fixes the ids of an update when it enters. So
+/// [`try_merge`](Reducer::try_merge) does not change messages of the history without an id.
+/// Appending messages with generated ids costs only what it appends, however long the history is.
+/// An update with ids of its own costs one search of the history.
 ///
 /// # Examples
 ///
@@ -71,8 +72,8 @@ impl Reducer<Vec<Message>> for AddMessages {
 /// [`add_messages_strict`] as the reducer of a field: `#[reducer(add_messages_strict)]`.
 ///
 /// Its [`merge`](Reducer::merge), which cannot fail, is that of [`AddMessages`];
-/// [`try_merge`](Reducer::try_merge), which the runtime calls, refuses to remove a message that is
-/// not there.
+/// [`try_merge`](Reducer::try_merge), which the runtime calls, refuses to remove an unknown
+/// message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AddMessagesStrict;
 

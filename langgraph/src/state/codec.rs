@@ -1,4 +1,4 @@
-//! How the values of a state type become bytes.
+//! Encodes and decodes the values of a state type.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,28 +11,28 @@ use serde_json::Value;
 use super::State;
 use crate::codec::{AnyValue, Encoded, FormatError, Formats, OutputWire, WriteWire, WritesWire};
 
-/// Turns an update that an older version of the state type has written into today's form.
+/// Converts an update of an older version of the state type to the current form.
 ///
-/// It gets the version that wrote it and the update as JSON: an object with the fields that were
-/// written. A snapshot of a whole state has every field.
+/// It receives the version that wrote the update, and the update as JSON: an object with the
+/// written fields. A snapshot of a whole state has every field.
 ///
-/// What another format holds and JSON does not comes as the nearest thing in JSON: keys of maps as
-/// strings, bytes as a list of numbers, NaN as `null`.
+/// Values that JSON cannot hold are converted: keys of maps become strings, bytes become a list of
+/// numbers, NaN becomes `null`.
 pub type Migrate = fn(u32, Value) -> Result<Value, Box<dyn Error + Send + Sync>>;
 
-/// Which version of a state type this is, and how what older ones have stored is read.
+/// The version of a state type, and how to read values of older versions.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct StateVersion {
     /// The number; 0 unless set.
     pub number: u32,
-    /// Reads older ones. Without it they are read as they are: unknown fields are skipped, missing
-    /// ones keep their defaults.
+    /// Converts older versions. Without it, old values are read as they are: unknown fields are
+    /// skipped, missing ones keep their defaults.
     pub migrate: Option<Migrate>,
 }
 
 impl StateVersion {
-    /// Version `number`.
+    /// Creates version `number`.
     pub const fn new(number: u32) -> Self {
         Self {
             number,
@@ -40,7 +40,7 @@ impl StateVersion {
         }
     }
 
-    /// Reads what older versions have stored through `migrate`.
+    /// Sets the function that converts values of older versions.
     #[must_use]
     pub const fn migrated_by(mut self, migrate: Migrate) -> Self {
         self.migrate = Some(migrate);
@@ -48,10 +48,10 @@ impl StateVersion {
     }
 }
 
-/// How the updates of `S` become bytes, and come back.
+/// Encodes and decodes updates of `S`.
 ///
-/// The derive makes one where the fields can be serialized; a state that is implemented by hand
-/// returns [`StateCodec::serde`] from [`State::codec`].
+/// The derive makes one if the fields can be serialized. A hand-written state returns
+/// [`StateCodec::serde`] from [`State::codec`].
 pub struct StateCodec<S: State> {
     write: for<'a> fn(&Lent<'a, S>, &Formats, u32) -> Result<Encoded, FormatError>,
     read: fn(&Encoded, &Formats) -> Result<Read<S>, FormatError>,
@@ -61,14 +61,14 @@ pub struct StateCodec<S: State> {
     writes: fn(&str) -> Result<WritesWire<S::Update>, serde_json::Error>,
 }
 
-/// A record that is written, with the updates where they are kept.
+/// A record to write; it borrows the updates if possible.
 type Lent<'a, S> = OutputWire<Cow<'a, <S as State>::Update>>;
 
-/// A record that was read.
+/// A decoded record.
 type Read<S> = OutputWire<<S as State>::Update>;
 
 impl<S: State> StateCodec<S> {
-    /// Through `serde`.
+    /// Creates a codec that uses `serde`.
     pub const fn serde() -> Self
     where
         S::Update: Serialize + DeserializeOwned,
@@ -95,7 +95,7 @@ impl<S: State> StateCodec<S> {
         encoded.map_err(FormatError::in_update)
     }
 
-    /// What was written by this version of the state, or an older one.
+    /// Decodes a value of this version of the state, or of an older one.
     pub(crate) fn decode(
         &self,
         encoded: &Encoded,
@@ -121,7 +121,7 @@ impl<S: State> StateCodec<S> {
         }
     }
 
-    /// The writes of what was written, without the directions.
+    /// Decodes only the writes, without the targets.
     pub(crate) fn decode_writes(
         &self,
         encoded: &Encoded,
@@ -133,7 +133,7 @@ impl<S: State> StateCodec<S> {
         {
             return Ok(wire.writes);
         }
-        // Also says what is wrong.
+        // Also reports errors.
         Ok(self.decode(encoded, formats)?.writes)
     }
 
@@ -149,7 +149,7 @@ impl<S: State> StateCodec<S> {
     }
 }
 
-// Derived, these would ask the same of the state.
+// A derive would require the same traits of the state.
 #[allow(clippy::expl_impl_clone_on_copy)]
 impl<S: State> Clone for StateCodec<S> {
     fn clone(&self) -> Self {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// One field of a state: its name, and how writes to it are treated.
+/// One field of a state: its name, and the rules for writes to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     name: Cow<'static, str>,
@@ -13,7 +13,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field in which the last write replaces, and which one node per superstep may write.
+    /// Creates a field whose last write wins, and which only one node per superstep may write.
     pub const fn plain(name: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -23,7 +23,7 @@ impl Field {
         }
     }
 
-    /// A plain field whose name is only known at run time.
+    /// Creates a plain field whose name is only known at run time.
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             name: name.into(),
@@ -33,14 +33,14 @@ impl Field {
         }
     }
 
-    /// Marks a field whose writes are merged by a reducer, so that several nodes may write it.
+    /// Marks a field with a reducer, so several nodes may write it.
     #[must_use]
     pub const fn reduced(mut self) -> Self {
         self.reduced = true;
         self
     }
 
-    /// Marks a field that is visible in the next superstep only and then at its default again.
+    /// Marks a field that is visible only in the next superstep, and then has its default again.
     #[must_use]
     pub const fn ephemeral(mut self) -> Self {
         self.ephemeral = true;
@@ -54,22 +54,22 @@ impl Field {
         self
     }
 
-    /// The field's name.
+    /// Returns the field's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// True when a reducer merges the writes.
+    /// Returns true if a reducer merges the writes.
     pub const fn is_reduced(&self) -> bool {
         self.reduced
     }
 
-    /// True when the field is at its default again after the next superstep.
+    /// Returns true if the field has its default again after the next superstep.
     pub const fn is_ephemeral(&self) -> bool {
         self.ephemeral
     }
 
-    /// True when the field is never stored.
+    /// Returns true if the field is never stored.
     pub const fn is_untracked(&self) -> bool {
         self.untracked
     }
@@ -85,7 +85,7 @@ pub struct FieldSet {
 }
 
 impl FieldSet {
-    /// The empty set.
+    /// Creates an empty set.
     pub const fn new() -> Self {
         Self {
             low: 0,
@@ -93,7 +93,7 @@ impl FieldSet {
         }
     }
 
-    /// The first `count` fields.
+    /// Creates a set of the first `count` fields.
     pub fn first(count: usize) -> Self {
         (0..count).collect()
     }
@@ -113,7 +113,7 @@ impl FieldSet {
         }
     }
 
-    /// True when the field at `index` is in the set.
+    /// Returns true if the field at `index` is in the set.
     pub fn contains(&self, index: usize) -> bool {
         let bits = if index < 64 {
             self.low
@@ -123,7 +123,7 @@ impl FieldSet {
         bits >> (index % 64) & 1 == 1
     }
 
-    /// True when no field is in the set.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.low == 0 && self.high.iter().all(|bits| *bits == 0)
     }
@@ -143,7 +143,7 @@ impl FieldSet {
         }
     }
 
-    /// Takes out every field of `other`.
+    /// Removes every field of `other`.
     #[inline]
     pub fn remove_all(&mut self, other: &Self) {
         self.low &= !other.low;
@@ -152,14 +152,14 @@ impl FieldSet {
         }
     }
 
-    /// True when a field is in both sets.
+    /// Returns true if the sets share a field.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.low & other.low != 0
             || (self.high.iter().zip(&other.high)).any(|(mine, theirs)| mine & theirs != 0)
     }
 
-    /// The fields that are in both sets.
+    /// Returns the fields that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self {
@@ -173,7 +173,7 @@ impl FieldSet {
         }
     }
 
-    /// The positions in the set, in order.
+    /// Returns the positions in the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..64 * (self.high.len() + 1)).filter(|index| self.contains(*index))
     }

@@ -1,12 +1,12 @@
-//! States that hold a chat.
+//! States with a chat history.
 
 use super::State;
 use crate::message::Message;
 
-/// A state that holds a chat history: what the ready-made nodes for models and tools work on.
+/// A state with a chat history. The ready-made nodes for models and tools work on it.
 ///
-/// `#[derive(State)]` implements it for a struct with one field that is reduced by
-/// `add_messages`; by hand it says where the messages are:
+/// `#[derive(State)]` implements it for a struct with exactly one `add_messages` field. An
+/// implementation by hand says where the messages are:
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -35,9 +35,9 @@ use crate::message::Message;
     note = "`#[derive(State)]` implements it when one field has `#[reducer(add_messages)]`; for any other state implement it by hand"
 )]
 pub trait HasMessages: State {
-    /// The chat so far.
+    /// Returns the chat so far.
     fn messages(&self) -> &[Message];
 
-    /// The update that adds these messages to the chat.
+    /// Returns the update that adds these messages to the chat.
     fn update_from_messages(messages: Vec<Message>) -> Self::Update;
 }

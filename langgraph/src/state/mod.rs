@@ -1,8 +1,8 @@
-//! State: what flows through a graph, and how updates change it.
+//! States, and how updates change them.
 //!
 //! A state is a plain struct with `#[derive(State)]`. Nodes never change it: they return an
-//! *update*, a struct with one `Option` per field, and the runtime merges the updates of a
-//! superstep in a fixed order, each field by its [`Reducer`].
+//! *update*, a struct with one `Option` per field. The runtime merges the updates of a superstep in
+//! a fixed order, each field by its [`Reducer`].
 
 use crate::message::Message;
 use crate::node::IntoOutput;
@@ -27,11 +27,11 @@ pub use plain::{Plain, PlainUpdate};
 pub use reducer::{Reducer, ReducerError, ReducerFn};
 pub use standard::*;
 
-/// What flows through a graph.
+/// The state of a graph.
 ///
-/// Derive it on a struct with named fields; the derive writes the update type and everything
+/// Derive it on a struct with named fields; the derive generates the update type and the methods
 /// below. Implement it by hand for a state whose fields are only known at run time: every method
-/// takes the value, so that a schema can live inside it.
+/// takes the value, so a schema can live inside it.
 ///
 /// # Examples
 ///
@@ -99,64 +99,65 @@ pub use standard::*;
     note = "put `#[derive(State)]` on the struct, or wrap a value that is replaced whole in `Plain<_>`"
 )]
 pub trait State: Clone + Send + Sync + 'static {
-    /// What a node returns: the fields it changes. Never the state's own type.
+    /// The update type of nodes: the fields that they change. It is never the state's own type.
     type Update: Clone + Default + From<Self> + IntoOutput<Self> + Send + Sync + 'static;
 
-    /// The fields, in order. The order stays the same for the life of a run.
+    /// Returns the fields. Their order stays the same during a run.
     fn fields(&self) -> &[Field];
 
-    /// The fields that `update` writes.
+    /// Returns the fields that `update` writes.
     fn written(&self, update: &Self::Update) -> FieldSet;
 
     /// Merges `update` into the state, each field by its reducer.
     ///
     /// # Errors
     ///
-    /// [`ReducerError`] when a reducer refuses its field's update.
+    /// [`ReducerError`] if a reducer refuses its field's update.
     fn try_merge(&mut self, update: Self::Update) -> Result<(), ReducerError>;
 
-    /// Sets the fields that `update` holds, without their reducers.
+    /// Sets the fields of `update`, without their reducers.
     fn overwrite(&mut self, update: Self::Update);
 
-    /// Takes `fields` out of `update`.
+    /// Removes `fields` from `update`.
     fn discard(&self, update: &mut Self::Update, fields: &FieldSet);
 
-    /// Puts `fields` back to their defaults.
+    /// Resets `fields` to their defaults.
     fn reset(&mut self, fields: &FieldSet);
 
-    /// Fixes whatever is random in `update` (a missing message id), once, when it enters the graph.
+    /// Fixes random values of `update`, such as missing message ids, once, when it enters the
+    /// graph.
     fn prepare(&self, update: &mut Self::Update) {
         let _ = update;
     }
 
-    /// Fixes whatever is random in a whole state that a node answers with, once, when it enters the
-    /// graph: a missing message id. What has one keeps it.
+    /// Fixes random values of a whole state that a node returns, such as missing message ids, once,
+    /// when it enters the graph. Existing ids stay.
     fn prepare_whole(&mut self) {}
 
-    /// Shows `see` every chat message that `update` holds, for the `messages` stream.
+    /// Passes every chat message of `update` to `see`, for the `messages` stream.
     fn messages(update: &Self::Update, see: &mut dyn FnMut(&Message)) {
         let _ = (update, see);
     }
 
-    /// How updates become bytes, for threads that are stored; `None` when they cannot.
+    /// Returns the codec of updates for stored threads; `None` if they cannot be stored.
     ///
-    /// The derive answers for types whose fields can be serialized. Where a saver that keeps bytes
-    /// is attached to a graph, the compiler asks for it; this is for the graphs inside.
+    /// The derive returns one if all fields can be serialized. A saver of bytes requires it at
+    /// compile time; for subgraphs it is checked at run time.
     fn codec() -> Option<StateCodec<Self>> {
         None
     }
 
-    /// Which version of the type this is, and how what older ones have stored is read.
+    /// Returns the version of the type, and how to read values of older versions.
     fn version() -> StateVersion {
         StateVersion::default()
     }
 
-    /// The state with `update` merged into it, as a run would do it: the update is
-    /// [prepared](Self::prepare) first.
+    /// Returns the state with `update` merged into it, as in a run: it [prepares](Self::prepare) the
+    /// update first.
     ///
     /// # Errors
     ///
-    /// [`ReducerError`] when a reducer refuses its field's update.
+    /// [`ReducerError`] if a reducer refuses its field's update.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! States that are one value, replaced whole.
+//! States of a single value.
 
 use std::ops::{Deref, DerefMut};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Field, FieldSet, ReducerError, State, StateCodec};
 use crate::node::{IntoOutput, NodeError, Output};
 
-/// Any value as a state of one field, which the last write replaces.
+/// A state of one value, which the last write replaces.
 ///
 /// A type without a default starts from a value:
 /// [`StateGraph::with_initial`](crate::StateGraph::with_initial).
@@ -47,13 +47,13 @@ impl<T> DerefMut for Plain<T> {
     }
 }
 
-/// The update of a state that is one value: the new value, or nothing.
+/// The update of a single-value state: the new value, or nothing.
 ///
 /// It serializes as a list of at most one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlainUpdate<T>(pub Option<T>);
 
-// As an option would, `Some(None)` would come back as `None`.
+// As an option, `Some(None)` would come back as `None`.
 impl<T: Serialize> Serialize for PlainUpdate<T> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         serializer.collect_seq(&self.0)

@@ -1,12 +1,12 @@
-//! How two values of a field become one.
+//! Reducers of fields.
 
 use std::fmt;
 
-/// How a field's value and an update to it become the new value.
+/// Merges an update into a field's value.
 ///
-/// A reducer is deterministic: the same `current` and `update` give the same result, because a
-/// thread is rebuilt by applying its updates again. What is random (a missing message id, say) is
-/// fixed on the update beforehand, by [`prepare`](Reducer::prepare).
+/// A reducer must be deterministic: the same `current` and `update` give the same result, because a
+/// thread is rebuilt by applying its updates again. [`prepare`](Reducer::prepare) fixes random
+/// values, such as missing message ids, on the update beforehand.
 ///
 /// # Examples
 ///
@@ -29,18 +29,18 @@ use std::fmt;
     note = "a reducer is a `fn({T}, {T}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
 )]
 pub trait Reducer<T>: Send + Sync + 'static {
-    /// The value that `current` becomes when `update` is written to it.
+    /// Returns the new value of a field with value `current` after the write `update`.
     fn merge(&self, current: T, update: T) -> T;
 
     /// Merges in place, and says why if it cannot.
     ///
-    /// The runtime calls this one. Reducers that grow a collection override it to cost what they
-    /// add, and reducers that can refuse an update override it to say so.
+    /// The runtime calls this method. Reducers that grow a collection override it, so that they
+    /// cost only what they add. Reducers that can refuse an update override it to return an error.
     ///
     /// # Errors
     ///
-    /// [`ReducerError`] when the update does not fit the current value. `current` may have been
-    /// changed by then; the run that wrote it ends.
+    /// [`ReducerError`] if the update does not fit the current value. `current` may have changed by
+    /// then; the run that wrote it ends.
     fn try_merge(&self, current: &mut T, update: T) -> Result<(), ReducerError>
     where
         T: Default,
@@ -50,7 +50,7 @@ pub trait Reducer<T>: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Fixes whatever is random in an update, once, before it is stored and merged.
+    /// Fixes random values in an update, once, before it is stored and merged.
     fn prepare(&self, update: &mut T) {
         let _ = update;
     }
@@ -91,7 +91,7 @@ where
     }
 }
 
-/// Why an update could not be merged.
+/// Why a reducer refused an update.
 #[derive(Debug, thiserror::Error)]
 #[error("field `{field}`: {reason}")]
 pub struct ReducerError {
@@ -100,7 +100,7 @@ pub struct ReducerError {
 }
 
 impl ReducerError {
-    /// An error with that reason. The field is filled in by the state that owns it.
+    /// Creates an error with that reason. The state adds the field.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             field: String::new(),
@@ -108,19 +108,19 @@ impl ReducerError {
         }
     }
 
-    /// Says which field refused the update.
+    /// Sets the field that refused the update.
     #[must_use]
     pub fn in_field(mut self, field: &str) -> Self {
         field.clone_into(&mut self.field);
         self
     }
 
-    /// The field that refused the update.
+    /// Returns the field that refused the update.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// Why it was refused.
+    /// Returns the reason.
     pub fn reason(&self) -> &str {
         &self.reason
     }

@@ -1,4 +1,4 @@
-//! The reducers that most fields need, by name.
+//! The standard reducers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Reducer, ReducerError};
 
-/// The update replaces the value: what a field without a reducer does.
+/// Replaces the value by the update, as a field without a reducer does.
 ///
 /// # Examples
 ///
@@ -34,10 +34,10 @@ impl<T> Reducer<T> for Replace {
     }
 }
 
-/// Puts the update after what is there: lists and text.
+/// Appends the update to the value: lists and text.
 ///
-/// It costs what it appends. Implemented for [`Vec`], [`VecDeque`], [`LinkedList`] and [`String`];
-/// for a list type of your own, `impl Reducer<MyList> for Append`.
+/// It costs only what it appends. It is implemented for [`Vec`], [`VecDeque`], [`LinkedList`] and
+/// [`String`]; for a list type of your own, write `impl Reducer<MyList> for Append`.
 ///
 /// # Examples
 ///
@@ -50,10 +50,10 @@ impl<T> Reducer<T> for Replace {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Append;
 
-/// Concatenates maps: shallow, and the update's value wins.
+/// Merges maps, shallowly: the update's value wins.
 ///
-/// Implemented for [`HashMap`], [`BTreeMap`], [`serde_json::Map`], and for a [`serde_json::Value`]
-/// that is an object (or `null`: nothing there yet).
+/// It is implemented for [`HashMap`], [`BTreeMap`], [`serde_json::Map`], and for a
+/// [`serde_json::Value`] that is an object (or `null`, which counts as empty).
 ///
 /// # Examples
 ///
@@ -72,10 +72,10 @@ pub struct Append;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeMap;
 
-/// Adds what is not there yet: sets, and lists without repetition.
+/// Adds the missing items: to sets, and to lists without duplicates.
 ///
-/// Implemented for [`HashSet`] and [`BTreeSet`], and for [`Vec`], which keeps the order of first
-/// appearance and compares each new item with all that are there: for long lists, use a set.
+/// It is implemented for [`HashSet`] and [`BTreeSet`], and for [`Vec`], which keeps the order of
+/// first appearance and compares each new item with all existing ones. For long lists, use a set.
 ///
 /// # Examples
 ///
@@ -158,7 +158,7 @@ fn union_vec<T: PartialEq>(current: &mut Vec<T>, update: Vec<T>) {
 }
 
 impl Reducer<Value> for MergeMap {
-    /// Same as [`try_merge`](Reducer::try_merge), except that the update replaces what it cannot be
+    /// As [`try_merge`](Reducer::try_merge), but the update replaces a value that it cannot be
     /// merged into.
     fn merge(&self, current: Value, update: Value) -> Value {
         match (current, update) {
@@ -204,8 +204,8 @@ fn json_type(value: &Value) -> &'static str {
 
 /// Adds the update to the value, as `+=` does: counters, totals, token usage.
 ///
-/// For every type with [`AddAssign`]. An overflow is what it is for `+=`; a counter that may
-/// overflow is a [`std::num::Saturating`] or a [`std::num::Wrapping`].
+/// It is implemented for every type with [`AddAssign`]. An overflow behaves as with `+=`; a counter
+/// that may overflow should be a [`std::num::Saturating`] or a [`std::num::Wrapping`].
 ///
 /// # Examples
 ///
@@ -232,9 +232,9 @@ impl<T: AddAssign> Reducer<T> for Add {
     }
 }
 
-/// Keeps the greater value; the current one if they are equal or cannot be compared.
+/// Keeps the greater value; the current one if they are equal or not comparable.
 ///
-/// `None` is less than every `Some`, so a field that has no value yet is an `Option`.
+/// `None` is less than every `Some`, so use an `Option` for a field without an initial value.
 ///
 /// # Examples
 ///
@@ -263,11 +263,11 @@ impl<T: PartialOrd> Reducer<T> for Max {
     }
 }
 
-/// Keeps the smaller value; the current one if they are equal or cannot be compared.
+/// Keeps the smaller value; the current one if they are equal or not comparable.
 ///
-/// A field starts from its default, and the default of a number, 0, and of an `Option`, `None`,
-/// are smaller than what is usually written. Give the state an initial value to start from, or say
-/// what counts: `#[reducer(|a, b| [a, b].into_iter().flatten().min())]` on an `Option` field.
+/// A field starts with its default. The default of a number, 0, and of an `Option`, `None`, are
+/// smaller than most values. So give the state an initial value, or ignore `None`:
+/// `#[reducer(|a, b| [a, b].into_iter().flatten().min())]` on an `Option` field.
 ///
 /// # Examples
 ///
@@ -296,9 +296,9 @@ impl<T: PartialOrd> Reducer<T> for Min {
     }
 }
 
-/// True when both are: a condition that every writer must confirm. Also for bit flags.
+/// True if both are true: a condition that every writer must confirm. Also for bit flags.
 ///
-/// A `bool` starts as `false`, and `false` it stays: give the state an initial `true`.
+/// A `bool` starts as `false` and stays `false`, so give the state an initial `true`.
 ///
 /// # Examples
 ///
@@ -317,7 +317,7 @@ impl<T: BitAndAssign> Reducer<T> for And {
     }
 }
 
-/// True when one of them is: a flag that any writer may raise. Also for bit flags.
+/// True if one of them is true: a flag that any writer may set. Also for bit flags.
 ///
 /// # Examples
 ///
@@ -336,7 +336,7 @@ impl<T: BitOrAssign> Reducer<T> for Or {
     }
 }
 
-/// The first value that is written stays; for fields of type `Option`.
+/// Keeps the first value that is written; for fields of type `Option`.
 ///
 /// # Examples
 ///
@@ -364,7 +364,7 @@ mod tests {
 
     use super::*;
 
-    /// Both forms of a reducer give `expected`.
+    /// Asserts that both forms of a reducer give `expected`.
     #[track_caller]
     fn gives<T, R>(reducer: &R, current: T, update: T, expected: &T)
     where

@@ -41,7 +41,7 @@ impl<S: State<Update: fmt::Debug> + fmt::Debug> fmt::Debug for Write<S> {
 }
 
 impl<S: State> Write<S> {
-    /// The fields that are merged or set; `None` when it is every field.
+    /// Returns the update that is merged or set; `None` for a whole state.
     pub fn update(&self) -> Option<&S::Update> {
         match self {
             Self::Update(update) | Self::Overwrite(update) => Some(update),
@@ -50,7 +50,7 @@ impl<S: State> Write<S> {
     }
 }
 
-/// The writes of one answer; most nodes have at most one.
+/// The writes of one output; most nodes have at most one.
 pub(crate) enum Writes<S: State> {
     None,
     One(Write<S>),

@@ -12,15 +12,16 @@ use crate::checkpoint::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use langgraph_topology::NodeName;
 
-/// A value whose type the reader knows.
+/// A value whose type only the reader knows.
 pub(crate) type Erased = Arc<dyn Any + Send + Sync>;
 
-/// What is sent. State types are erased, because a subgraph's may differ from the root's.
+/// The content of an event. State types are erased, because a subgraph's may differ from the
+/// root's.
 #[derive(Clone)]
 pub(crate) enum Payload {
-    /// An `S`.
+    /// An erased `S`.
     Values(Erased),
-    /// A `Vec<Write<S>>`.
+    /// An erased `Vec<Write<S>>`.
     Update {
         node: NodeName,
         writes: Erased,
@@ -38,20 +39,20 @@ pub(crate) enum Payload {
         node: NodeName,
         value: Value,
     },
-    /// `input` is an `S`.
+    /// `input` is an erased `S`.
     TaskStarted {
         node: NodeName,
         input: Erased,
         item: Option<Value>,
     },
-    /// `writes` is a `Vec<Write<S>>`.
+    /// `writes` is an erased `Vec<Write<S>>`.
     TaskFinished {
         node: NodeName,
         writes: Erased,
         error: Option<String>,
         interrupts: Vec<Interrupt>,
     },
-    /// A `Snapshot<S>`.
+    /// An erased `Snapshot<S>`.
     Checkpoint(Erased),
     Interrupt(Vec<Interrupt>),
 }
@@ -91,14 +92,14 @@ pub(crate) struct RawEvent {
     pub(crate) payload: Payload,
 }
 
-/// Sends events of one graph of a run.
+/// Sends the events of one graph of a run.
 #[derive(Clone)]
 pub(crate) struct Emitter {
     sender: mpsc::Sender<RawEvent>,
     modes: StreamModes,
     subgraphs: bool,
     namespace: Arc<[NodeName]>,
-    /// The ids of messages that the reader has seen.
+    /// The ids of messages that the reader has received.
     seen: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -113,7 +114,7 @@ impl Emitter {
         }
     }
 
-    /// The emitter of a subgraph; none when nobody reads those.
+    /// Returns the emitter of a subgraph, or `None` if nobody reads its events.
     pub(crate) fn nested(&self, namespace: Arc<[NodeName]>) -> Option<Self> {
         self.subgraphs.then(|| Self {
             namespace,
@@ -125,19 +126,19 @@ impl Emitter {
         self.modes.contains(mode)
     }
 
-    /// True when the reader has not seen that message, whole or in pieces.
+    /// Returns true if the reader has not received that message yet, whole or in chunks.
     pub(crate) fn first_sight(&self, message: &Message) -> bool {
         message.id.as_deref().is_none_or(|id| self.note(id))
     }
 
-    /// Notes that the reader has seen the message of that id; true when it had not.
+    /// Marks the message of that id as received; returns true if it was not.
     pub(crate) fn note(&self, id: &str) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         !seen.contains(id) && seen.insert(id.to_owned())
     }
 
-    /// Waits while the reader is behind. A reader that is gone is no error: the run is dropped
-    /// with its stream.
+    /// Sends an event, and waits while the buffer is full. A dropped reader is no error: the run is
+    /// dropped with its stream.
     pub(crate) async fn send(&self, step: usize, payload: Payload) {
         let event = RawEvent {
             namespace: Arc::clone(&self.namespace),

@@ -1,4 +1,4 @@
-//! What comes out of an event stream.
+//! The events of a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::state::State;
 use crate::state::write::Write;
 use langgraph_topology::NodeName;
 
-/// One thing that happened in a run.
+/// An event of a run.
 ///
 /// # Wire form
 ///
-/// An event serializes where its state and update do: an object of `seq`, `step`, `namespace`,
-/// `type` and `data`, where `type` is [`EventKind::name`] and `data` what the variant holds. A
-/// write is `{"update": {..}}`, `{"overwrite": {..}}` or `{"state": {..}}`.
+/// An event serializes if its state and update do: an object of `seq`, `step`, `namespace`, `type`
+/// and `data`, where `type` is [`EventKind::name`] and `data` the content of the variant. A write
+/// is `{"update": {..}}`, `{"overwrite": {..}}` or `{"state": {..}}`.
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -51,39 +51,39 @@ use langgraph_topology::NodeName;
 #[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct Event<S: State> {
-    /// Counts the events of the stream from 0.
+    /// The number of the event in its stream, counted from 0.
     pub seq: u64,
-    /// The superstep of the graph in which it happened.
+    /// The superstep of the event.
     pub step: usize,
-    /// The nodes around that graph, outermost first; empty for the graph that was started.
+    /// The path of nodes to the event's graph, outermost first; empty for the root graph.
     pub namespace: Arc<[NodeName]>,
-    /// What happened.
+    /// The kind and content.
     #[serde(flatten)]
     pub kind: EventKind<S>,
 }
 
-/// What happened.
+/// The kind and content of an event.
 #[derive(Serialize)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 #[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub enum EventKind<S: State> {
-    /// The state after a superstep that wrote something, and when a run starts.
+    /// The state at the start of a run, and after each superstep that wrote something.
     Values(Arc<S>),
-    /// A node wrote this.
+    /// A node wrote an update.
     Update {
         /// The node.
         node: NodeName,
         /// Its writes in order, before the reducers.
         writes: Arc<Vec<Write<S>>>,
-        /// True when they come from the node's cache or from an earlier run.
+        /// True if the writes come from the node's cache or from an earlier run.
         cached: bool,
     },
-    /// A model streamed a piece of a message.
+    /// A model streamed a chunk of a message.
     MessageChunk {
-        /// The node in which the model ran.
+        /// The node that called the model.
         node: NodeName,
-        /// The piece.
+        /// The chunk.
         chunk: MessageChunk,
     },
     /// A node wrote a message that was not streamed before.
@@ -93,50 +93,50 @@ pub enum EventKind<S: State> {
         /// The message.
         message: Message,
     },
-    /// A node emitted this.
+    /// A node emitted a value.
     Custom {
         /// The node.
         node: NodeName,
         /// The value.
         value: Value,
     },
-    /// A task starts.
+    /// A task started.
     TaskStarted(TaskStarted<S>),
     /// A task has finished.
     TaskFinished(TaskFinished<S>),
     /// A checkpoint was saved.
     Checkpoint(Arc<Snapshot<S>>),
-    /// A task asked these questions, or, when there are none, the run reached a breakpoint.
+    /// A task interrupted; or, if the list is empty, the run reached a breakpoint.
     Interrupt(Vec<Interrupt>),
     /// An event of a subgraph over another state type.
     Inner(InnerEvent),
 }
 
-/// A task starts.
+/// The start of a task.
 #[derive(Serialize)]
 #[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct TaskStarted<S: State> {
     /// The node.
     pub node: NodeName,
-    /// The state it is given.
+    /// Its input state.
     pub input: Arc<S>,
-    /// The item it is given, if it is a worker.
+    /// Its item, if it is a worker.
     pub item: Option<Value>,
 }
 
-/// A task has finished.
+/// The end of a task.
 #[derive(Serialize)]
 #[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct TaskFinished<S: State> {
     /// The node.
     pub node: NodeName,
-    /// What it wrote.
+    /// Its writes.
     pub writes: Arc<Vec<Write<S>>>,
-    /// What it failed with.
+    /// Its error.
     pub error: Option<String>,
-    /// What it asked.
+    /// Its interrupts.
     pub interrupts: Vec<Interrupt>,
 }
 
@@ -144,7 +144,7 @@ pub struct TaskFinished<S: State> {
 pub struct InnerEvent(Payload);
 
 impl InnerEvent {
-    /// The same event, if the subgraph's state type is `T`.
+    /// Returns the event, if the subgraph's state type is `T`.
     pub fn typed<T: State>(&self) -> Option<EventKind<T>> {
         match kind::<T>(self.0.clone()) {
             EventKind::Inner(_) => None,
@@ -153,7 +153,7 @@ impl InnerEvent {
     }
 }
 
-/// What can be said of it without its type: `{"type": .., "node": ..}`.
+/// The part that does not depend on the type: `{"type": .., "node": ..}`.
 impl Serialize for InnerEvent {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -181,7 +181,7 @@ impl<S: State> Event<S> {
         }
     }
 
-    /// The node that the event is about, if it is about one.
+    /// Returns the node of the event, if it has one.
     pub fn node(&self) -> Option<&str> {
         match &self.kind {
             EventKind::Update { node, .. }
@@ -194,7 +194,7 @@ impl<S: State> Event<S> {
         }
     }
 
-    /// The state, if this is a [`Values`](EventKind::Values) event.
+    /// Returns the state, if this is a [`Values`](EventKind::Values) event.
     pub fn values(&self) -> Option<&S> {
         match &self.kind {
             EventKind::Values(state) => Some(state),
@@ -202,7 +202,7 @@ impl<S: State> Event<S> {
         }
     }
 
-    /// The update a node wrote, if it wrote exactly one.
+    /// Returns the update of a node, if it wrote exactly one.
     pub fn update(&self) -> Option<&S::Update> {
         match &self.kind {
             EventKind::Update { writes, .. } => match writes.as_slice() {
@@ -268,8 +268,8 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
 }
 
 impl<S: State> EventKind<S> {
-    /// The variant as it is called on the wire: `values`, `update`, `message_chunk`, `message`,
-    /// `custom`, `task_started`, `task_finished`, `checkpoint`, `interrupt` or `inner`.
+    /// Returns the name on the wire: `values`, `update`, `message_chunk`, `message`, `custom`,
+    /// `task_started`, `task_finished`, `checkpoint`, `interrupt` or `inner`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Values(_) => "values",

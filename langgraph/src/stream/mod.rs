@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Event streams of runs.
 
 mod emitter;
 mod event;

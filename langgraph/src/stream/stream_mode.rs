@@ -1,4 +1,4 @@
-//! Which events are wanted.
+//! Stream modes: which events to send.
 
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
@@ -9,11 +9,11 @@ use std::ops::{BitOr, BitOrAssign};
 pub enum StreamMode {
     /// The whole state after every superstep that wrote something.
     Values = 1,
-    /// What each node wrote, as it finishes.
+    /// The writes of each node, as it finishes.
     Updates = 2,
-    /// Messages: pieces while a model streams them, whole ones from nodes' updates.
+    /// Messages: chunks while a model streams them, whole ones from nodes' updates.
     Messages = 4,
-    /// What nodes emit themselves.
+    /// Events that nodes emit.
     Custom = 8,
     /// Tasks as they start and finish.
     Tasks = 16,
@@ -36,14 +36,14 @@ pub enum StreamMode {
 pub struct StreamModes(u8);
 
 impl StreamModes {
-    /// Nothing but errors and interrupts.
+    /// Only errors and interrupts.
     pub const NONE: Self = Self(0);
-    /// Everything.
+    /// All events.
     pub const ALL: Self = Self(63);
-    /// Tasks and checkpoints: what Python calls `debug`.
+    /// Tasks and checkpoints: Python's `debug`.
     pub const DEBUG: Self = Self(StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
 
-    /// True when `mode` is in the set.
+    /// Returns true if `mode` is in the set.
     pub const fn contains(self, mode: StreamMode) -> bool {
         self.0 & mode as u8 != 0
     }

@@ -9,7 +9,7 @@ thread_local! {
     static LOOKS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Called for every message of the history that a merge looks at.
+/// Called for every message of the history that a merge visits.
 pub(super) fn count_look() {
     LOOKS.set(LOOKS.get() + 1);
 }
@@ -28,7 +28,7 @@ fn history(ids: &[&str]) -> Vec<Message> {
     ids.iter().map(|id| said(id, "old")).collect()
 }
 
-/// Every way to merge gives the same; the ids it made up read as `<auto>`.
+/// Asserts that all ways to merge agree; generated ids appear as `<auto>`.
 #[track_caller]
 fn merged(current: Vec<Message>, update: Vec<Message>) -> Vec<(String, String)> {
     let result = readable(&add_messages(current.clone(), update.clone()));
@@ -266,8 +266,8 @@ fn preparing_twice_keeps_the_ids() {
     assert_eq!(update, once);
 }
 
-/// What entered a state by another way than a merge (an overwrite, say) has ids that were made up,
-/// and is edited by id like anything else.
+/// Messages that entered a state without a merge (an overwrite, for example) also get ids, and can
+/// be edited by id.
 #[test]
 fn an_edit_of_what_was_prepared_but_not_merged_replaces_it() {
     let mut update = vec![Message::user("draft")];
@@ -288,7 +288,7 @@ fn merged_messages_are_not_fresh_any_more() {
     AddMessages.prepare(&mut update);
     AddMessages.try_merge(&mut state, update).unwrap();
 
-    // Moved out and merged without passing `prepare` again: still found by its id.
+    // Merged without `prepare`: still found by its id.
     let mut copy = state.clone();
     AddMessages.try_merge(&mut copy, state).unwrap();
     assert_eq!(copy.len(), 1);
@@ -327,7 +327,7 @@ fn given_ids_cost_one_look_at_each_message_at_most() {
     for (update, expected) in [
         (vec![said("new", "a"), said("new 2", "b")], 10_000),
         (ids.iter().map(|id| said(id, "new")).collect(), 10_000),
-        // What is edited is usually near the end.
+        // Most edits are near the end.
         (vec![said("9999", "a"), said("9998", "b")], 2),
     ] {
         let mut state = state.clone();
@@ -336,7 +336,7 @@ fn given_ids_cost_one_look_at_each_message_at_most() {
     }
 }
 
-/// The rules, word by word, without a thought for cost.
+/// The rules, implemented literally and without regard to cost.
 fn by_the_rules(
     mut current: Vec<Message>,
     mut update: Vec<Message>,
@@ -385,7 +385,7 @@ fn messages(ids: u32, most: usize) -> impl Strategy<Value = Vec<Message>> {
 }
 
 proptest! {
-    /// Few ids and many, so that both ways to look them up are taken.
+    /// Few ids and many, to cover both ways to search.
     #[test]
     fn c3_to_c8_hold_for_any_update(
         (current, update) in prop_oneof![

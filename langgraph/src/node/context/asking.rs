@@ -1,4 +1,4 @@
-//! What a node asks, and what it remembers of earlier attempts.
+//! Interrupts of a task, and what the task remembers of earlier attempts.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,36 +15,36 @@ use crate::node::NodeError;
 use crate::node::heartbeat::Heartbeat;
 use crate::node::once::OnceMemory;
 
-/// What one task remembers across its attempts.
+/// What a task remembers across its attempts.
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) answers: Vec<Answer>,
     pub(super) once: OnceMemory,
     asking: Mutex<Asking>,
-    /// Made when the node has a limit on the time without progress.
+    /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
 
 #[derive(Default)]
 pub(super) struct Asking {
-    /// How many questions without a key this attempt has asked.
+    /// The number of interrupts without a key in this attempt.
     unnamed: usize,
-    /// How many graphs this attempt has called.
+    /// The number of graphs that this attempt has called.
     calls: usize,
     open: Option<Question>,
-    /// What a graph inside this task has asked.
+    /// The interrupts of a graph inside this task.
     inner: Vec<Interrupt>,
-    /// True when a graph inside this task has paused, with questions or at a breakpoint.
+    /// True if a graph inside this task has paused, at interrupts or at a breakpoint.
     paused: bool,
-    /// What is wrong with the answer that the open question has got.
+    /// Why the answer to the open interrupt was refused.
     refused: Option<NodeError>,
 }
 
-/// Graphs that routers call are counted from here, behind all that a node may call.
+/// The first number of graphs that routers call, after all numbers of calls by nodes.
 const ROUTERS_CALLS: usize = 1 << 20;
 
 impl Context {
-    /// Counts the graphs that this attempt has called, from 0.
+    /// Returns the number of the next graph that this attempt calls, from 0.
     pub(crate) fn next_call(&self) -> usize {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
@@ -53,7 +53,7 @@ impl Context {
         first + asking.calls - 1
     }
 
-    /// From here on it is the task's routers that ask and call.
+    /// From now on, interrupts and calls come from the task's routers.
     #[inline]
     pub(crate) fn begin_routing(&self) {
         self.routing.store(true, Ordering::Relaxed);
@@ -68,12 +68,12 @@ impl Context {
         self.routing.load(Ordering::Relaxed)
     }
 
-    /// The answers that the task was given, to its own questions and to those of graphs inside it.
+    /// Returns the answers to interrupts of this task and of graphs inside it.
     pub(crate) fn answers(&self) -> &[Answer] {
         self.memory.get().map_or(&[], |memory| &memory.answers)
     }
 
-    /// The answer to a question of a graph inside this task.
+    /// Returns the answer to an interrupt of a graph inside this task.
     pub(crate) fn answer_to(&self, interrupt: &str) -> Option<&Value> {
         let answers = &self.memory.get()?.answers;
         answers
@@ -82,8 +82,8 @@ impl Context {
             .map(|answer| &answer.value)
     }
 
-    /// Hands the task what is known of it: the answers to what it asked before, and what it has
-    /// done once.
+    /// Restores the task's memory: the answers to its earlier interrupts, and the results of
+    /// `once`.
     pub(crate) fn remember(&mut self, answers: &[Answer], once: &[OnceRecord]) {
         if answers.is_empty() && once.is_empty() {
             return;
@@ -95,27 +95,27 @@ impl Context {
         }));
     }
 
-    /// True when the task was given answers to what it asked before.
+    /// Returns true if the task has answers to earlier interrupts.
     pub(crate) fn has_answers(&self) -> bool {
         self.memory
             .get()
             .is_some_and(|memory| !memory.answers.is_empty())
     }
 
-    /// Asks a person (or whoever resumes the thread) and ends this task until there is an answer.
+    /// Pauses this task until a person (or whoever resumes the thread) answers.
     ///
-    /// The first time, the call returns [`Interrupted`]: pass it on with `?`. When the run is
-    /// resumed with an answer under `key`, the node starts again and the call returns it. The keys
-    /// of one task must differ.
+    /// The first call returns [`Interrupted`]: return it with `?`. When the run resumes with an
+    /// answer under `key`, the node starts again and the call returns the answer. The keys of one
+    /// task must differ.
     ///
-    /// A router asks in the same way. The question is its node's, and its keys must differ from the
-    /// node's; on a resume only the routers are asked again, and the node does not run twice.
+    /// A router interrupts in the same way. Its interrupt belongs to its node, so its keys must
+    /// differ from the node's. On a resume only the routers run again; the node does not run twice.
     ///
     /// # Errors
     ///
-    /// [`Interrupted`] while there is no answer; and when the answer is not an `A`: then the run
-    /// fails, and the question waits for another answer. A question that is no JSON (NaN, keys that
-    /// are pairs) is not asked: the error names what in it.
+    /// [`Interrupted`] while there is no answer, or if the answer is not an `A`: then the run
+    /// fails, and the interrupt stays open. If the payload cannot be written as JSON (NaN, keys
+    /// that are pairs), there is no interrupt, and the error names the value.
     pub fn interrupt<A: DeserializeOwned>(
         &self,
         key: &str,
@@ -124,13 +124,13 @@ impl Context {
         self.interrupt_checked(key, question, Ok)
     }
 
-    /// As [`interrupt`](Self::interrupt), for answers of which only some will do: `check` returns
-    /// the answer, or says why it cannot be taken.
+    /// As [`interrupt`](Self::interrupt), with a check of the answer: `check` returns the answer,
+    /// or the reason why it is refused.
     ///
     /// # Errors
     ///
-    /// As [`interrupt`](Self::interrupt). When `check` refuses the answer, the run fails with its
-    /// reason, and the question waits for another answer.
+    /// As [`interrupt`](Self::interrupt). If `check` refuses the answer, the run fails with its
+    /// reason, and the interrupt stays open.
     ///
     /// # Examples
     ///
@@ -179,7 +179,8 @@ impl Context {
     }
 
     /// As [`interrupt`](Self::interrupt), with the order of the calls as the key: the first call
-    /// without a key is `"0"`, the next `"1"`, and so on; in routers `"route:0"`, `"route:1"`.
+    /// without a key has the key `"0"`, the next `"1"`, and so on; in routers `"route:0"`,
+    /// `"route:1"`.
     ///
     /// # Errors
     ///
@@ -202,10 +203,10 @@ impl Context {
         self.interrupt(&key, question)
     }
 
-    /// True when this task has asked a question that has no answer yet.
+    /// Returns true if this task has an interrupt without an answer.
     ///
-    /// Whatever the node returns then, its task pauses. A node that calls the code of others looks
-    /// here to find out that one of them asked, even if the error was swallowed on the way.
+    /// In that case the task pauses, whatever the node returns. A node that calls foreign code
+    /// checks this to find out whether the code interrupted, even if the code ignored the error.
     ///
     /// # Examples
     ///
@@ -229,7 +230,7 @@ impl Context {
             .is_some_and(|memory| memory.asking().is_open())
     }
 
-    /// Waits for what a graph inside this task has asked.
+    /// Takes over the interrupts of a graph inside this task.
     pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
@@ -238,12 +239,12 @@ impl Context {
         asking.refused = asking.refused.take().or(refused);
     }
 
-    /// What is wrong with the answer to what this task has asked, if it has got one.
+    /// Returns why the answer to this task's interrupt was refused, if it was.
     pub(crate) fn take_refused(&self) -> Option<NodeError> {
         self.memory.get()?.asking().refused.take()
     }
 
-    /// What this task has asked and not got an answer to.
+    /// Returns this task's interrupts without an answer.
     pub(crate) fn take_questions(&self) -> Option<Questions> {
         let mut asking = self.memory.get()?.asking();
         let paused = asking.paused;
