@@ -1,9 +1,9 @@
-//! The answers of the routers of `graph!`: any type, plain, in a `Result`, or of a future.
+//! The return values of `graph!`'s routers: any type, plain, in a `Result`, or as a future.
 //!
-//! Which of these a router gives is seen from the type of its answer, by the order in which rustc
-//! looks up the method of `(&Of(&answer)).kind()`: one that takes `&Of` by value, of the type itself
-//! before one of a trait; one that takes a reference to it; one that takes what it refers to. There
-//! are few steps, as each of them is work for rustc in every decision.
+//! The type of the value decides which form it is, by rustc's method lookup for
+//! `(&Of(&answer)).kind()`. rustc first tries a method that takes `&Of` by value, an inherent one
+//! before a trait's; then one that takes a reference to it; then one that takes its target. There
+//! are only a few steps, because each of them is work for rustc in every decision.
 
 use std::future::Future;
 
@@ -11,14 +11,14 @@ use crate::graph::Pick;
 use crate::node::{Context, NodeError, RouterRun};
 use crate::state::State;
 
-/// A function over the state, and the context if it wants it.
+/// A function of the state, and optionally of the context.
 #[diagnostic::on_unimplemented(
     message = "this is not a router of this graph",
     label = "not a router",
     note = "a router is a function or a closure over `&State`, and `&Context` if it wants it, with any answer, sync or async, plain or in a `Result`"
 )]
 pub trait Ask<'a, S: State, K> {
-    /// What the function returns.
+    /// The function's return type.
     type Answer;
 
     /// Calls the function.
@@ -58,7 +58,7 @@ pub fn ask<'a, S: State, K, R: Ask<'a, S, K>>(
     router.ask(state, cx)
 }
 
-/// An answer to be looked at.
+/// A return value to classify.
 #[derive(Debug)]
 pub struct Of<'a, T>(pub &'a T);
 
@@ -70,32 +70,32 @@ impl<T> Clone for Of<'_, T> {
 
 impl<T> Copy for Of<'_, T> {}
 
-/// A future of a `Result`.
+/// Marks a future of a `Result`.
 #[derive(Clone, Copy, Debug)]
 pub struct TryFuture;
 
-/// A future.
+/// Marks a future.
 #[derive(Clone, Copy, Debug)]
 pub struct ToAwait;
 
-/// A `Result`.
+/// Marks a `Result`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fallible;
 
-/// Anything else.
+/// Marks any other value.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready;
 
 impl<T, E> Of<'_, Result<T, E>> {
-    /// What it is.
+    /// Returns the marker.
     pub fn kind(&self) -> Fallible {
         Fallible
     }
 }
 
-/// Sees a future of a `Result`.
+/// Matches a future of a `Result`.
 pub trait TryFutureAnswer {
-    /// What it is.
+    /// Returns the marker.
     fn kind(self) -> TryFuture;
 }
 
@@ -105,9 +105,9 @@ impl<F: Future<Output = Result<T, E>>, T, E> TryFutureAnswer for &Of<'_, F> {
     }
 }
 
-/// Sees a future.
+/// Matches a future.
 pub trait FutureAnswer {
-    /// What it is.
+    /// Returns the marker.
     fn kind(&self) -> ToAwait;
 }
 
@@ -117,9 +117,9 @@ impl<F: Future> FutureAnswer for &Of<'_, F> {
     }
 }
 
-/// Sees anything else.
+/// Matches any other value.
 pub trait PlainAnswer {
-    /// What it is.
+    /// Returns the marker.
     fn kind(self) -> Ready;
 }
 
@@ -129,10 +129,10 @@ impl<T> PlainAnswer for Of<'_, T> {
     }
 }
 
-// The kinds are values only so that `(..).kind().run(..)` finds the right `run`.
+// The markers are values so that `(..).kind().run(..)` finds the right `run`.
 #[allow(clippy::unused_self)]
 impl TryFuture {
-    /// Awaits the answer, unwraps it and reads it.
+    /// Awaits the value, unwraps it and reads it.
     pub fn run<'a, T, E: Into<NodeError>, U>(
         self,
         answer: impl Future<Output = Result<T, E>> + Send + 'a,
@@ -141,7 +141,7 @@ impl TryFuture {
         RouterRun::future(async move { answer.await.map(read).map_err(Into::into) })
     }
 
-    /// Awaits the answer, unwraps it and reads it as the number of an arm.
+    /// Awaits the value, unwraps it and reads it as the number of an arm.
     pub fn pick<'a, S: State, T: 'a, E: Into<NodeError>>(
         self,
         answer: impl Future<Output = Result<T, E>> + Send + 'a,
@@ -153,7 +153,7 @@ impl TryFuture {
 
 #[allow(clippy::unused_self)]
 impl ToAwait {
-    /// Awaits the answer and reads it.
+    /// Awaits the value and reads it.
     pub fn run<'a, T, U>(
         self,
         answer: impl Future<Output = T> + Send + 'a,
@@ -162,7 +162,7 @@ impl ToAwait {
         RouterRun::future(async move { Ok(read(answer.await)) })
     }
 
-    /// Awaits the answer and reads it as the number of an arm.
+    /// Awaits the value and reads it as the number of an arm.
     pub fn pick<'a, S: State, T: 'a>(
         self,
         answer: impl Future<Output = T> + Send + 'a,
@@ -174,7 +174,7 @@ impl ToAwait {
 
 #[allow(clippy::unused_self)]
 impl Fallible {
-    /// Unwraps the answer and reads it.
+    /// Unwraps the value and reads it.
     pub fn run<'a, T, E: Into<NodeError>, U>(
         self,
         answer: Result<T, E>,
@@ -183,7 +183,7 @@ impl Fallible {
         RouterRun::ready(answer.map(read).map_err(Into::into))
     }
 
-    /// Unwraps the answer and reads it as the number of an arm.
+    /// Unwraps the value and reads it as the number of an arm.
     pub fn pick<'a, S: State, T, E: Into<NodeError>>(
         self,
         answer: Result<T, E>,
@@ -195,12 +195,12 @@ impl Fallible {
 
 #[allow(clippy::unused_self)]
 impl Ready {
-    /// Reads the answer.
+    /// Reads the value.
     pub fn run<'a, T, U>(self, answer: T, read: impl FnOnce(T) -> U) -> RouterRun<'a, U> {
         RouterRun::ready(Ok(read(answer)))
     }
 
-    /// Reads the answer as the number of an arm.
+    /// Reads the value as the number of an arm.
     pub fn pick<'a, S: State, T>(self, answer: T, read: fn(T) -> usize) -> RouterRun<'a, Pick<S>> {
         self.run(answer, move |answer| Pick::arm(read(answer)))
     }

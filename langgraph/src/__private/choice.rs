@@ -7,8 +7,8 @@ use crate::graph::{Arm, NodeName, Pick, StateGraph, Test};
 use crate::node::{Context, RouterRun, Send};
 use crate::state::State;
 
-/// Asks a router after `source`; it picks one of `arms`: label, targets, and whether the arm is
-/// a map.
+/// Adds a router after `source` that picks one of `arms`: label, targets, and whether the arm is a
+/// map.
 pub fn add_switch<'g, S: State>(
     graph: &'g mut StateGraph<S>,
     source: &'g str,
@@ -22,7 +22,7 @@ pub fn add_switch<'g, S: State>(
     AddSwitch::new(graph, source, arms.collect())
 }
 
-/// Asks a router after `source`; it picks one of `arms`: label and target.
+/// Adds a router after `source` that picks one of `arms`: label and target.
 pub fn add_choice<'g, S: State>(
     graph: &'g mut StateGraph<S>,
     source: &'g str,
@@ -36,7 +36,7 @@ pub fn add_choice<'g, S: State>(
     AddSwitch::new(graph, source, arms.collect())
 }
 
-/// A switch that still needs its router.
+/// A switch without its router.
 pub struct AddSwitch<'g, S: State> {
     graph: &'g mut StateGraph<S>,
     source: &'g str,
@@ -54,7 +54,7 @@ impl<'g, S: State> AddSwitch<'g, S> {
         }
     }
 
-    /// A router that is asked before the last one, which is asked if this one does not decide.
+    /// Adds a router before the last one, which runs only if this one does not decide.
     #[must_use = "the last router is given to `asking`"]
     pub fn asking_first(
         mut self,
@@ -91,7 +91,7 @@ impl<S: State> fmt::Debug for AddSwitch<'_, S> {
     }
 }
 
-/// Asks a function after `source` for the tasks of `worker`.
+/// Adds a function after `source` that returns the items for tasks of `worker`.
 pub fn add_map<'g, S: State>(
     graph: &'g mut StateGraph<S>,
     source: &'g str,
@@ -104,7 +104,7 @@ pub fn add_map<'g, S: State>(
     }
 }
 
-/// A map that still needs its items.
+/// A map without its function.
 #[derive(Debug)]
 pub struct AddMap<'g, S: State> {
     graph: &'g mut StateGraph<S>,

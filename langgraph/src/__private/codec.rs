@@ -1,4 +1,4 @@
-//! Whether a derived state can be stored as bytes.
+//! Detects whether a derived state can be stored as bytes.
 
 use std::marker::PhantomData;
 
@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::state::State;
 use crate::state::StateCodec;
 
-/// Answers `codec` through the first of the two traits below that applies: the nearer one asks that
-/// the update can be serialized.
+/// Answers `codec` through the first of the two traits below that applies. The more specific one
+/// requires that the update can be serialized.
 #[derive(Debug)]
 pub struct CodecOf<S>(PhantomData<fn() -> S>);
 

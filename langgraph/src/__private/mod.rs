@@ -28,7 +28,7 @@ pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use serde;
 pub use std::vec::Vec;
 
-/// An empty graph in which every route is known.
+/// Creates an empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {
     StateGraph::new().closed()
 }
@@ -47,17 +47,17 @@ pub fn add_joins<S: State>(graph: &mut StateGraph<S>, joins: &[(&[&str], &str)])
     }
 }
 
-/// Says where a node that decides for itself may go.
+/// Declares the jump targets of a node.
 pub fn add_destinations<S: State>(graph: &mut StateGraph<S>, source: &str, targets: &[&str]) {
     graph.add_destinations(source, targets.iter().copied());
 }
 
-/// Gives `worker` an item.
+/// Sends an item to `worker`.
 pub fn send<S: State, T: Item>(worker: &Worker<T>, item: T) -> Send<S> {
     Send::to(worker, item)
 }
 
-/// One send per item.
+/// Creates one send per item.
 pub fn sends<S: State, I: IntoIterator>(
     items: I,
     send: impl FnMut(I::Item) -> Send<S>,
@@ -65,7 +65,7 @@ pub fn sends<S: State, I: IntoIterator>(
     items.into_iter().map(send).collect()
 }
 
-/// Ties the mentions of one node to one type, so that a generic node is inferred once.
+/// Gives all mentions of one node the same type, so that a generic node is inferred once.
 pub fn mentions<T, const N: usize>(_: [&T; N]) -> Mentions<T> {
     Mentions(PhantomData)
 }
@@ -75,7 +75,7 @@ pub fn mentions<T, const N: usize>(_: [&T; N]) -> Mentions<T> {
 pub struct Mentions<T>(PhantomData<fn() -> T>);
 
 impl<T> Mentions<T> {
-    /// The node itself.
+    /// Returns the node itself.
     pub fn of(self, node: T) -> T {
         node
     }
@@ -84,22 +84,22 @@ impl<T> Mentions<T> {
 /// Checks that a node of a graph over `S` may return `O`.
 pub fn answers<S: State, O: IntoOutput<S>>() {}
 
-/// The future of a `#[node]` function over `&S`.
+/// Boxes the future of a `#[node]` function over `&S`.
 pub fn node_future<'a, S: State, O: IntoOutput<S>, M>(
     body: impl Future<Output = O> + std::marker::Send + 'a,
 ) -> NodeFuture<'a, S, O, M> {
     NodeFuture::new(body)
 }
 
-/// What a method answers as a node, checked once.
+/// The output type of a method node, checked once.
 #[derive(Debug)]
 pub struct AnswerOf<S: State, O> {
     convert: fn(O) -> Result<Output<S>, NodeError>,
-    /// True when the answer can name the next node.
+    /// True if the output can name the next node.
     pub may_goto: bool,
 }
 
-/// How `O` answers for a node of a graph over `S`.
+/// Returns how `O` converts to the output of a node of a graph over `S`.
 pub fn answer_of<S: State, O: IntoOutput<S>>() -> AnswerOf<S, O> {
     AnswerOf {
         convert: O::into_output,
@@ -108,12 +108,12 @@ pub fn answer_of<S: State, O: IntoOutput<S>>() -> AnswerOf<S, O> {
 }
 
 impl<S: State, O> AnswerOf<S, O> {
-    /// A run that has ended already.
+    /// Creates a run that has already ended.
     pub fn ready<'a>(self, answer: O) -> NodeRun<'a, S> {
         NodeRun::ready((self.convert)(answer))
     }
 
-    /// A run that goes on.
+    /// Creates a run from a future.
     pub fn future<'a>(
         self,
         body: impl Future<Output = O> + std::marker::Send + 'a,

@@ -10,7 +10,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use crate::message::Message;
 use crate::state::{Reducer, ReducerError, ReducerFn};
 
-/// The built-in reducers by the names that `#[reducer(…)]` knows.
+/// The built-in reducers under their names in `#[reducer(…)]`.
 #[allow(missing_debug_implementations)]
 pub mod reducers {
     pub use crate::state::{
@@ -27,18 +27,18 @@ pub mod reducers {
     note = "a reducer is a `fn({T}, {T}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
 )]
 pub trait IntoReducer<T, K> {
-    /// The reducer.
+    /// The type of the reducer.
     type Reducer: Reducer<T>;
 
-    /// Makes it.
+    /// Converts into the reducer.
     fn into_reducer(self) -> Self::Reducer;
 }
 
-/// Keeps values apart from functions.
+/// Marks values.
 #[derive(Debug)]
 pub enum ByValue {}
 
-/// Keeps functions apart from values.
+/// Marks functions.
 #[derive(Debug)]
 pub enum ByFunction {}
 
@@ -58,12 +58,12 @@ impl<T, F: Fn(T, T) -> T + Send + Sync + 'static> IntoReducer<T, ByFunction> for
     }
 }
 
-/// The reducer of a field of type `T`.
+/// Creates the reducer of a field of type `T`.
 pub fn reducer<T, K, R: IntoReducer<T, K>>(reducer: R) -> R::Reducer {
     reducer.into_reducer()
 }
 
-/// The same for a closure, whose argument types come from the field.
+/// Creates the reducer from a closure, whose argument types come from the field.
 pub fn closure_reducer<T, F>(closure: F) -> ReducerFn<F>
 where
     F: Fn(T, T) -> T + Send + Sync + 'static,
@@ -71,11 +71,11 @@ where
     ReducerFn::new(closure)
 }
 
-/// Merges what was written to a field, in place.
+/// Merges a write to a field, in place.
 ///
 /// # Errors
 ///
-/// The reducer's, with the field's name.
+/// The error of the reducer, with the field's name.
 pub fn merge_field<T: Default>(
     reducer: &impl Reducer<T>,
     current: &mut T,
@@ -90,33 +90,33 @@ pub fn merge_field<T: Default>(
     }
 }
 
-/// Shows `see` the messages of a field that is a chat history.
+/// Passes the messages of a chat history field to `see`.
 ///
-/// A field that is none has an error of its own, so it is passed over here.
+/// A field of another type is skipped: it has an error of its own.
 pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
     if let Some(Some(messages)) = field.downcast_ref::<Option<Vec<Message>>>() {
         messages.iter().for_each(see);
     }
 }
 
-/// Gives an id to every message of a chat history that has none.
+/// Gives an id to every message of a chat history field without one.
 ///
-/// A field that is none has an error of its own, so it is passed over here.
+/// A field of another type is skipped: it has an error of its own.
 pub fn give_ids(field: &mut dyn Any) {
     if let Some(messages) = field.downcast_mut::<Vec<Message>>() {
         crate::message::merge::give_missing_ids(messages);
     }
 }
 
-/// The chat history that a field holds.
+/// Returns the chat history of a field.
 ///
-/// A field that is none has an error of its own.
+/// A field of another type has an error of its own.
 pub fn the_messages(field: &dyn Any) -> &[Message] {
     let messages = field.downcast_ref::<Vec<Message>>();
     messages.map_or(&[], Vec::as_slice)
 }
 
-/// Writes messages to the field of an update.
+/// Creates the value of a messages field in an update.
 pub fn written_messages<T: 'static>(messages: Vec<Message>) -> Option<T> {
     let mut written = None;
     if let Some(field) = (&mut written as &mut dyn Any).downcast_mut() {
@@ -127,19 +127,19 @@ pub fn written_messages<T: 'static>(messages: Vec<Message>) -> Option<T> {
 
 /// An update that is read field by field.
 pub trait ReadField<'de>: Default {
-    /// Reads the value of the field `name`; false when there is no such field.
+    /// Reads the value of the field `name`; returns false if there is no such field.
     ///
     /// # Errors
     ///
-    /// Those of the field's own type.
+    /// The errors of the field's own type.
     fn read<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// Reads an update; fields that it does not have are passed over.
+/// Reads an update, and skips unknown fields.
 ///
 /// # Errors
 ///
-/// When this is no map, or a field's value does not fit.
+/// If the input is not a map, or a field's value does not fit.
 pub fn read_fields<'de, D: Deserializer<'de>, U: ReadField<'de>>(
     deserializer: D,
 ) -> Result<U, D::Error> {

@@ -1,10 +1,10 @@
-//! What nodes say they write, as types: two nodes of one group that write one plain field do not
+//! The declared writes of nodes, as types: two nodes of one group that write one plain field do not
 //! compile.
 //!
 //! Each plain field of a state is a place in a row. `#[node(writes(…))]` names fields, the state
-//! turns names into a row, and two rows with a field at one place clash. Where one of the nodes says
-//! nothing, or the state has no rows, [`Pair`] has no `clash` of its own, and that of
-//! [`UnknownWrites`] finds nothing.
+//! turns names into a row, and two rows clash if both contain a field at one place. If one of the
+//! nodes declares nothing, or the state has no rows, [`Pair`] has no `clash` of its own, and that
+//! of [`UnknownWrites`] finds nothing.
 
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use crate::graph::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
 use crate::node::Checked;
 use crate::state::State;
 
-/// Writes what a node returns to a field of its update.
+/// Writes a node's return value to a field of its update.
 pub fn write<T>(field: &mut Option<T>, value: T) {
     *field = Some(value);
 }
@@ -22,25 +22,25 @@ pub fn write<T>(field: &mut Option<T>, value: T) {
 #[derive(Debug)]
 pub enum No {}
 
-/// No field is written by both.
+/// No common field.
 #[derive(Debug)]
 pub enum Nothing {}
 
-/// A field by the hash of its name.
+/// A field, identified by the hash of its name.
 #[derive(Debug)]
 pub enum Name<const HASH: u64> {}
 
 /// A plain field of a state.
 pub trait PlainField {}
 
-/// A state that knows the place of a field: `(No, (No, (field, ())))`, or `()` for a field that a
-/// reducer merges.
+/// A state with the place of a field: `(No, (No, (field, ())))`, or `()` for a field with a
+/// reducer.
 pub trait FieldAt<const HASH: u64> {
-    /// The row in which only this field is written.
+    /// The row that contains only this field.
     type Row;
 }
 
-/// The marker of a node function that says what it writes.
+/// The marker of a node function that declares its writes.
 pub trait DeclaresWrites {
     /// The names of the fields: `(Name<…>, (Name<…>, ()))`.
     type Names;
@@ -50,7 +50,7 @@ impl<M: DeclaresWrites> DeclaresWrites for Checked<M> {
     type Names = M::Names;
 }
 
-/// The kind of a node of which it is known what it writes.
+/// The kind of a node whose writes are known.
 pub trait Kind {
     /// The names of the fields.
     type Names;
@@ -83,9 +83,9 @@ where
     type Row = <S::Row as Or<T::Row>>::Out;
 }
 
-/// Two rows in one.
+/// The union of two rows.
 pub trait Or<B> {
-    /// The row of what either writes.
+    /// The resulting row.
     type Out;
 }
 
@@ -101,9 +101,9 @@ impl<H: OrPlace<I>, T: Or<U>, I, U> Or<(I, U)> for (H, T) {
     type Out = (H::Out, T::Out);
 }
 
-/// One place of two rows in one.
+/// The union of one place of two rows.
 pub trait OrPlace<B> {
-    /// What is there.
+    /// The resulting place.
     type Out;
 }
 
@@ -115,7 +115,7 @@ impl<F: PlainField, B> OrPlace<B> for F {
     type Out = F;
 }
 
-/// The first field that two rows share.
+/// The first common field of two rows.
 pub trait Clash<B> {
     /// The field, or [`Nothing`].
     type Out;
@@ -133,7 +133,7 @@ impl<H: ClashPlace<I, T, U>, T, I, U> Clash<(I, U)> for (H, T) {
     type Out = H::Out;
 }
 
-/// The first field that two rows share, from one place on.
+/// The first common field of two rows, from one place on.
 pub trait ClashPlace<B, T, U> {
     /// The field, or [`Nothing`].
     type Out;
@@ -151,7 +151,7 @@ impl<F: PlainField, T, U> ClashPlace<F, T, U> for F {
     type Out = F;
 }
 
-/// Not a field: something that only one of two nodes writes at most.
+/// Not a field: at most one of two nodes writes it.
 #[diagnostic::on_unimplemented(
     message = "two nodes run side by side, and both write `{Self}`",
     label = "`{Self}` has no reducer",
@@ -162,7 +162,7 @@ pub trait WrittenOnce {}
 #[diagnostic::do_not_recommend]
 impl WrittenOnce for Nothing {}
 
-/// Adds a node, and keeps what kind it is.
+/// Adds a node, and remembers its kind.
 pub fn add<S: State, K>(
     graph: &mut StateGraph<S>,
     name: &str,
@@ -172,20 +172,20 @@ pub fn add<S: State, K>(
     Added(PhantomData)
 }
 
-/// A node that has been added.
+/// A node in the graph.
 #[derive(Debug)]
 pub struct Added<S, K>(PhantomData<fn() -> (S, K)>);
 
-/// Two nodes that run side by side.
+/// Pairs two parallel nodes.
 pub fn pair<S, A, B>(_: &Added<S, A>, _: &Added<S, B>) -> Pair<S, A, B> {
     Pair(PhantomData)
 }
 
-/// Two nodes that run side by side.
+/// Two parallel nodes.
 #[derive(Debug)]
 pub struct Pair<S, A, B>(PhantomData<(S, A, B)>);
 
-/// What two nodes write both.
+/// The field that two nodes write.
 #[derive(Debug)]
 pub struct Found<F> {
     /// The field.
@@ -204,7 +204,7 @@ where
     B: Kind<Names: Row<S>>,
     RowOf<S, A>: Clash<RowOf<S, B>>,
 {
-    /// Looks for the field that both write.
+    /// Finds the field that both write.
     pub fn clash(&self) -> Found<<RowOf<S, A> as Clash<RowOf<S, B>>>::Out> {
         Found::new()
     }
@@ -212,9 +212,9 @@ where
 
 type RowOf<S, K> = <<K as Kind>::Names as Row<S>>::Row;
 
-/// One of the nodes does not say what it writes.
+/// The fallback if one of the nodes does not declare its writes.
 pub trait UnknownWrites {
-    /// There is nothing to find.
+    /// Finds nothing.
     fn clash(&self) -> Found<Nothing> {
         Found::new()
     }

@@ -1,4 +1,4 @@
-//! A value of any format as JSON.
+//! Values of any format as JSON.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Ma
 use serde::de::{SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads what the value of `serde_json` does not: keys that are no strings, bytes, numbers that
-/// JSON has not got.
+/// Reads what `serde_json`'s value cannot: keys that are not strings, bytes, and numbers that JSON
+/// does not have.
 pub(crate) struct AnyValue(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for AnyValue {
@@ -106,7 +106,7 @@ impl<'de> Visitor<'de> for AnyVisitor {
     }
 }
 
-/// A key as a string.
+/// Reads a key as a string.
 struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {

@@ -1,4 +1,4 @@
-//! How values become bytes.
+//! Formats: how values are encoded as bytes.
 
 use std::any::TypeId;
 use std::error::Error;
@@ -12,18 +12,18 @@ use serde::de::DeserializeOwned;
 
 use super::Json;
 
-/// Reads a value out of a deserializer, whatever the format.
+/// Reads a value from a deserializer of any format.
 pub type ReadValue<'a> =
     dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error> + 'a;
 
-/// A way to write values as bytes.
+/// Encodes values as bytes.
 ///
-/// What one format has written stays readable when another one writes: its [`tag`](Self::tag)
-/// stands beside the bytes, and [`Formats`] finds the reader by it.
+/// A value stays readable after the format changes: its [`tag`](Self::tag) stands beside the bytes,
+/// and [`Formats`] finds the reader by it.
 ///
 /// # Examples
 ///
-/// A format around another one, as encryption and compression are:
+/// A format that wraps another one, as encryption and compression do:
 ///
 /// ```
 /// use langgraph::checkpoint::{Format, FormatError, Json, ReadValue};
@@ -49,36 +49,36 @@ pub type ReadValue<'a> =
 /// assert_eq!(bytes, b"\"cba\"");
 /// ```
 pub trait Format: Send + Sync + 'static {
-    /// Names the format beside what it has written.
+    /// Returns the name of the format, which is stored beside the bytes.
     fn tag(&self) -> &str;
 
-    /// The value as bytes.
+    /// Encodes a value.
     ///
     /// # Errors
     ///
-    /// When the format cannot hold the value so that it comes back the same.
+    /// If the format cannot restore the value unchanged.
     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError>;
 
-    /// Hands `read` a deserializer over the bytes.
+    /// Passes a deserializer over the bytes to `read`.
     ///
     /// # Errors
     ///
-    /// When the bytes are not of this format, or `read` fails.
+    /// If the bytes are not in this format, or `read` fails.
     fn decode(&self, bytes: &[u8], read: &mut ReadValue<'_>) -> Result<(), FormatError>;
 }
 
-/// Why a value cannot be written in a format, or not be read.
+/// Why a value cannot be encoded or decoded.
 #[derive(Debug)]
 pub struct FormatError {
-    /// Where in the value: `messages[3].score`.
+    /// The place in the value: `messages[3].score`.
     path: Option<String>,
-    /// The same, where names in it may be secret.
+    /// The same place, if its names may be secret.
     hidden: Option<String>,
     source: Box<dyn Error + Send + Sync>,
 }
 
 impl FormatError {
-    /// That went wrong.
+    /// Creates an error from its source.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             path: None,
@@ -87,15 +87,15 @@ impl FormatError {
         }
     }
 
-    /// Says where in the value it went wrong.
+    /// Sets the place in the value.
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Says `instead` and nothing of the value, for a format that keeps values secret. Of the place
-    /// only the field of the state is told.
+    /// Replaces the message by `instead`, for a format that keeps values secret. Of the place, only
+    /// the field of the state remains.
     #[must_use]
     pub fn hiding_value(self, instead: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
@@ -105,27 +105,27 @@ impl FormatError {
         }
     }
 
-    /// The error with the place in the update, of which the writer of a state knows, in place of
-    /// that in the record.
+    /// Changes the place from one in the record to one in the update, which the state's author
+    /// knows.
     pub(crate) fn in_update(mut self) -> Self {
         if let Some(path) = self.path.as_deref().and_then(of_update) {
             self.path = Some(path.to_owned());
         }
         if let Some(path) = self.hidden.as_deref().and_then(of_update) {
-            // What is behind the name may be a key of a map.
+            // What follows the name may be a key of a map.
             let field = path.split(['.', '[']).next();
             self.path = field.map(str::to_owned);
         }
         self
     }
 
-    /// Where in the value it went wrong, if that is known.
+    /// Returns the place in the value, if known.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 }
 
-/// The part of a path that is inside an update.
+/// Returns the part of a path that is inside an update.
 fn of_update(path: &str) -> Option<&str> {
     let record: &[&str] = if path.starts_with("writes[") {
         &["].update.", "].overwrite.", "].state."]
@@ -175,20 +175,20 @@ impl From<serde_json::Error> for FormatError {
     }
 }
 
-/// A value as bytes, and how to read them.
+/// An encoded value, and how to decode it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Encoded {
     /// The [tag](Format::tag) of the format.
     pub format: Arc<str>,
-    /// The version of the state type that wrote it; see `#[state(version = ..)]`.
+    /// The version of the state type that encoded it; see `#[state(version = ..)]`.
     pub version: u32,
-    /// The bytes, which may be a part of a buffer that others are parts of too.
+    /// The bytes, which may share a buffer with other values.
     pub bytes: Bytes,
 }
 
 impl Encoded {
-    /// What a saver has stored.
+    /// Creates a value from what a saver has stored.
     pub fn new(format: impl Into<Arc<str>>, version: u32, bytes: impl Into<Bytes>) -> Self {
         Self {
             format: format.into(),
@@ -198,9 +198,9 @@ impl Encoded {
     }
 }
 
-/// The format that a saver writes, and those it reads.
+/// The format that a saver writes, and the formats that it reads.
 ///
-/// [`Json`] is always among those that are read.
+/// [`Json`] can always be read.
 #[derive(Clone)]
 pub struct Formats {
     /// The first one writes.
@@ -211,7 +211,7 @@ pub struct Formats {
 struct Tagged {
     tag: Arc<str>,
     format: Arc<dyn Format>,
-    /// True for [`Json`] itself, which can be read without asking it.
+    /// True for [`Json`] itself, which can be read directly.
     json: bool,
 }
 
@@ -226,7 +226,7 @@ impl Tagged {
 }
 
 impl Formats {
-    /// Writes that format.
+    /// Writes and reads this format.
     pub fn new(format: impl Format) -> Self {
         let is_json = format.tag() == Json.tag();
         let mut all = vec![Tagged::new(format)];
@@ -236,7 +236,7 @@ impl Formats {
         Self { all: all.into() }
     }
 
-    /// Reads that format too.
+    /// Also reads this format.
     #[must_use]
     pub fn and_read(self, format: impl Format) -> Self {
         let mut all = self.all.to_vec();
@@ -244,7 +244,7 @@ impl Formats {
         Self { all: all.into() }
     }
 
-    /// Writes a value.
+    /// Encodes a value.
     ///
     /// # Errors
     ///
@@ -260,11 +260,11 @@ impl Formats {
         })
     }
 
-    /// Reads a value, whatever its format was.
+    /// Decodes a value of any of these formats.
     ///
     /// # Errors
     ///
-    /// When the format is not among these, and as [`Format::decode`].
+    /// If the format is not among these, and as [`Format::decode`].
     pub fn decode<T: DeserializeOwned>(&self, encoded: &Encoded) -> Result<T, FormatError> {
         self.decode_then(encoded, Ok)
     }
@@ -273,14 +273,15 @@ impl Formats {
         self.all.iter().find(|known| *known.tag == *tag)
     }
 
-    /// The text of a value that is JSON as [`Json`] writes it: whoever knows the type reads it
-    /// without a detour through a format of any kind.
+    /// Returns the text of a value that [`Json`] wrote. A reader that knows the type parses it
+    /// directly, without the indirection of a format.
     pub(crate) fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
         let json = self.find(&encoded.format)?.json;
         json.then(|| std::str::from_utf8(&encoded.bytes).ok())?
     }
 
-    /// The same with what is made of it, whose errors are the format's: it may keep them secret.
+    /// Decodes and converts a value. Errors of the conversion go to the format, which may hide
+    /// them.
     pub(crate) fn decode_then<T: DeserializeOwned, U>(
         &self,
         encoded: &Encoded,

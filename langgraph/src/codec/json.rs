@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::{Format, FormatError, ReadValue};
 
-/// JSON: readable with any tool, and every finite number comes back bit by bit.
+/// JSON: readable with any tool, and every finite number is restored exactly.
 ///
-/// What JSON cannot give back is refused when it is written, with its place in the value:
+/// It refuses values that JSON cannot restore, and names their place:
 ///
 /// - NaN and infinities, which `serde_json` writes as `null`;
-/// - maps whose keys are not text. `serde_json` writes integers as strings; but in a type with
-///   `#[serde(flatten)]`, `untagged` or `tag` such a key is not read again;
+/// - maps whose keys are not text. `serde_json` writes integers as strings, but a type with
+///   `#[serde(flatten)]`, `untagged` or `tag` cannot read such a key;
 /// - integers beyond 64 bits, for the same reason;
-/// - `Some(None)` and `Some(())`, which come back as `None`;
-/// - more than 127 values inside each other, which `serde_json` does not read.
+/// - `Some(None)` and `Some(())`, which are read as `None`;
+/// - more than 127 nested values, which `serde_json` does not read.
 ///
 /// # Examples
 ///
@@ -31,9 +31,9 @@ use super::{Format, FormatError, ReadValue};
 pub struct Json;
 
 impl Json {
-    /// A value as JSON that people see: a question, an event, a message to somebody else.
+    /// Converts a value to JSON for display: an interrupt, an event, a message to another process.
     ///
-    /// What is written here need not come back as the type it was, so `None` may become `null`.
+    /// The value need not be restored to its type, so `None` may become `null`.
     ///
     /// # Examples
     ///
@@ -47,7 +47,7 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// What JSON cannot hold (NaN, keys that are not text), and where in the value it is.
+    /// A value that JSON cannot hold (NaN, keys that are not text), with its place.
     pub fn to_value(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
         held(value, &SHOWN)
     }
@@ -70,8 +70,9 @@ impl Format for Json {
     }
 }
 
-/// What is JSON whatever a thread is stored in: questions, events. They become a part of something
-/// else, which has to be read too. `null` and `None` are the same to whoever reads them.
+/// The limits of values that are always JSON, whatever the thread's format: interrupts, events.
+/// They are embedded in other JSON, which must be readable too. Readers treat `null` and `None`
+/// alike.
 const SHOWN: Limits = Limits::new("JSON")
     .finite_numbers()
     .depth(SHOWN_DEPTH)
@@ -79,16 +80,16 @@ const SHOWN: Limits = Limits::new("JSON")
 
 const SHOWN_DEPTH: usize = 100;
 
-/// What is given back to a node as the type it asks for: answers.
+/// The limits of values that a node reads as its own type: answers.
 const GIVEN_BACK: Limits = SHOWN.null_is_none();
 
-/// A value as JSON that a node gets.
+/// Converts a value to JSON for a node.
 pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
     held(value, &GIVEN_BACK)
 }
 
-/// Whatever is lost on the way to a JSON value becomes `null`: without one there is nothing to look
-/// for, and the value is serialized once.
+/// Every value that a conversion to JSON loses becomes `null`. So a result without `null` needs no
+/// further check, and the value is serialized only once.
 fn held(value: &(impl Serialize + ?Sized), limits: &Limits) -> Result<Value, FormatError> {
     let json = serde_json::to_value(value)?;
     if !is_whole(&json, SHOWN_DEPTH) {
@@ -98,7 +99,7 @@ fn held(value: &(impl Serialize + ?Sized), limits: &Limits) -> Result<Value, For
     Ok(json)
 }
 
-/// True without a `null` in it, and when no more values are inside each other than `depth`.
+/// Returns true without a `null`, and with at most `depth` nested values.
 fn is_whole(value: &Value, depth: usize) -> bool {
     let inside = |value| {
         depth

@@ -1,4 +1,4 @@
-//! How values become bytes, and come back.
+//! Encoding of values as bytes, and decoding.
 
 mod any_value;
 mod format;

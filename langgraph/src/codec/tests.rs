@@ -38,7 +38,7 @@ enum Either {
     Text(String),
 }
 
-/// Equal floats may differ in bits, and these are equal bit by bit when they are equal as text.
+/// Equal floats may differ in bits; with equal text they are equal bit by bit.
 fn text(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
 }
@@ -79,7 +79,7 @@ fn json() -> impl Strategy<Value = Value> {
 }
 
 fn sample() -> impl Strategy<Value = Sample> {
-    // Most are acceptable: what is always refused would prove nothing.
+    // Most are acceptable: a value that is always refused would prove nothing.
     let rare = |value| prop_oneof![9 => Just(None), 1 => Just(Some(value))];
     (
         (prop_oneof![9 => proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO, 1 => any::<f64>()], any::<f32>(), proptest::option::of(".*")),
@@ -209,7 +209,7 @@ fn keys_that_are_not_text_are_refused() {
             "{text}"
         );
     }
-    // This is why integers are refused too: it can be written, and not be read.
+    // The reason why integers are refused too: they can be written, but not read.
     let either = Either::Counts(BTreeMap::from([(1, true)]));
     let written = serde_json::to_string(&either).unwrap();
     assert!(serde_json::from_str::<Either>(&written).is_err());

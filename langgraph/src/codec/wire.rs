@@ -1,11 +1,10 @@
-//! The form in which answers are stored.
+//! The stored form of outputs.
 
 use serde::{Deserialize, Serialize};
 
 use langgraph_topology::NodeName;
 
-/// What a task, an input or an update from outside has written, and where it goes. A state is one
-/// write.
+/// The writes and targets of a task, an input or an update from outside. A state is one write.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "U: Serialize",
@@ -16,14 +15,14 @@ pub(crate) struct OutputWire<U> {
     pub(crate) writes: Vec<WriteWire<U>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jump: Option<JumpWire<U>>,
-    /// What its routers answered.
+    /// The answers of its routers.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub(crate) routes: Vec<RoutesWire<U>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
 }
 
-/// The writes of an [`OutputWire`]; the rest is passed over.
+/// The writes of an [`OutputWire`]; the other fields are skipped.
 #[derive(Debug, Deserialize)]
 #[serde(bound(deserialize = "U: serde::de::DeserializeOwned"))]
 pub(crate) struct WritesWire<U> {
@@ -79,7 +78,7 @@ pub(crate) enum JumpWire<U> {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         edges: bool,
     },
-    /// A command for the graph around, over a state of its own.
+    /// A command for the parent graph, over a state of its own.
     Parent {
         state: String,
         command: String,
@@ -109,7 +108,7 @@ pub(crate) enum TargetWire<U> {
 }
 
 impl<U> OutputWire<U> {
-    /// The same with every update changed.
+    /// Converts every update.
     pub(crate) fn try_map<V, E>(
         self,
         map: &mut impl FnMut(U) -> Result<V, E>,

@@ -32,9 +32,9 @@ pub enum AgentError {
     Node {
         /// The node.
         node: NodeName,
-        /// The nodes around its graph, outermost first; empty at the root.
+        /// The path of nodes to its graph, outermost first; empty at the root.
         namespace: Vec<NodeName>,
-        /// What it failed with.
+        /// The error of its last attempt.
         source: Failure,
     },
     /// An [`Agent`](crate::Agent) failed with an error of its own, which `?` has turned into this.
@@ -75,15 +75,15 @@ pub enum AgentError {
     /// The checkpointer failed, or a thread cannot be read.
     #[error("checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),
-    /// A graph inside a thread cannot be looked at or changed.
+    /// A subgraph of a thread cannot be read or changed.
     #[error(transparent)]
     Subgraph(#[from] SubgraphError),
-    /// A call to a remote agent failed.
+    /// The call of a remote agent failed.
     #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {
         /// The node.
         node: NodeName,
-        /// The nodes around its graph, outermost first; empty at the root.
+        /// The path of nodes to its graph, outermost first; empty at the root.
         namespace: Vec<NodeName>,
         /// The agent.
         agent: String,

@@ -1,27 +1,27 @@
-//! The error of a node as the source of another.
+//! Errors of nodes as sources of other errors.
 
 use std::fmt;
 
 use super::NodeError;
 
-/// The error of a node, kept as it was.
+/// The original error of a node.
 pub struct Failure(pub(crate) NodeError);
 
 impl Failure {
-    /// The node's error.
+    /// Returns the node's error.
     pub fn node_error(&self) -> &NodeError {
         &self.0
     }
 
-    /// The first error of type `E` in the chain.
+    /// Returns the first error of type `E` in the chain of sources.
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }
 }
 
-/// An error of a node as one of [`std::error::Error`], to be the source of another.
+/// Wraps an error of a node as a [`std::error::Error`], for use as a source.
 ///
-/// An [`Agent`](crate::Agent) fails with it as one of its nodes would.
+/// An [`Agent`](crate::Agent) uses it to fail like one of its nodes.
 ///
 /// ```
 /// use langgraph::{AgentError, NodeError};

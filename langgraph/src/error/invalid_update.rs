@@ -1,4 +1,4 @@
-//! Updates that do not fit together.
+//! Updates that cannot be merged.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use langgraph_topology::NodeName;
 use super::list;
 use crate::state::ReducerError;
 
-/// What the nodes of one superstep wrote does not fit together.
+/// Why the writes of one superstep cannot be merged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidUpdate {
@@ -22,7 +22,7 @@ pub enum InvalidUpdate {
         /// The nodes, in task order.
         nodes: Vec<NodeName>,
     },
-    /// Several nodes set a field past its reducer.
+    /// Several nodes overwrote a field.
     #[error(
         "field `{field}` was overwritten by {} in one superstep; only one overwrite can win",
         list(nodes)
@@ -33,7 +33,7 @@ pub enum InvalidUpdate {
         /// The nodes, in task order.
         nodes: Vec<NodeName>,
     },
-    /// A node answered with the whole state beside another write.
+    /// A node returned the whole state while others wrote too.
     #[error(
         "node `{node}` returned the whole state while {} wrote too; return an update instead",
         list(others)
@@ -47,22 +47,22 @@ pub enum InvalidUpdate {
     /// A reducer panicked.
     #[error("{writer}: a reducer panicked: {message}")]
     Panicked {
-        /// Who wrote the update.
+        /// The author of the update.
         writer: WrittenBy,
-        /// What it panicked with.
+        /// The panic message.
         message: String,
     },
     /// A reducer refused an update.
     #[error("{writer}: {source}")]
     Reducer {
-        /// Who wrote the update.
+        /// The author of the update.
         writer: WrittenBy,
-        /// Why it was refused.
+        /// The reason.
         source: ReducerError,
     },
 }
 
-/// Who wrote an update.
+/// The author of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrittenBy {
@@ -70,7 +70,7 @@ pub enum WrittenBy {
     Node(NodeName),
     /// The input of a run.
     Input,
-    /// A change of the thread from outside, or the update of a command that resumes it.
+    /// An update of the thread from outside, or the update of a command that resumes it.
     External,
 }
 

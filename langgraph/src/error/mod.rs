@@ -1,4 +1,4 @@
-//! What runs, nodes and threads fail with.
+//! Errors of runs, nodes and threads.
 
 mod agent_error;
 mod failure;
@@ -19,7 +19,7 @@ pub use node_error::NodeError;
 pub use pause::Pause;
 pub use subgraph_error::SubgraphError;
 
-/// Names as a sentence lists them.
+/// Joins names for a sentence.
 fn list(names: &[NodeName]) -> String {
     if names.is_empty() {
         return "nothing".to_owned();

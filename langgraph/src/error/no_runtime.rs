@@ -1,4 +1,4 @@
-//! Checks for the async runtime that some parts of a run need.
+//! The async runtime that some parts of a run need.
 
 use tokio::runtime::Handle;
 

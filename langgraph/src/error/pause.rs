@@ -1,4 +1,4 @@
-//! Runs that wait.
+//! Runs that wait for answers.
 
 use std::any::Any;
 use std::fmt;
@@ -11,15 +11,15 @@ use crate::checkpoint::interrupt::Interrupt;
 
 /// A run that waits for answers.
 pub struct Pause {
-    /// The questions, in task order; none at a breakpoint.
+    /// The interrupts, in task order; empty at a breakpoint.
     pub interrupts: Vec<Interrupt>,
-    /// The nodes that run when it goes on.
+    /// The nodes that run after the resume.
     pub next: Vec<NodeName>,
     pub(crate) state: Arc<dyn Any + Send + Sync>,
 }
 
 impl Pause {
-    /// The state so far, if the graph's state type is `S`.
+    /// Returns the state so far, if the graph's state type is `S`.
     pub fn state<S: Send + Sync + 'static>(&self) -> Option<&S> {
         self.state.downcast_ref()
     }

@@ -1,4 +1,4 @@
-//! Names that nodes had before.
+//! Aliases: former names of nodes.
 
 use super::NodeName;
 use super::builder::StateGraph;
@@ -6,10 +6,10 @@ use crate::node::NodeId;
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
-    /// Says that `node` was called `old` before: a thread that waits for `old` goes on there.
+    /// Declares `old` as a former name of `node`: a thread that waits for `old` continues there.
     ///
-    /// The same as [`alias`](crate::graph::NodeExt::alias) on the node, and as
-    /// `#[node(alias = "…")]`, in one place and for nodes of every kind.
+    /// This is the same as [`alias`](crate::graph::NodeExt::alias) on the node and as
+    /// `#[node(alias = "…")]`, but it works for nodes of every kind.
     ///
     /// # Examples
     ///
@@ -29,7 +29,7 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Every alias, with its node.
+    /// Returns every alias, with its node.
     pub(super) fn all_aliases(&self) -> impl Iterator<Item = (NodeName, &NodeName)> {
         let own = self.nodes.iter().zip(&self.topology.nodes);
         let own = own.flat_map(|(node, info)| {
@@ -39,7 +39,7 @@ impl<S: State> StateGraph<S> {
         own.chain(self.aliases.iter().map(|(old, node)| (old.clone(), node)))
     }
 
-    /// The aliases, each with its node.
+    /// Returns the aliases, each with its node.
     pub(super) fn aliases_by_node(&self) -> Box<[(NodeName, NodeId)]> {
         let place = |name: &NodeName| self.topology.nodes.iter().position(|n| n.name == *name);
         let found = self.all_aliases();

@@ -1,4 +1,4 @@
-//! The builder: nodes, edges, and the compiled graph they make.
+//! The builder of graphs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::state::State;
 
 /// A graph under construction: nodes over one state type, and the edges between them.
 ///
-/// Nothing here fails or panics: mistakes are kept, and [`compile`](Self::compile) reports all of
-/// them at once. `graph!` writes these same calls.
+/// Nothing here fails or panics: the builder collects mistakes, and [`compile`](Self::compile)
+/// reports all of them at once. `graph!` expands to these calls.
 ///
 /// # Examples
 ///
@@ -46,11 +46,11 @@ pub struct StateGraph<S: State> {
     /// By index of `topology.branches`.
     pub(crate) routers: Vec<Arc<dyn ErasedRouter<S>>>,
     pub(crate) resources: Resources,
-    /// What is around every node.
+    /// The policies of all nodes.
     pub(crate) around: Policies<S>,
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     pub(crate) fail_fast: bool,
-    /// Names that nodes had before, beside those that the nodes say themselves.
+    /// Aliases, in addition to those that nodes declare themselves.
     pub(super) aliases: Vec<(NodeName, NodeName)>,
     deny_lints: bool,
 }
@@ -62,7 +62,7 @@ impl<S: State + Default> Default for StateGraph<S> {
 }
 
 impl<S: State> StateGraph<S> {
-    /// An empty graph whose runs start from `S::default()`.
+    /// Creates an empty graph whose runs start from `S::default()`.
     pub fn new() -> Self
     where
         S: Default,
@@ -70,7 +70,7 @@ impl<S: State> StateGraph<S> {
         Self::with_initial(S::default())
     }
 
-    /// An empty graph whose runs start from `initial`.
+    /// Creates an empty graph whose runs start from `initial`.
     pub fn with_initial(initial: S) -> Self {
         let fields = initial.fields().iter();
         let fields = fields.map(|field| FieldInfo::new(field.name(), field.is_reduced()));
@@ -105,16 +105,16 @@ impl<S: State> StateGraph<S> {
     /// Adds a node: a `#[node]` function, any other function or closure over the state, an
     /// [`Agent`](crate::Agent), a [`Node`](crate::Node), a compiled graph over the same state.
     ///
-    /// A name that is taken or reserved is reported by [`compile`](Self::compile).
+    /// [`compile`](Self::compile) reports names that are taken or reserved.
     pub fn add_node<K>(&mut self, name: impl AsRef<str>, node: impl IntoNode<S, K>) -> &mut Self {
         self.push_node(name.as_ref().into(), node.into_node());
         self
     }
 
-    /// Adds a worker: a node whose first argument is an item that a send gives it.
+    /// Adds a worker: a node whose first argument is the item of a send.
     ///
-    /// The handle it returns knows the item's type; [`Send::to`] and [`add_map`](Self::add_map)
-    /// take it.
+    /// The returned handle knows the item's type; [`Send::to`] and [`add_map`](Self::add_map) take
+    /// it.
     pub fn add_worker<T, K>(
         &mut self,
         name: impl AsRef<str>,
@@ -133,7 +133,7 @@ impl<S: State> StateGraph<S> {
 
     /// Adds an edge. From several nodes (`["a", "b"]`) it waits for all of them.
     ///
-    /// Names are whatever is a text: `&str`, `String`, `&String`, an enum with `AsRef<str>`.
+    /// A name is any text: `&str`, `String`, `&String`, an enum with `AsRef<str>`.
     pub fn add_edge<K>(&mut self, from: impl EdgeSources<K>, to: impl AsRef<str>) -> &mut Self {
         let to = NodeName::from(to.as_ref());
         match from.sources() {
@@ -146,17 +146,17 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Starts the graph at `node` as well: the edge from [`START`].
+    /// Starts the graph at `node`, by an edge from [`START`].
     pub fn set_entry_point(&mut self, node: impl AsRef<str>) -> &mut Self {
         self.add_edge(START, node)
     }
 
-    /// Ends the graph after `node`: the edge to [`END`].
+    /// Ends the graph after `node`, by an edge to [`END`].
     pub fn set_finish_point(&mut self, node: impl AsRef<str>) -> &mut Self {
         self.add_edge(node.as_ref(), END)
     }
 
-    /// Connects nodes in a row, from [`START`] to [`END`]. No nodes, no edges.
+    /// Connects nodes in a row, from [`START`] to [`END`]. Without nodes it adds no edges.
     pub fn add_sequence(&mut self, nodes: &[impl AsRef<str>]) -> &mut Self {
         if let (Some(first), Some(last)) = (nodes.first(), nodes.last()) {
             self.add_edge(START, first.as_ref());
@@ -176,8 +176,8 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Asks `router` after `source` and follows its answer through a path map: pairs of a key and
-    /// a node, or nodes that are their own keys. [`END`] is a node here.
+    /// Calls `router` after `source` and follows its answer through a path map: pairs of a key and
+    /// a node, or nodes that are their own keys. A node may be [`END`].
     ///
     /// A key that is not in the map is an error of the run, which names the node and the key.
     ///
@@ -222,10 +222,10 @@ impl<S: State> StateGraph<S> {
         )
     }
 
-    /// Asks `router` after `source` and goes where it says: to nodes by name, to [`END`], to
-    /// [`Send`]s, to several of these, or nowhere.
+    /// Calls `router` after `source` and goes to the targets that it returns: nodes by name,
+    /// [`END`], [`Send`]s, several of these, or none.
     ///
-    /// Its targets are not known beforehand, so they are not checked, and drawings show that.
+    /// The targets are not known in advance, so they are not checked, and drawings show that.
     pub fn add_router<K>(
         &mut self,
         source: impl AsRef<str>,
@@ -237,9 +237,9 @@ impl<S: State> StateGraph<S> {
         self.push_branch(source.as_ref().into(), None, Arc::new(Named::new(router)))
     }
 
-    /// Runs `worker` once per item after `source`, side by side.
+    /// Runs `worker` once per item after `source`, in parallel.
     ///
-    /// What follows the worker waits for all of them.
+    /// The successors of the worker wait for all of them.
     pub fn add_map<T: Item, I>(
         &mut self,
         source: impl AsRef<str>,
@@ -258,7 +258,8 @@ impl<S: State> StateGraph<S> {
         })
     }
 
-    /// The general form of [`add_map`](Self::add_map): the sends to `worker`, made by a router.
+    /// The general form of [`add_map`](Self::add_map), where a router returns the sends to
+    /// `worker`.
     pub(crate) fn add_each(
         &mut self,
         source: impl AsRef<str>,
@@ -280,7 +281,7 @@ impl<S: State> StateGraph<S> {
         )
     }
 
-    /// Asks `router` after `source`, whose answer picks one of `arms`.
+    /// Adds a router after `source` whose answer picks one of `arms`.
     pub(crate) fn add_switch(
         &mut self,
         source: impl AsRef<str>,
@@ -293,7 +294,7 @@ impl<S: State> StateGraph<S> {
         self.push_branch(source.as_ref().into(), Some(arms), Arc::new(Switch(router)))
     }
 
-    /// The same, with other routers that are asked before.
+    /// As [`add_switch`](Self::add_switch), with other routers before the last one.
     pub(crate) fn add_switch_in_turn(
         &mut self,
         source: impl AsRef<str>,
@@ -319,9 +320,9 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Says where a node that decides for itself may go: what `planner => goto [a, END]` writes.
+    /// Declares the jump targets of a node, as `planner => goto [a, END]` does.
     ///
-    /// Drawings and lints use it.
+    /// Drawings and lints use them.
     pub fn add_destinations(
         &mut self,
         source: impl AsRef<str>,
@@ -357,30 +358,30 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// The graph as data.
+    /// Returns the graph as data.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// What looks wrong without being an error: nodes that no route reaches, dead ends, loops
-    /// without an exit, joins that can never fire.
+    /// Returns probable mistakes: unreachable nodes, dead ends, loops without an exit, joins that
+    /// can never fire.
     pub fn lints(&self) -> Vec<Lint> {
         lints(&self.topology)
     }
 
-    /// Makes lints errors of [`compile`](Self::compile). They always are in `graph!`.
+    /// Turns lints into errors of [`compile`](Self::compile). In `graph!` they always are.
     pub fn deny_lints(&mut self) -> &mut Self {
         self.deny_lints = true;
         self
     }
 
-    /// The graph, ready to run.
+    /// Compiles the graph.
     ///
-    /// The builder stays as it is: it can be changed and compiled again.
+    /// The builder does not change, and can be modified and compiled again.
     ///
     /// # Errors
     ///
-    /// Every mistake of the graph at once.
+    /// All mistakes of the graph at once.
     pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
         let aliases = self.all_aliases().map(|(old, node)| (old, node.clone()));
         let aliases: Vec<(NodeName, NodeName)> = aliases.collect();

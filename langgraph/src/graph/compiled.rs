@@ -1,4 +1,4 @@
-//! A graph that is ready to run.
+//! Compiled graphs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::node::Persistence;
 use crate::state::State;
 use crate::state::StateCodec;
 
-/// A graph that is ready to run: immutable, cheap to clone, shared between threads.
+/// A compiled graph, ready to run: immutable, cheap to clone, shareable between threads.
 ///
 /// # Examples
 ///
@@ -35,9 +35,9 @@ use crate::state::StateCodec;
 pub struct CompiledStateGraph<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
-    /// How the state becomes bytes, if somebody has said so.
+    /// The codec of the state, if one was set.
     pub(crate) codec: Option<StateCodec<S>>,
-    /// What is kept when it runs inside another graph.
+    /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
 }
 
@@ -51,15 +51,15 @@ impl<S: State> CompiledStateGraph<S> {
         }
     }
 
-    /// The same graph with its threads kept by `saver`. Every run then names its thread.
+    /// Returns the graph with `saver` as its checkpointer. Every run then names its thread.
     ///
-    /// [`MemorySaver`](crate::checkpoint::MemorySaver) keeps any state; a saver that keeps bytes
-    /// asks that the state's fields can be serialized, or are `#[state(untracked)]`: here, where the
-    /// compiler names the type that cannot be, and in the graphs inside, when a run starts.
+    /// [`MemorySaver`](crate::checkpoint::MemorySaver) stores any state. A saver of bytes requires
+    /// that the state's fields can be serialized, or are `#[state(untracked)]`. The compiler checks
+    /// this here and names the wrong type; subgraphs are checked when a run starts.
     ///
-    /// A graph inside another, as a node or by [`Context::run`](crate::Context::run), is kept by the
-    /// saver of the thread it runs on; one of its own is used only when it runs by itself. What it
-    /// keeps is said with [`persistence`](Self::persistence).
+    /// A subgraph, whether a node or called by [`Context::run`](crate::Context::run), uses the
+    /// saver of its thread. Its own saver is used only when it runs on its own.
+    /// [`persistence`](Self::persistence) sets what it persists.
     #[must_use]
     pub fn checkpointer<K: Keeps<S>>(mut self, saver: impl Saver<K>) -> Self {
         self.saver = Some(saver.into_checkpointer());
@@ -67,9 +67,9 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
-    /// Says that a graph can be stored as bytes when it runs inside another one.
+    /// Declares that the graph can be stored as bytes when it runs inside another one.
     ///
-    /// Graphs over a derived state say so themselves; this is for those whose state type has
+    /// Graphs over a derived state declare this themselves; call it for a state type with
     /// parameters.
     #[must_use]
     pub fn storable(mut self) -> Self
@@ -80,11 +80,11 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
-    /// What this graph keeps when it runs inside another one; per call unless set.
+    /// Sets what this graph persists inside another one; the default is per call.
     ///
     /// # Examples
     ///
-    /// An agent that remembers what it was asked before:
+    /// An agent that remembers earlier questions:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -122,9 +122,9 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
-    /// The same graph with a resource for every run; see
-    /// [`Context::resource`](crate::Context::resource). One of the run's own, by
-    /// [`Run::resource`](crate::run::Run::resource), comes before it.
+    /// Returns the graph with a resource for every run; see
+    /// [`Context::resource`](crate::Context::resource). A resource of the run, by
+    /// [`Run::resource`](crate::run::Run::resource), takes precedence.
     ///
     /// # Examples
     ///
@@ -157,18 +157,18 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
-    /// Forgets what its [cached](crate::graph::NodeExt::cache) nodes have answered.
+    /// Removes the cached outputs of all [cached](crate::graph::NodeExt::cache) nodes.
     pub async fn clear_cache(&self) {
         if let Some(cache) = &self.plan.cache {
             cache.clear(&self.plan.topology.name, None).await;
         }
     }
 
-    /// Forgets what one [cached](crate::graph::NodeExt::cache) node has answered.
+    /// Removes the cached outputs of one [cached](crate::graph::NodeExt::cache) node.
     ///
     /// # Errors
     ///
-    /// [`AgentError::InvalidInput`] when there is no such node.
+    /// [`AgentError::InvalidInput`] if there is no such node.
     pub async fn clear_node_cache(&self, node: &str) -> Result<(), AgentError> {
         if self.plan.node_named(node).is_none() {
             return Err(AgentError::InvalidInput(format!(
@@ -181,7 +181,7 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(())
     }
 
-    /// The graph as data.
+    /// Returns the graph as data.
     pub fn topology(&self) -> &Topology {
         &self.plan.topology
     }

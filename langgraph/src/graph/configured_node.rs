@@ -1,4 +1,4 @@
-//! A node with its options.
+//! Nodes with options.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use crate::policy::Policies;
 use crate::state::State;
 use langgraph_topology::{NodeInfo, NodeKind};
 
-/// A node together with its options, as [`NodeExt`](super::NodeExt)'s methods return it.
+/// A node with its options, as [`NodeExt`](super::NodeExt)'s methods return it.
 pub struct ConfiguredNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) info: NodeInfo,
     pub(crate) aliases: Vec<String>,
     pub(crate) policies: Policies<S>,
-    /// The state of a graph inside the node, if it cannot be stored as bytes.
+    /// The state type of a subgraph in the node that cannot be stored as bytes.
     pub(crate) unstorable: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ impl<S: State> ConfiguredNode<S> {
         self
     }
 
-    /// Takes over what `#[node]` knows of the function.
+    /// Copies what `#[node]` knows about the function.
     pub(crate) fn described<M: NodeMeta>(mut self) -> Self {
         self.info.docs = M::DOCS.map(str::to_owned);
         self.info.writes =

@@ -1,4 +1,4 @@
-//! What stands around all nodes of a graph.
+//! Policies of all nodes of a graph.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::policy::{Cached, InMemoryCache, Middleware, NodeCache, NodeDefaults, 
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
-    /// Sets options of every node, also of those that are added later. A node's own option wins over
-    /// the default of the same kind.
+    /// Sets options of every node, including nodes that are added later. A node's own option
+    /// overrides the default of the same kind.
     ///
-    /// Called again, it goes on from what was set before.
+    /// A further call adds to the earlier ones.
     ///
     /// # Examples
     ///
@@ -30,44 +30,43 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Puts `middleware` around every node, inside what is around them already; see
-    /// [`Middleware`].
+    /// Wraps every node in `middleware`, inside the existing middleware; see [`Middleware`].
     pub fn add_middleware(&mut self, middleware: impl Middleware<S>) -> &mut Self {
         self.around.middleware.push(Arc::new(middleware));
         self
     }
 
-    /// Keeps the answers of [cached](crate::graph::NodeExt::cache) nodes in `cache`. Without it, each
-    /// compiled graph keeps them in memory.
+    /// Stores the outputs of [cached](crate::graph::NodeExt::cache) nodes in `cache`. Without it,
+    /// each compiled graph caches them in memory.
     ///
-    /// Graphs that share a cache (in an `Arc`) share answers only if they have the same
+    /// Graphs that share a cache (in an `Arc`) share outputs only if they have the same
     /// [name](Self::set_name) and run the same function under the same node name.
     pub fn cache(&mut self, cache: impl NodeCache) -> &mut Self {
         self.cache = Some(Arc::new(cache));
         self
     }
 
-    /// Lets the first node that fails stop those that run beside it.
+    /// Lets the first failing node stop the nodes in parallel.
     ///
-    /// Without it, they finish, and of several failures the first in the graph's order is reported;
-    /// with it, the first in time. [`Run::fail_fast`](crate::run::Run::fail_fast) says the same
-    /// for one run.
+    /// Without it, they finish, and the run reports the first failure in the graph's order. With
+    /// it, the run reports the first failure in time.
+    /// [`Run::fail_fast`](crate::run::Run::fail_fast) sets it for one run.
     pub fn fail_fast(&mut self) -> &mut Self {
         self.fail_fast = true;
         self
     }
 }
 
-/// What a graph puts around its nodes, when it is compiled.
+/// The policies that a graph adds to its nodes, at compilation.
 pub(crate) struct Around<'a, S: State> {
     pub(crate) defaults: &'a Policies<S>,
-    /// The cache that the graph was given.
+    /// The cache that was set for the graph.
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     pub(crate) graph: Arc<str>,
 }
 
 impl<S: State> Around<'_, S> {
-    /// The step to run: the node itself, or the node inside its policies.
+    /// Returns the step to run: the node itself, or the node inside its policies.
     pub(crate) fn step(&mut self, node: &ConfiguredNode<S>) -> Arc<dyn Step<S>> {
         let step = Arc::clone(&node.step);
         let mut policies = node.policies.inside(self.defaults);
@@ -83,7 +82,7 @@ impl<S: State> Around<'_, S> {
         Arc::new(Stack::new(step, cache, policies))
     }
 
-    /// How often a node is tried at most.
+    /// Returns the maximum of attempts of a node.
     pub(crate) fn max_attempts(&self, node: &ConfiguredNode<S>) -> u32 {
         let own = &node.policies.retry;
         let retry = if own.is_empty() {

@@ -1,11 +1,11 @@
-//! Pictures of graphs that are built, and of graphs that are compiled.
+//! Drawings of graphs.
 
 use super::draw::Drawing;
 use super::{CompiledStateGraph, StateGraph};
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
-    /// A picture of the graph; see [`Topology::draw`](super::Topology::draw).
+    /// Draws the graph; see [`Topology::draw`](super::Topology::draw).
     ///
     /// # Examples
     ///
@@ -25,7 +25,7 @@ impl<S: State> StateGraph<S> {
 }
 
 impl<S: State> CompiledStateGraph<S> {
-    /// A picture of the graph; see [`Topology::draw`](super::Topology::draw).
+    /// Draws the graph; see [`Topology::draw`](super::Topology::draw).
     pub fn draw(&self) -> Drawing<'_> {
         self.topology().draw()
     }

@@ -1,16 +1,16 @@
-//! What the builder's calls take: one node or several, entries of path maps.
+//! Arguments of the builder's methods: one node or several, entries of path maps.
 
 use super::NodeName;
 
-/// What an edge starts from: one node, or several that are all waited for.
+/// The source of an edge: one node, or several that it waits for.
 ///
-/// `K` is what it comes to, a name or a list of names; rustc finds it.
+/// `K` is the form, a name or a list of names; rustc infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no node that an edge can start from",
     label = "expected the name of a node, or a list of names"
 )]
 pub trait EdgeSources<K> {
-    /// The sources; `Err` holds the several of a join.
+    /// Returns the sources; `Err` holds the several sources of a join.
     #[doc(hidden)]
     fn sources(self) -> Result<NodeName, Vec<NodeName>>;
 }
@@ -39,9 +39,9 @@ impl<T: AsRef<str>> EdgeSources<Vec<NodeName>> for Vec<T> {
     }
 }
 
-/// One entry of a path map: a key and where it leads, or a node's name, which is its own key.
+/// An entry of a path map: a key and its target, or a node's name, which is its own key.
 pub trait PathMapEntry {
-    /// The key and the node.
+    /// Returns the key and the node.
     #[doc(hidden)]
     fn entry(self) -> (String, NodeName);
 }

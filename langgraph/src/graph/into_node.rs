@@ -1,4 +1,4 @@
-//! What can be a node of a graph.
+//! Conversions into nodes.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use langgraph_topology::NodeKind;
 /// What [`add_node`](crate::StateGraph::add_node) takes.
 ///
 /// A `#[node]` function, an async or a plain function or closure over `S` or `&S` and an optional
-/// `&Context`, an [`Agent`], a [`Node`] (boxed or shared too), a compiled graph over `S`, and each
-/// of these with options. `K` only keeps these forms apart and is always inferred.
+/// `&Context`, an [`Agent`], a [`Node`] (also boxed or shared), a compiled graph over `S`, and each
+/// of these with options. `K` only separates these forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this is not a node of a graph over `{S}`",
     label = "not a node over `{S}`",
@@ -25,12 +25,12 @@ use langgraph_topology::NodeKind;
     note = "a function whose first argument is an item is a worker: `worker(f)` makes it a value with options, and `for item in items {{ f(item) }}` runs it"
 )]
 pub trait IntoNode<S: State, K> {
-    /// The node with its options.
+    /// Converts into a node with options.
     fn into_node(self) -> ConfiguredNode<S>;
 }
 
-// This impl and those of other types carry `do_not_recommend`: rustc would list them all under
-// every wrong node, and the note on the trait says it better.
+// This impl and those of other types carry `do_not_recommend`: otherwise rustc would list all of
+// them under every wrong node, and the note on the trait explains it better.
 #[diagnostic::do_not_recommend]
 impl<S: State> IntoNode<S, ConfiguredNode<S>> for ConfiguredNode<S> {
     fn into_node(self) -> ConfiguredNode<S> {
@@ -88,10 +88,10 @@ impl<A: Agent> IntoNode<A::State, ByAgent> for A {
     }
 }
 
-/// A function as a node; `K` says which shape the function has.
+/// A function as a node; `K` is the shape of the function.
 pub(super) struct FnStep<F, K>(pub(super) F, pub(super) PhantomData<fn() -> K>);
 
-/// The shapes of functions. A shape is only ever a type parameter.
+/// The shapes of functions. A shape is only used as a type parameter.
 macro_rules! shapes {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
@@ -102,7 +102,8 @@ macro_rules! shapes {
 
 shapes!(NodeRef NodeRefCx NodeVal NodeValCx AsyncRef AsyncRefCx AsyncVal AsyncValCx SyncRef SyncRefCx SyncVal SyncValCx);
 
-/// An async function whose future borrows its argument: the future's type depends on the lifetime.
+/// Marks an async function whose future borrows its argument: the future's type depends on the
+/// lifetime.
 #[doc(hidden)]
 pub trait BorrowingFn<'a, S: State, A>: Send + Sync + 'static {
     type Output: IntoOutput<S>;
@@ -154,8 +155,8 @@ where
     }
 }
 
-/// One shape: the bound that recognises it, whether its answer can jump, its metadata, and how it is
-/// called.
+/// Defines a shape: the bound that recognises it, whether its output can jump, its metadata, and
+/// how to call it.
 macro_rules! shape {
     (
         $shape:ty, [$($generic:ident)*], where { $($bound:tt)* },

@@ -1,4 +1,4 @@
-//! Workers: nodes that take an item of their own.
+//! Workers: nodes with an item of their own.
 
 use std::fmt;
 use std::future::Future;
@@ -22,7 +22,7 @@ use langgraph_topology::NodeKind;
     note = "a worker is a `#[node]` function `(item: {T})`, `(item: {T}, state: &{S})` or `(item: {T}, state: &{S}, cx: &Context)`"
 )]
 pub trait IntoWorker<S: State, T, K> {
-    /// The worker with its options.
+    /// Converts into a worker with options.
     fn into_worker(self) -> ConfiguredWorker<S, T>;
 }
 
@@ -59,38 +59,38 @@ impl<S: State, T> ConfiguredWorker<S, T> {
         self.with(|node| node.retry(policy))
     }
 
-    /// Bounds each attempt in time; as [`NodeExt::timeout`].
+    /// Limits the time of each attempt; as [`NodeExt::timeout`].
     #[must_use]
     pub fn timeout(self, limit: std::time::Duration) -> Self {
         self.with(|node| node.timeout(limit))
     }
 
-    /// Bounds the time without progress; as [`NodeExt::idle_timeout`].
+    /// Limits the time without progress; as [`NodeExt::idle_timeout`].
     #[must_use]
     pub fn idle_timeout(self, limit: std::time::Duration) -> Self {
         self.with(|node| node.idle_timeout(limit))
     }
 
-    /// Uses answers again; as [`NodeExt::cache`]. The item is always part of the key.
+    /// Caches outputs; as [`NodeExt::cache`]. The item is always part of the key.
     #[must_use]
     pub fn cache(self, policy: CachePolicy<S>) -> Self {
         self.with(|node| node.cache(policy))
     }
 
-    /// Answers when the worker has failed; as [`NodeExt::on_error`].
+    /// Handles failures of the worker; as [`NodeExt::on_error`].
     #[must_use]
     pub fn on_error<K: 'static>(self, handler: impl ErrorHandler<S, K>) -> Self {
         self.with(|node| node.on_error(handler))
     }
 
-    /// Puts middleware around the worker; as [`NodeExt::wrap`].
+    /// Wraps the worker in middleware; as [`NodeExt::wrap`].
     #[must_use]
     pub fn wrap(self, middleware: impl Middleware<S>) -> Self {
         self.with(|node| node.wrap(middleware))
     }
 }
 
-/// A worker function as a value with options.
+/// Converts a worker function into a value with options.
 ///
 /// # Examples
 ///
@@ -127,7 +127,7 @@ macro_rules! shapes {
 
 shapes!(Annotated AnnotatedState AnnotatedCx AnnotatedAll Async AsyncState AsyncAll);
 
-/// An async worker whose future borrows the state or the context.
+/// Marks an async worker whose future borrows the state or the context.
 #[doc(hidden)]
 pub trait BorrowingWorker<'a, S: State, T, A>: Send + Sync + 'static {
     type Output: IntoOutput<S>;

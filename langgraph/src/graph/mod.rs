@@ -1,4 +1,4 @@
-//! Graphs: their shape, their builder, what is wrong with them, and their compiled form.
+//! Graphs: their topology, their builder, their problems, and their compiled form.
 
 mod alias;
 mod builder;

@@ -7,11 +7,11 @@ use super::{ConfiguredNode, IntoNode};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
 
-/// Options of a node, on everything that is one.
+/// Options of a node, for every type that converts into one.
 ///
-/// The order in which they are given does not matter. From the outside in, what is around a node
-/// is: its [cache](Self::cache), its [error handler](Self::on_error), its
-/// [retries](Self::retry), [middleware](Self::wrap), its time limits.
+/// The order of the calls does not matter. From the outside in, the layers around a node are: its
+/// [cache](Self::cache), its [error handler](Self::on_error), its [retries](Self::retry),
+/// [middleware](Self::wrap), its time limits.
 ///
 /// # Examples
 ///
@@ -27,10 +27,10 @@ use crate::state::State;
 /// graph.add_node("call_model", call_model.retry(3).timeout(Duration::from_secs(30)));
 /// ```
 pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
-    /// Tries again when the node fails; `retry(3)` is three attempts in all.
+    /// Retries the node when it fails; `retry(3)` is three attempts in all.
     ///
-    /// Called several times, the first policy that accepts an error decides on it; all of them
-    /// count the same attempts. A question that waits for its answer is not a failure.
+    /// With several policies, the first that accepts an error decides; all of them count the same
+    /// attempts. An interrupt is not a failure.
     fn retry(self, policy: impl Into<RetryPolicy>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         let policy = policy.into();
@@ -52,29 +52,30 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     /// Fails an attempt that shows no progress for `limit`, with a
     /// [`NodeTimeout`](crate::policy::NodeTimeout).
     ///
-    /// Progress is a [`heartbeat`](crate::Context::heartbeat), an event, a piece of a message, and
-    /// each superstep of a graph that runs inside the node.
+    /// Progress is a [`heartbeat`](crate::Context::heartbeat), an event, a chunk of a message, and
+    /// each superstep of a graph inside the node.
     fn idle_timeout(self, limit: Duration) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.policies.idle = Some(limit);
         node
     }
 
-    /// Uses an answer again instead of running the node for the same input; see [`CachePolicy`].
+    /// Reuses the node's output for the same input instead of running the node; see
+    /// [`CachePolicy`].
     fn cache(self, policy: CachePolicy<S>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.policies.cache = Some(policy);
         node
     }
 
-    /// Lets `handler` answer when the node has failed for good.
+    /// Lets `handler` take over if the node fails for good.
     ///
-    /// It runs in the same superstep, with the state that the node was given, and may update and
-    /// route like a node. Unless it says where to go, the node's edges are followed. When it fails
-    /// itself, the run fails; [`NodeFailure::unhandled`](crate::policy::NodeFailure::unhandled) gives the
-    /// node's own error back. It may ask questions: once there is an answer, the node is tried
-    /// again, and the handler if it fails again. What the node asks, and its commands to a parent
-    /// graph, are no failures.
+    /// The handler runs in the same superstep, with the node's input state, and may update and
+    /// route like a node. Unless it names targets, the node's edges apply. If the handler fails,
+    /// the run fails; [`NodeFailure::unhandled`](crate::policy::NodeFailure::unhandled) returns the
+    /// node's own error. The handler may interrupt: with the answer, the node runs again, and the
+    /// handler too if the node fails again. The node's interrupts and its commands to a parent
+    /// graph are not failures.
     ///
     /// # Examples
     ///
@@ -108,7 +109,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
         node
     }
 
-    /// Puts `middleware` around the node, inside what is around it already; see [`Middleware`].
+    /// Wraps the node in `middleware`, inside the existing middleware; see [`Middleware`].
     fn wrap(self, middleware: impl Middleware<S>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.policies.middleware.push(Arc::new(middleware));
@@ -136,7 +137,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
         node
     }
 
-    /// The node under a name it had before; a thread that waits for that name goes on here.
+    /// Adds a former name of the node; a thread that waits for that name continues here.
     fn alias(self, name: impl Into<String>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.aliases.push(name.into());

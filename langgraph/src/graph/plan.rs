@@ -1,4 +1,4 @@
-//! The compiled form of a graph: indices instead of names.
+//! The compiled form of a graph, with indices instead of names.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::node::{Call, Context, NodeId, NodeRun, Output, Resources, RouterRun, 
 use crate::policy::NodeCache;
 use crate::state::{FieldSet, State};
 
-/// What a router's answer means.
+/// The routes that a router's answer means.
 pub(crate) enum Routes<S: State> {
     /// The arm at that index of the branch.
     Arm(usize),
@@ -32,9 +32,9 @@ pub(crate) trait ErasedRouter<S: State>: Send + Sync {
     fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S>;
 }
 
-/// What asking a router gives.
+/// The result of a call of a router.
 pub(crate) enum Asked<'a, S: State> {
-    /// The arm that it picked. Most routers know it at once, and nothing has to be waited for,
+    /// The arm that it picked. Most routers know it at once, so nothing has to be awaited,
     /// unwrapped or dropped.
     Arm(usize),
     /// Anything else.
@@ -50,30 +50,30 @@ impl<'a, S: State> Asked<'a, S> {
     }
 }
 
-/// A graph, ready to run.
+/// A compiled graph.
 #[derive(Clone)]
 pub(crate) struct Plan<S: State> {
     pub(crate) initial: S,
     pub(crate) topology: Topology,
-    /// The topology's.
+    /// The fingerprint of the topology.
     pub(crate) fingerprint: u64,
-    /// A graph inside, and its state, that cannot be stored as bytes.
+    /// A subgraph that cannot be stored as bytes, and its state type.
     pub(crate) unstorable: Option<(NodeName, &'static str)>,
     /// The names of `nodes`.
     pub(crate) names: Arc<[NodeName]>,
-    /// The nodes that were declared, sorted by name.
+    /// The declared nodes, sorted by name.
     by_name: Box<[NodeId]>,
     /// START, then the nodes in the order of their declaration.
     pub(crate) nodes: Box<[PlanNode<S>]>,
     pub(crate) joins: Box<[PlanJoin]>,
     /// The sources, in the order of their places, and the target of each join.
     pub(crate) topology_joins: Box<[(Vec<NodeName>, NodeName)]>,
-    /// Names that nodes had before.
+    /// Former names of nodes.
     aliases: Box<[(NodeName, NodeId)]>,
     pub(crate) resources: Resources,
-    /// Where the answers of cached nodes are, if there are such nodes.
+    /// The cache of the cached nodes, if there are any.
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
-    /// True when the first failure of a superstep stops the rest of it.
+    /// True if the first failure of a superstep stops the other tasks.
     pub(crate) fail_fast: bool,
     pub(crate) fields: FieldKinds,
     pub(crate) interrupt_before: Stops,
@@ -85,21 +85,21 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
     pub(crate) defer: bool,
-    /// Where the node may jump, when that is checked.
+    /// The allowed jump targets of the node, if jumps are checked.
     pub(crate) destinations: Option<Box<[NodeId]>>,
 }
 
-/// What follows a node.
+/// The successors of a node.
 #[derive(Clone)]
 pub(crate) struct Outgoing<S: State> {
-    /// Nodes; edges to END lead nowhere and are left out.
+    /// Target nodes; edges to END are omitted, because they start nothing.
     pub(crate) edges: Box<[NodeId]>,
     pub(crate) joins: Box<[Arrival]>,
     pub(crate) routers: Box<[PlanRouter<S>]>,
     pub(crate) successors: Successors,
 }
 
-/// What kind of successors a node has.
+/// The kind of a node's successors.
 #[derive(Clone, Copy)]
 pub(crate) enum Successors {
     /// One node, which does not wait.
@@ -130,7 +130,7 @@ pub(crate) struct PlanJoin {
     pub(crate) sources: usize,
 }
 
-/// Which fields are of which kind.
+/// The fields of each kind.
 #[derive(Clone, Default)]
 pub(crate) struct FieldKinds {
     pub(crate) reduced: FieldSet,
@@ -138,7 +138,7 @@ pub(crate) struct FieldKinds {
     pub(crate) untracked: FieldSet,
 }
 
-/// At which nodes a run pauses.
+/// The breakpoints of a run.
 #[derive(Clone, Default)]
 pub(crate) enum Stops {
     #[default]
@@ -162,7 +162,7 @@ impl Stops {
 }
 
 impl<S: State> Plan<S> {
-    /// The plan of a graph without problems.
+    /// Creates the plan of a graph without problems.
     pub(crate) fn new(graph: &StateGraph<S>) -> Self {
         let mut topology = graph.topology.clone();
         let mut around = Around {
@@ -251,7 +251,7 @@ impl<S: State> Plan<S> {
         }
     }
 
-    /// The node of that name, which was declared. A binary search: nothing is hashed.
+    /// Returns the declared node of that name. A binary search avoids hashing.
     pub(crate) fn node_named(&self, name: &str) -> Option<NodeId> {
         Index {
             names: &self.names,
@@ -260,13 +260,13 @@ impl<S: State> Plan<S> {
         .of(name)
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub(crate) fn name(&self, node: NodeId) -> NodeName {
         let name = self.names.get(node.index());
         name.cloned().unwrap_or_else(|| END.into())
     }
 
-    /// The node of a stored name: START, the node that has the name, or the one that had it before.
+    /// Returns the node of a stored name: START, the node with the name, or the one with the alias.
     pub(crate) fn stored_node(&self, name: &str) -> Option<NodeId> {
         if name == START {
             return Some(NodeId::START);
@@ -277,7 +277,7 @@ impl<S: State> Plan<S> {
         })
     }
 
-    /// The name that a node of a stored name has now. A name that nothing has stays as it is.
+    /// Returns the current name for a stored name. An unknown name stays as it is.
     pub(crate) fn renamed(&self, name: &NodeName) -> NodeName {
         let node = self.stored_node(name);
         node.map_or_else(|| Arc::clone(name), |node| self.name(node))
@@ -287,17 +287,17 @@ impl<S: State> Plan<S> {
         self.nodes.get(node.index())
     }
 
-    /// The nodes that were declared, by name.
+    /// Returns the declared nodes by name.
     pub(crate) fn declared_names(&self) -> &[NodeName] {
         self.names.get(1..).unwrap_or_default()
     }
 
-    /// True when the node waits until nothing else is pending.
+    /// Returns true if the node waits until nothing else is pending.
     pub(crate) fn defers(&self, node: NodeId) -> bool {
         self.node(node).is_some_and(|node| node.defer)
     }
 
-    /// The breakpoints of one call, or the node that does not exist.
+    /// Returns the breakpoints of a run, or the name of a node that does not exist.
     pub(crate) fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, NodeName> {
         Ok(match breakpoints {
             Breakpoints::None => Stops::Never,
@@ -310,7 +310,7 @@ impl<S: State> Plan<S> {
     }
 }
 
-/// The step of START. It writes nothing: the task of START comes with its result, the input.
+/// The step of START. It writes nothing: the task of START already has its result, the input.
 struct Start;
 
 impl<S: State> Step<S> for Start {
@@ -319,7 +319,7 @@ impl<S: State> Step<S> for Start {
     }
 }
 
-/// What follows each node; START comes first.
+/// The successors of each node; START comes first.
 struct Wiring<S: State> {
     outgoing: Vec<Builder<S>>,
     joins: Vec<PlanJoin>,
@@ -360,7 +360,7 @@ impl<S: State> Wiring<S> {
         wiring
     }
 
-    /// What follows the node of that name, or START.
+    /// Returns the successors of the node of that name, or of START.
     fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut Builder<S>> {
         let node = if name == START {
             NodeId::START
@@ -371,7 +371,7 @@ impl<S: State> Wiring<S> {
     }
 
     fn join(&mut self, join: &Join, index: &Index<'_>) {
-        // A join onto END releases nothing.
+        // A join into END starts nothing.
         let Some(target) = index.of(&join.target) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! The routers of the builder and of `graph!`, brought to one form.
+//! The routers of the builder and of `graph!`, in one form.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use crate::node::IntoTargets as _;
 use crate::node::{Context, IntoRouter, NodeError, RouterRun, Send, Target};
 use crate::state::State;
 
-/// What a `match` of `graph!` picks.
+/// The arm that a `match` of `graph!` picks.
 pub struct Pick<S: State>(pub(crate) Routes<S>);
 
 impl<S: State> Pick<S> {
-    /// The arm at `index`.
+    /// Picks the arm at `index`.
     pub const fn arm(index: usize) -> Self {
         Self(Routes::Arm(index))
     }
 
-    /// The sends of the map at `index`.
+    /// Picks the map at `index`, with its sends.
     pub fn each(_index: usize, sends: impl IntoIterator<Item = Send<S>>) -> Self {
         Self(Routes::Targets(
             sends.into_iter().map(Target::Send).collect(),
@@ -31,7 +31,7 @@ impl<S: State> fmt::Debug for Pick<S> {
     }
 }
 
-/// A router whose answers are names and sends.
+/// A router that returns names and sends.
 pub(super) struct Named<R, K>(R, std::marker::PhantomData<fn() -> K>);
 
 impl<R, K> Named<R, K> {
@@ -47,7 +47,7 @@ impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> 
     }
 }
 
-/// A router whose answers are keys of a path map.
+/// A router that returns keys of a path map.
 pub(super) struct Mapped<R, K> {
     router: Named<R, K>,
     keys: Vec<String>,
@@ -86,7 +86,7 @@ impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K>
     }
 }
 
-/// A router answered with a key that is not in its path map.
+/// The error of a router that returned a key outside its path map.
 #[derive(Debug, thiserror::Error)]
 #[error("the router answered `{key}`, which is not a key of its path map ({})", known.join(", "))]
 pub(crate) struct UnknownKey {
@@ -94,7 +94,7 @@ pub(crate) struct UnknownKey {
     known: Vec<String>,
 }
 
-/// A function that makes the sends to a worker.
+/// A function that returns the sends to a worker.
 pub(super) struct Each<F>(pub(super) F);
 
 impl<S, F> ErasedRouter<S> for Each<F>
@@ -124,9 +124,9 @@ where
     }
 }
 
-/// The arm, where it is known at once.
+/// Returns the arm, if it is known at once.
 fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> Asked<'_, S> {
-    // Looked at where it is: what has just been written in parts is slow to read as a whole.
+    // Inspected in place: reading as a whole what was just written in parts is slow.
     if let Some(Ok(Pick(Routes::Arm(arm)))) = run.answer() {
         return Asked::Arm(*arm);
     }
@@ -141,11 +141,11 @@ pub(crate) type Test<S> = Box<
     dyn for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Option<Pick<S>>> + std::marker::Send + Sync,
 >;
 
-/// A router that decides.
+/// A router that always decides.
 pub(crate) type Last<S> =
     Box<dyn for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + std::marker::Send + Sync>;
 
-/// The routers of an `if` with an `else if`: each is asked when those before it have not decided.
+/// The routers of an `if` with an `else if`: each runs only if those before it have not decided.
 pub(super) struct InTurn<S: State> {
     pub(super) tests: Vec<Test<S>>,
     pub(super) last: Last<S>,

@@ -1,4 +1,4 @@
-//! Engines that do not run.
+//! Idle engines.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::node::{Resources, Scope, Shared};
 use crate::state::State;
 
 impl<S: State> Engine<S> {
-    /// An engine that does not run, to change a log from outside: a thread's, or that of a graph
-    /// inside.
+    /// Creates an engine that does not run, for changing a log from outside: a thread's log, or a
+    /// subgraph's.
     pub(crate) fn at_rest(
         graph: &CompiledStateGraph<S>,
         namespace: &[NodeName],

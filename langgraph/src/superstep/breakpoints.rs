@@ -1,4 +1,4 @@
-//! Where a run pauses between supersteps.
+//! Breakpoints between supersteps.
 
 use super::task::Task;
 use crate::graph::plan::Stops;
@@ -8,7 +8,7 @@ use crate::state::State;
 pub(crate) struct RunBreakpoints {
     pub(crate) before: Stops,
     pub(crate) after: Stops,
-    /// True when the breakpoint before the frontier has been passed already.
+    /// True if the run has already passed the breakpoint before the frontier.
     pub(crate) passed: bool,
 }
 
@@ -25,12 +25,12 @@ impl RunBreakpoints {
         self.before.is_never() && self.after.is_never()
     }
 
-    /// True when the run pauses before these tasks. A breakpoint counts once.
+    /// Returns true if the run pauses before these tasks. A breakpoint counts once.
     pub(crate) fn stop_before<S: State>(&mut self, tasks: &[Task<S>]) -> bool {
         !std::mem::take(&mut self.passed) && stops(&self.before, tasks)
     }
 
-    /// True when the run pauses after these tasks.
+    /// Returns true if the run pauses after these tasks.
     pub(crate) fn stop_after<S: State>(&self, tasks: &[Task<S>]) -> bool {
         stops(&self.after, tasks)
     }

@@ -1,4 +1,4 @@
-//! What a run may still take: supersteps, and time at the processor.
+//! The budget of a run: supersteps, and time before it yields.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::Scope;
 
-/// How many supersteps a run may take unless it says otherwise.
+/// The default limit of supersteps.
 pub(crate) const DEFAULT_LIMIT: usize = 1_000;
 
-/// How many supersteps pass before the loop makes sure that others get their turn.
+/// The loop checks whether to yield after this many supersteps.
 const TURN: usize = 128;
 
-/// How long the loop goes on before others get their turn.
+/// The loop yields after this time.
 const TURN_TIME: Duration = Duration::from_millis(1);
 
 /// Counts the supersteps of a run.
@@ -22,7 +22,7 @@ pub(crate) struct Budget {
     /// The supersteps of this run.
     pub(crate) taken: usize,
     limit: usize,
-    /// When others last got their turn; none while the run is young.
+    /// When the loop last yielded; `None` for a young run.
     last_turn: Option<Instant>,
 }
 
@@ -36,7 +36,7 @@ impl Budget {
         }
     }
 
-    /// The superstep as nodes see it.
+    /// Returns the superstep as nodes see it.
     pub(crate) fn shown_step(&self) -> usize {
         usize::try_from(self.step).unwrap_or(0)
     }
@@ -46,7 +46,7 @@ impl Budget {
         self.taken >= self.limit
     }
 
-    /// The error of a run that would need more.
+    /// Returns the error of a run that needs more supersteps.
     pub(crate) fn spent(&self, next: Vec<NodeName>) -> AgentError {
         AgentError::StepLimit {
             limit: self.limit,
@@ -54,12 +54,13 @@ impl Budget {
         }
     }
 
-    /// The superstep of START begins; it counts for the thread and not for the run.
+    /// Begins the superstep of START, which counts for the thread but not for the run.
     pub(crate) const fn begin_start(&mut self) {
         self.step += 1;
     }
 
-    /// A superstep begins. True when others should [get their turn](Self::give_turn).
+    /// Begins a superstep. Returns true if the loop should check whether to
+    /// [yield](Self::give_turn).
     #[inline]
     pub(crate) fn begin_superstep(&mut self, scope: &Scope) -> bool {
         self.step += 1;
@@ -70,10 +71,10 @@ impl Budget {
         self.taken.is_multiple_of(TURN)
     }
 
-    /// Lets others run, now and then: a loop over nodes that never wait stays interruptible.
+    /// Yields now and then, so that a loop over nodes that never wait stays cancellable.
     ///
-    /// By the clock and not by tokio's budget, of which one call takes too little: supersteps may be
-    /// as long as their nodes compute.
+    /// It uses the clock and not tokio's budget, of which one call consumes too little: supersteps
+    /// may take as long as their nodes compute.
     pub(crate) async fn give_turn(&mut self) {
         match &mut self.last_turn {
             Some(turn) if turn.elapsed() < TURN_TIME => {}
@@ -81,13 +82,13 @@ impl Budget {
                 tokio::task::yield_now().await;
                 *turn = Instant::now();
             }
-            // The clock starts here: a short run need not look at it.
+            // The clock starts here: a short run never reads it.
             None => self.last_turn = Some(Instant::now()),
         }
     }
 }
 
-/// A cancelled run stops between two supersteps, also when its nodes never wait.
+/// Stops a cancelled run between two supersteps, even if its nodes never wait.
 #[inline]
 pub(crate) fn check_cancelled(scope: &Scope) -> Result<(), AgentError> {
     match &scope.shared.cancel {

@@ -1,7 +1,7 @@
-//! Applying what the tasks of a superstep wrote.
+//! Commits the writes of a superstep.
 //!
-//! Conflicts are found before anything is merged, from the sets of written fields; then the writes
-//! are applied in task order. A live run and a thread that is read again use the same code.
+//! It detects conflicts before it merges anything, from the sets of written fields. Then it applies
+//! the writes in task order. Live runs and the replay of a thread use the same code.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use crate::graph::plan::Plan;
 use crate::node::{Panicked, Write, Writes, caught};
 use crate::state::{FieldSet, ReducerError, State};
 
-/// A state to which writes are applied.
+/// A state that receives writes.
 pub(crate) struct Commit<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) state: &'a mut Arc<S>,
-    /// Where the writes are noted down, if anybody wants them.
+    /// Records the writes, if somebody wants them.
     pub(crate) changes: Option<&'a mut Changes<S>>,
-    /// True when it matters whether a field was written.
+    /// True if it matters whether a field was written.
     pub(crate) observed: bool,
 }
 
-/// What a graph has changed, for the graph around it.
+/// The changes of a graph, for its parent.
 pub(crate) struct Changes<S: State> {
     writes: Vec<Write<S>>,
-    /// How many of them hold nothing ephemeral any more.
+    /// The number of changes without ephemeral fields.
     settled: usize,
 }
 
@@ -42,7 +42,7 @@ impl<S: State> Changes<S> {
         self.writes
     }
 
-    /// Takes fields out that are at their defaults again.
+    /// Removes fields that have their defaults again.
     fn forget(&mut self, state: &S, fields: &FieldSet) {
         for write in self.writes.iter_mut().skip(self.settled) {
             match write {
@@ -54,11 +54,11 @@ impl<S: State> Changes<S> {
     }
 }
 
-/// The state of a run, and what has changed in it.
+/// The state of a run, and its changes.
 pub(crate) struct StateCell<S: State> {
-    /// Shared only while several tasks read it; unique again behind the barrier.
+    /// Shared only while several tasks read it; unique again after the barrier.
     pub(crate) state: Arc<S>,
-    /// Everything written, for the graph around this one.
+    /// All writes, for the parent graph.
     pub(crate) changes: Option<Changes<S>>,
 }
 
@@ -70,7 +70,7 @@ impl<S: State> StateCell<S> {
         }
     }
 
-    /// The state, ready to be written to; `observed` when it matters whether a field was written.
+    /// Prepares a commit; `observed` says whether it matters that a field was written.
     pub(crate) fn commit<'a>(&'a mut self, plan: &'a Plan<S>, observed: bool) -> Commit<'a, S> {
         Commit {
             plan,
@@ -82,14 +82,14 @@ impl<S: State> StateCell<S> {
 }
 
 impl<S: State> Commit<'_, S> {
-    /// Applies the writes of the only task of a superstep. True when there were any.
+    /// Applies the writes of a superstep's only task. Returns true if there were any.
     #[inline]
     pub(crate) fn one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
         self.clear_ephemeral();
         self.entry(writer, writes)
     }
 
-    /// Applies writes that belong to the state as it is: what is ephemeral stays.
+    /// Applies writes to the current state, without clearing ephemeral fields.
     #[inline]
     pub(crate) fn entry(
         &mut self,
@@ -109,7 +109,7 @@ impl<S: State> Commit<'_, S> {
         }
     }
 
-    /// Applies the writes of the tasks of a superstep, in their order. True when there were any.
+    /// Applies the writes of a superstep's tasks, in order. Returns true if there were any.
     pub(crate) fn superstep(
         &mut self,
         mut done: Vec<(Writer, Writes<S>)>,
@@ -136,7 +136,7 @@ impl<S: State> Commit<'_, S> {
         let mut wrote = false;
         for ((writer, mut writes), footprint) in done.into_iter().zip(&footprints) {
             if !overwritten.is_empty() {
-                // What another task overwrites, this one has not written.
+                // Another task overwrites these fields, so this task's writes to them do not count.
                 let mut lost = overwritten.clone();
                 lost.remove_all(&footprint.overwritten);
                 for write in writes.as_mut_slice() {
@@ -150,7 +150,7 @@ impl<S: State> Commit<'_, S> {
         Ok(wrote)
     }
 
-    /// Applies one write. True when it held a field.
+    /// Applies one write. Returns true if it held a field.
     #[inline]
     pub(crate) fn apply(&mut self, writer: Writer, write: Write<S>) -> Result<bool, InvalidUpdate> {
         let wrote = !self.observed
@@ -158,10 +158,10 @@ impl<S: State> Commit<'_, S> {
                 .update()
                 .is_none_or(|update| !self.state.written(update).is_empty());
         if let Some(changes) = &mut self.changes {
-            // The clone goes to the log: the original may carry what makes merging it cheap.
+            // The clone goes to the log: the original may carry marks that make merging cheap.
             changes.writes.push(write.clone());
         }
-        // Unique behind the barrier; a reader of the event stream may still hold the last state.
+        // Unique after the barrier; a reader of the event stream may still hold the last state.
         let state = Arc::make_mut(self.state);
         match write {
             Write::Update(update) => merge(self.plan, writer, state, update)?,
@@ -171,7 +171,7 @@ impl<S: State> Commit<'_, S> {
         Ok(wrote)
     }
 
-    /// Ephemeral fields live for one superstep: whoever writes them now writes them anew.
+    /// Resets ephemeral fields, which live for one superstep, before new writes to them.
     fn clear_ephemeral(&mut self) {
         let ephemeral = &self.plan.fields.ephemeral;
         if !ephemeral.is_empty() {
@@ -182,8 +182,8 @@ impl<S: State> Commit<'_, S> {
         }
     }
 
-    /// True when they are updates, and no two write a field that has no reducer: this is seen
-    /// without noting which node wrote what.
+    /// Returns true if all writes are updates, and no two write a field without a reducer. This
+    /// check does not record which node wrote what.
     fn are_plainly_apart(&self, done: &[(Writer, Writes<S>)]) -> bool {
         let mut written = FieldSet::new();
         for write in done.iter().flat_map(|(_, writes)| writes.as_slice()) {
@@ -219,7 +219,8 @@ impl<S: State> Commit<'_, S> {
         footprint
     }
 
-    /// The first conflict, in the order of fields and tasks; else the fields that are overwritten.
+    /// Returns the first conflict, in the order of fields and tasks; otherwise the overwritten
+    /// fields.
     fn check(&self, footprints: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
         let name = |footprint: &Footprint| footprint.writer.name(self.plan);
         if let Some(whole) = footprints.iter().find(|footprint| footprint.whole) {
@@ -280,8 +281,8 @@ impl<S: State> Commit<'_, S> {
     }
 }
 
-/// Merges the update of a node. A reducer that panics ends the run, not the program, and leaves a
-/// thread that can be read.
+/// Merges the update of a node. A panic of a reducer ends the run, not the program, and leaves a
+/// readable thread.
 #[inline]
 pub(crate) fn merge<S: State>(
     plan: &Plan<S>,
@@ -296,7 +297,7 @@ pub(crate) fn merge<S: State>(
     }
 }
 
-/// The error of a reducer that refused the update of a node.
+/// The error of a reducer that refused a node's update.
 #[cold]
 pub(crate) fn refused<S: State>(
     plan: &Plan<S>,
@@ -322,7 +323,7 @@ pub(crate) fn panicked_merging<S: State>(
     }
 }
 
-/// Which fields a task wrote.
+/// The fields that a task wrote.
 struct Footprint {
     writer: Writer,
     updated: FieldSet,

@@ -1,22 +1,22 @@
-//! How a graph comes to its end.
+//! The end of a graph's run.
 
 use crate::error::AgentError;
 use crate::node::{Interrupt, ParentCommand};
 
-/// How a graph came to its end.
+/// How a graph's run ended.
 pub(crate) enum End {
     /// Nothing is left to do.
     Done,
-    /// Tasks asked questions, or a breakpoint was reached.
+    /// Tasks interrupted, or a breakpoint was reached.
     Paused(Vec<Interrupt>),
-    /// It waits as before, because an answer was none.
+    /// The interrupts stay open, because an answer was refused.
     Refused(Vec<Interrupt>, Box<AgentError>),
-    /// A command ended this graph and goes on in the one around it.
+    /// A command ended this graph and continues in its parent.
     Parent(Box<ParentCommand>),
 }
 
 impl End {
-    /// A pause; what is wrong with an answer goes to whoever gave it.
+    /// Creates a pause; the error of a refused answer goes to the caller.
     pub(crate) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
         match refused {
             None => Self::Paused(interrupts),

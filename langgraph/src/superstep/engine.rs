@@ -23,7 +23,7 @@ use crate::node::{Context, Jump, NodeId, Panicked, Scope, Write, Writes};
 use crate::state::State;
 use crate::state::StateCodec;
 
-/// A graph that runs.
+/// A running graph.
 pub(crate) struct Engine<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
     pub(crate) scope: Arc<Scope>,
@@ -32,38 +32,38 @@ pub(crate) struct Engine<S: State> {
     pub(crate) budget: Budget,
     pub(crate) breakpoints: RunBreakpoints,
     pub(crate) observer: Observer<S>,
-    /// How the state becomes bytes, if it does.
+    /// The codec of the state, if it can be stored as bytes.
     pub(crate) codec: Option<StateCodec<S>>,
 }
 
-/// What the tasks of a superstep did, once their writes are merged.
+/// The results of a superstep's tasks, once their writes are merged.
 struct Committed<S: State> {
     directions: Vec<Direction<S>>,
-    /// The only task of the superstep, when its routers have not been asked.
+    /// The only task of the superstep, if its routers have not run.
     unrouted: Option<Unrouted<S>>,
-    /// True when a field was written.
+    /// True if a field was written.
     wrote: bool,
 }
 
-/// Where a task leads.
+/// The targets of a task.
 struct Direction<S: State> {
     node: NodeId,
     jump: Jump<S>,
     routes: Vec<Routes<S>>,
 }
 
-/// A task whose routers are asked after its writes are merged.
+/// A task whose routers run after its writes are merged.
 struct Unrouted<S: State> {
     task: Task<S>,
     cx: Context,
-    /// What the log gets once the routers have answered.
+    /// The task's record for the log, to be stored after its routers have run.
     record: Option<Finished<S>>,
 }
 
 /// What follows a commit.
 enum Flow<S: State> {
     Continue(Committed<S>),
-    /// What an earlier run left does not fit together: the tasks run again.
+    /// The results of an earlier run conflict, so the tasks run again.
     Again(Vec<Task<S>>),
     Pause(End),
 }
@@ -85,7 +85,7 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// Runs until nothing is left to do, or something stops it.
+    /// Runs until nothing is left to do, or something stops the run.
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
         let plan = Arc::clone(&self.plan);
         let quiet = self.is_quiet();
@@ -98,20 +98,20 @@ impl<S: State> Engine<S> {
             if self.frontier.next().is_empty() {
                 return Ok(End::Done);
             }
-            // In a box, so that a run that does not come here needs no room for it.
+            // Boxed, so that a run that never comes here needs no room for it.
             if let Some(end) = Box::pin(self.superstep(&plan)).await? {
                 return Ok(end);
             }
         }
     }
 
-    /// One superstep, whatever its tasks.
+    /// Runs one superstep.
     async fn superstep(&mut self, plan: &Arc<Plan<S>>) -> Result<Option<End>, AgentError> {
         check_cancelled(&self.scope)?;
         if self.breakpoints.stop_before(&self.frontier.tasks) {
             return Ok(Some(self.pause_at_breakpoint().await));
         }
-        // An input that is taken up is no superstep of its own.
+        // Taking the input does not count as a superstep.
         let counts = !self.frontier.tasks.iter().all(|task| task.node.is_start());
         if !counts {
             self.budget.begin_start();
@@ -144,7 +144,7 @@ impl<S: State> Engine<S> {
         Ok(None)
     }
 
-    /// Runs tasks on the snapshot, one inline and several side by side.
+    /// Runs tasks on the snapshot: one inline, several in parallel.
     async fn execute(
         &mut self,
         plan: &Arc<Plan<S>>,
@@ -171,7 +171,7 @@ impl<S: State> Engine<S> {
         })
     }
 
-    /// Merges what the tasks wrote, in their order; pauses if one of them waits.
+    /// Merges the tasks' writes, in order; pauses if one of the tasks waits.
     async fn commit(
         &mut self,
         plan: &Plan<S>,
@@ -180,7 +180,7 @@ impl<S: State> Engine<S> {
         let alone = slots.len() == 1;
         let (at, _, observer) = self.split();
         let watched = observer.watches(&at);
-        // Merging may stop half way through a superstep that an earlier run left behind.
+        // A superstep of an earlier run may have stopped in the middle of a merge.
         let left_behind = slots.iter().all(|slot| slot.known)
             && slots.iter().any(|slot| !slot.task.node.is_start());
         let untouched = left_behind.then(|| Arc::clone(&self.cell.state));
@@ -245,10 +245,10 @@ impl<S: State> Engine<S> {
                 return Err(error);
             }
         };
-        // A command to the graph around ends this one: nobody waits for what its siblings asked.
+        // A command to the parent ends this graph, so the interrupts of its siblings do not count.
         let leaves = |to: &Direction<S>| matches!(to.jump, Jump::Parent(_));
         if paused && !directions.iter().any(leaves) {
-            // The superstep is not over: what has finished is shown, and waits for the others.
+            // The superstep is not over: finished tasks are shown, and wait for the others.
             self.frontier.tasks = tasks;
             if wrote {
                 self.split().0.emit_values().await;
@@ -263,7 +263,7 @@ impl<S: State> Engine<S> {
         }))
     }
 
-    /// Merges the writes of a superstep. True when there were any.
+    /// Merges the writes of a superstep. Returns true if there were any.
     fn merge(
         &mut self,
         plan: &Plan<S>,
@@ -279,15 +279,15 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// Merges the writes of the only task of a superstep. True when there were any.
+    /// Merges the writes of a superstep's only task. Returns true if there were any.
     fn merge_one(
         &mut self,
         plan: &Plan<S>,
         writer: Writer,
         writes: Writes<S>,
     ) -> Result<bool, AgentError> {
-        // The first superstep of a graph inside another is a part of the one around: what is
-        // ephemeral there is seen here.
+        // The first superstep of a subgraph belongs to the parent's superstep, so the parent's
+        // ephemeral fields are visible in it.
         let enters = self.budget.step == 0 && !self.scope.namespace.is_empty();
         let is_input = writer == Writer::Start;
         let mut commit = self.cell.commit(plan, self.scope.emitter.is_some());
@@ -297,13 +297,13 @@ impl<S: State> Engine<S> {
             commit.one(writer, writes)?
         };
         if is_input && self.cell.changes.is_some() {
-            // The input is the caller's, not a change of this graph.
+            // The input comes from the caller, so it is not a change of this graph.
             self.cell.changes = Some(Changes::default());
         }
         Ok(wrote)
     }
 
-    /// Follows where the tasks lead: the only place that puts nodes on the frontier.
+    /// Follows the tasks' targets: the only place that puts nodes on the frontier.
     async fn route(
         &mut self,
         plan: &Plan<S>,
@@ -321,7 +321,7 @@ impl<S: State> Engine<S> {
                     return self.fail_routing(unrouted, ended, committed.wrote).await;
                 }
             }
-            // Its routers are a part of it: only when they have answered is it finished.
+            // Routers belong to the task: it is finished only when they have answered.
             if let Some(record) = unrouted.record {
                 let (at, _, observer) = self.split();
                 let result = TaskResult::Finished(record);
@@ -339,7 +339,7 @@ impl<S: State> Engine<S> {
         Ok(None)
     }
 
-    /// Ends a superstep whose only task has run and does not know where to go.
+    /// Ends a superstep whose only task has run and whose routers failed.
     async fn fail_routing(
         &mut self,
         unrouted: Unrouted<S>,
@@ -369,13 +369,13 @@ impl<S: State> Engine<S> {
                 self.frontier.tasks.push(task);
                 Ok(Some(End::paused(interrupts, refused)))
             }
-            // It says more than that it could not be stored.
+            // The task's error is more important than an error of storing it.
             TaskResult::Failed(error) => Err(at.failure(task.node, error)),
             TaskResult::Finished(_) => Ok(None),
         }
     }
 
-    /// Shows and stores what a superstep has made; nothing when nobody watches.
+    /// Stores and emits the result of a superstep; does nothing if nobody observes the run.
     async fn observe(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.frontier.release_deferred();
         let (at, frontier, observer) = self.split();
@@ -385,7 +385,7 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Takes supersteps of one task each, for as long as nobody has to see them.
+    /// Runs chains: supersteps of one task each, as long as nobody observes them.
     async fn run_chains(
         &mut self,
         plan: &Plan<S>,
@@ -435,7 +435,7 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// Goes on where a chain has come to more than a merge and one successor.
+    /// Continues where a chain stops being a merge and one successor.
     async fn take_over(
         &mut self,
         plan: &Plan<S>,
@@ -453,7 +453,7 @@ impl<S: State> Engine<S> {
                 match self.commit(plan, vec![slot]).await? {
                     Flow::Continue(committed) => self.route(plan, committed).await,
                     Flow::Pause(end) => Ok(Some(end)),
-                    // Only what an earlier run left is run again.
+                    // Only tasks that an earlier run left can run again.
                     Flow::Again(tasks) => {
                         self.frontier.tasks = tasks;
                         Ok(None)
@@ -482,7 +482,7 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// Merges what the only task did and follows where it leads.
+    /// Merges the writes of the only task and follows its targets.
     fn advance(
         &mut self,
         plan: &Plan<S>,
@@ -493,7 +493,7 @@ impl<S: State> Engine<S> {
         self.lead_on(plan, node, done.output.jump, done.routes)
     }
 
-    /// Follows where the only task leads.
+    /// Follows the targets of the only task.
     fn lead_on(
         &mut self,
         plan: &Plan<S>,
@@ -509,7 +509,7 @@ impl<S: State> Engine<S> {
         Ok(None)
     }
 
-    /// The input, if START is the only task and asks nothing.
+    /// Takes the input, if START is the only task and has no interrupt.
     fn take_plain_input(&mut self, plan: &Plan<S>) -> Option<Finished<S>> {
         let [task] = self.frontier.tasks.as_mut_slice() else {
             return None;
@@ -530,7 +530,7 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// The node of the next superstep, if it is one task that an edge has started.
+    /// Returns the node of the next superstep, if it is a single task that an edge started.
     fn plain_task(&self) -> Option<NodeId> {
         match self.frontier.tasks.as_slice() {
             [task] if task.is_plain() && !self.budget.is_spent() => Some(task.node),
@@ -538,13 +538,13 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// True when nobody sees a superstep as such: chains need not stop for it.
+    /// Returns true if nobody observes single supersteps, so chains need not stop for them.
     fn is_quiet(&mut self) -> bool {
         let (at, _, observer) = self.split();
         !observer.watches(&at) && observer.asking.given.is_empty() && self.breakpoints.is_empty()
     }
 
-    /// The tasks of a superstep with what their nodes are told.
+    /// Creates the slots of a superstep's tasks, with their contexts.
     fn slots(&self, tasks: Vec<Task<S>>) -> Vec<TaskSlot<S>> {
         let at = self.moment();
         let current = self.observer.current();
@@ -558,7 +558,7 @@ impl<S: State> Engine<S> {
         slots.collect()
     }
 
-    /// Shows the tasks that start, then what others wrote before.
+    /// Emits the start of tasks, then the writes of tasks that do not run again.
     async fn announce(&self, slots: &mut [TaskSlot<S>]) {
         let at = self.moment();
         for slot in &mut *slots {
@@ -588,14 +588,14 @@ impl<S: State> Engine<S> {
         Context::new(Arc::clone(&self.scope), step, taken, node)
     }
 
-    /// Applies writes from outside to the state. True when a field was written.
+    /// Applies writes from outside to the state. Returns true if a field was written.
     pub(crate) fn apply_external(&mut self, writes: Vec<Write<S>>) -> Result<bool, AgentError> {
         let observed = self.scope.emitter.is_some();
         let mut commit = self.cell.commit(&self.plan, observed);
         Ok(commit.entry(Writer::External, writes.into())?)
     }
 
-    /// Stores a checkpoint of where the run stands.
+    /// Stores a checkpoint of the current position.
     pub(crate) async fn record(
         &mut self,
         origin: Origin,
@@ -605,20 +605,20 @@ impl<S: State> Engine<S> {
         observer.record(&at, frontier, origin, entry).await
     }
 
-    /// Shows the checkpoint at which the run stands.
+    /// Emits the checkpoint of the current position.
     pub(crate) async fn emit_checkpoint(&self) {
         let at = self.moment();
         let snapshot = || self.observer.snapshot(&at, &self.frontier);
         at.emit_checkpoint(snapshot).await;
     }
 
-    /// The joins that have seen some of their sources, and not all.
+    /// Returns the joins with some of their sources, but not all.
     pub(crate) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
         let namespace = &self.scope.namespace;
         self.frontier.unfilled_joins(&self.plan, namespace)
     }
 
-    /// Where the run stands.
+    /// Returns the current position of the run.
     pub(crate) fn moment(&self) -> Moment<'_, S> {
         Moment {
             plan: &self.plan,
@@ -628,7 +628,7 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// Where the run stands, what comes next, and who watches.
+    /// Returns the current position, the frontier, and the observer.
     pub(crate) fn split(&mut self) -> (Moment<'_, S>, &Frontier<S>, &mut Observer<S>) {
         let at = Moment {
             plan: &self.plan,
@@ -639,7 +639,7 @@ impl<S: State> Engine<S> {
         (at, &self.frontier, &mut self.observer)
     }
 
-    /// The state at the end.
+    /// Returns the final state.
     pub(crate) fn into_state(self) -> S {
         Arc::unwrap_or_clone(self.cell.state)
     }

@@ -1,4 +1,4 @@
-//! What the loop puts into the event stream. Nothing is built that nobody reads.
+//! Emits the loop's events. It builds no event without a reader.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
-    /// What a task wrote that does not run again.
+    /// Emits the writes of a task that does not run again.
     pub(crate) async fn emit_kept(&self, task: &Task<S>, done: &Finished<S>) {
         if task.node.is_start() {
             return;
@@ -84,7 +84,7 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
-    /// How a task ended; `asked` are the questions that it waits for.
+    /// Emits the end of a task; `asked` are its open interrupts.
     pub(crate) async fn emit_ended(
         &self,
         task: &Task<S>,
@@ -96,7 +96,7 @@ impl<S: State> Moment<'_, S> {
         };
         let step = self.shown_step();
         if task.node.is_start() || task.ran().is_some() {
-            // No node has run; but what is asked has to be seen.
+            // No node has run, but its interrupts must be shown.
             if let TaskResult::Asked { .. } = result {
                 emitter.send(step, Payload::Interrupt(asked)).await;
             }
@@ -137,7 +137,7 @@ impl<S: State> Moment<'_, S> {
             }
             TaskResult::Failed(failure) => error = Some(failure.to_string()),
         }
-        // A task that did not run has not finished either.
+        // A task that did not run does not count as finished here.
         if matches!(result, TaskResult::Finished(done) if done.cached) {
             return;
         }
@@ -152,7 +152,7 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
-    /// The messages that the reader has not seen yet.
+    /// Emits the messages that the reader has not received.
     async fn emit_messages(&self, emitter: &Emitter, node: &NodeName, done: &Finished<S>) {
         if !emitter.wants(StreamMode::Messages) {
             return;
@@ -171,7 +171,7 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
-    /// The messages that a write brings. A whole state brings those that were not there before.
+    /// Returns the messages of a write. A whole state contributes its new messages.
     fn new_messages(&self, write: &Write<S>) -> Vec<Message> {
         match write {
             Write::Update(update) | Write::Overwrite(update) => messages::<S>(update),

@@ -1,4 +1,4 @@
-//! Finding the tasks of the next superstep.
+//! The tasks of the next superstep.
 
 use super::route::{declared, follows_edges, way};
 use super::task::Task;
@@ -8,7 +8,7 @@ use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Jump, NodeId, Send, Target};
 use crate::state::{FieldSet, State};
 
-/// On a frontier of so many nodes it is quicker to look for one than to keep a note of each.
+/// On a frontier of at most this size, a search is faster than a mark for each node.
 const FEW: usize = 8;
 
 /// The tasks of the next superstep, as far as they are known.
@@ -19,15 +19,15 @@ pub(crate) struct Frontier<S: State> {
     sends: Vec<Task<S>>,
     /// Deferred nodes that have been reached.
     pub(crate) deferred: Vec<NodeId>,
-    /// What each join has seen.
+    /// The progress of each join.
     pub(crate) joins: Vec<JoinProgress>,
-    /// The round in which each node was last put on the frontier; made when there are many.
+    /// The round in which each node was last put on the frontier; created for large frontiers.
     marks: Vec<usize>,
-    /// Counts how often the frontier was put in order.
+    /// The number of times that the frontier was sorted.
     round: usize,
 }
 
-/// What a join has seen of its sources.
+/// The sources that a join has seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JoinProgress {
     pub(crate) sources: FieldSet,
@@ -37,7 +37,7 @@ pub(crate) struct JoinProgress {
 impl<S: State> Frontier<S> {
     pub(crate) fn new(plan: &Plan<S>) -> Self {
         Self {
-            // Room for one task, which most frontiers have.
+            // Room for one task, which is enough for most frontiers.
             tasks: Vec::with_capacity(1),
             sends: Vec::new(),
             deferred: Vec::new(),
@@ -47,19 +47,19 @@ impl<S: State> Frontier<S> {
         }
     }
 
-    /// The tasks that run next. Deferred nodes run when nothing else is pending.
+    /// Returns the next tasks. Deferred nodes run when nothing else is pending.
     pub(crate) fn next(&mut self) -> &[Task<S>] {
         self.release_deferred();
         &self.tasks
     }
 
-    /// The names of the nodes that run next.
+    /// Returns the names of the next nodes.
     pub(crate) fn names(&self, plan: &Plan<S>) -> Vec<NodeName> {
         let names = self.tasks.iter().map(|task| plan.name(task.node));
         names.collect()
     }
 
-    /// Follows a task's answer: its edges and what its routers said, or where it jumps.
+    /// Follows a task: its edges and its routers' answers, or its jump.
     pub(crate) fn follow(
         &mut self,
         plan: &Plan<S>,
@@ -68,7 +68,7 @@ impl<S: State> Frontier<S> {
         routes: Vec<Routes<S>>,
     ) -> Result<(), AgentError> {
         let follows_edges = follows_edges(&jump);
-        // What the node says itself comes first, so its sends run before those of its routers.
+        // The node's own jump comes first, so its sends run before those of its routers.
         if let Jump::To(to) = jump {
             for target in to.targets {
                 self.take_target(plan, node, target, declared(plan, node))?;
@@ -150,7 +150,7 @@ impl<S: State> Frontier<S> {
         }
     }
 
-    /// True when the node is on the next frontier; from now on it is.
+    /// Marks a node as reached; returns true if it was already.
     fn is_reached(&mut self, plan: &Plan<S>, node: NodeId) -> bool {
         if self.tasks.len() < FEW {
             return self.tasks.iter().any(|task| task.node == node);
@@ -186,7 +186,7 @@ impl<S: State> Frontier<S> {
         }
     }
 
-    /// The tasks that a command from outside starts beside what is pending.
+    /// Creates the tasks that a command from outside starts beside the pending ones.
     pub(crate) fn joining(
         &mut self,
         plan: &Plan<S>,
@@ -203,7 +203,7 @@ impl<S: State> Frontier<S> {
             self.release_deferred();
         }
         let mut new = std::mem::replace(&mut self.tasks, pending);
-        // A node that is pending runs once.
+        // A pending node runs only once.
         new.retain(|task| {
             let known = |pending: &Task<S>| pending.node == task.node && pending.argument.is_none();
             task.argument.is_some() || !self.tasks.iter().any(known)
@@ -211,7 +211,7 @@ impl<S: State> Frontier<S> {
         Ok(new)
     }
 
-    /// Puts the next frontier in its order: nodes as the graph declares them, then sends.
+    /// Sorts the next frontier: nodes as the graph declares them, then sends.
     pub(crate) fn put_in_order(&mut self) {
         self.round += 1;
         if self.tasks.len() > 1 {
@@ -220,7 +220,8 @@ impl<S: State> Frontier<S> {
         self.tasks.append(&mut self.sends);
     }
 
-    /// Puts a task into the frontier where [`put_in_order`](Self::put_in_order) would have it, and says where.
+    /// Inserts a task at its place in the order of [`put_in_order`](Self::put_in_order), and
+    /// returns the place.
     pub(crate) fn insert(&mut self, task: Task<S>) -> usize {
         let behind = |other: &Task<S>| other.argument.is_some() || other.node > task.node;
         let sent = task.argument.is_some();
@@ -230,7 +231,7 @@ impl<S: State> Frontier<S> {
         place
     }
 
-    /// Deferred nodes run when nothing else is pending.
+    /// Releases deferred nodes when nothing else is pending.
     pub(crate) fn release_deferred(&mut self) {
         if self.tasks.is_empty() && !self.deferred.is_empty() {
             self.deferred.sort_unstable();
@@ -239,7 +240,7 @@ impl<S: State> Frontier<S> {
         }
     }
 
-    /// The joins that have seen some of their sources, and not all.
+    /// Returns the joins with some of their sources, but not all.
     pub(crate) fn unfilled_joins(
         &self,
         plan: &Plan<S>,

@@ -1,11 +1,10 @@
-//! What comes in from outside: inputs, commands and updates.
+//! Inputs, commands and updates from outside.
 
 use crate::graph::plan::Plan;
 use crate::node::{Output, Write};
 use crate::state::State;
 
-/// Makes what comes in from outside ready to be merged: a state counts as an update, and whatever
-/// is random is fixed.
+/// Prepares an input for merging: a state becomes an update, and random values are fixed.
 pub(crate) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
     as_update(input);
     for write in input.writes.as_mut_slice() {
@@ -15,7 +14,7 @@ pub(crate) fn enter<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
     }
 }
 
-/// A state that comes in from outside is an update: it goes through the reducers.
+/// Turns a state from outside into an update, so it goes through the reducers.
 fn as_update<S: State>(input: &mut Output<S>) {
     for write in input.writes.as_mut_slice() {
         if let Write::State(state) = write {

@@ -1,4 +1,4 @@
-//! What tasks ask, and what they are told of earlier runs.
+//! Interrupts of tasks, and the memory of earlier runs.
 
 use super::moment::Moment;
 use super::task::Task;
@@ -6,18 +6,18 @@ use crate::checkpoint::CheckpointId;
 use crate::node::{Answer, Context, Interrupt, Questions};
 use crate::state::State;
 
-/// How the questions of a graph are told apart, and the answers it was given.
+/// The identity of a graph's interrupts, and its answers.
 #[derive(Default)]
 pub(crate) struct Asking {
-    /// Which call of its task it is.
+    /// The number of the call in its task.
     pub(crate) call: usize,
-    /// The answers that the task was given, for a graph without a log of its own: it runs from its
-    /// beginning and finds them by their ids.
+    /// The answers of the task, for a graph without a log of its own: it runs from the start and
+    /// finds the answers by their ids.
     pub(crate) given: Vec<Answer>,
 }
 
 impl Asking {
-    /// What the ids of questions of the current superstep begin with.
+    /// Returns the prefix of interrupt ids in the current superstep.
     fn base<S: State>(&self, current: Option<CheckpointId>, at: &Moment<'_, S>) -> String {
         if let Some(checkpoint) = current {
             return checkpoint.to_string();
@@ -26,7 +26,7 @@ impl Asking {
         format!("{}#{}@{}", path.join("/"), self.call, at.step)
     }
 
-    /// The questions of a task as the caller sees them.
+    /// Returns the interrupts of a task as the caller sees them.
     pub(crate) fn interrupts<S: State>(
         &self,
         current: Option<CheckpointId>,
@@ -40,7 +40,7 @@ impl Asking {
         questions.interrupts(&base, index, &node, &at.scope.namespace)
     }
 
-    /// Gives a task back what is known of it from earlier runs.
+    /// Restores a task's memory of earlier runs.
     pub(crate) fn restore_memory<S: State>(
         &self,
         current: Option<CheckpointId>,

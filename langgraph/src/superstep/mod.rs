@@ -1,4 +1,4 @@
-//! Supersteps: the loop that runs the tasks of a graph, merges what they wrote, and routes.
+//! Supersteps: the loop that runs a graph's tasks, merges their writes, and routes.
 
 mod at_rest;
 mod breakpoints;

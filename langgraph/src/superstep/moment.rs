@@ -1,4 +1,4 @@
-//! Where a run stands.
+//! The position of a run.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::graph::plan::Plan;
 use crate::node::{NodeError, NodeId, Scope};
 use crate::state::State;
 
-/// Where a run stands: what events and records say of it.
+/// The position of a run, for events and records.
 pub(crate) struct Moment<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) scope: &'a Scope,
@@ -19,25 +19,25 @@ pub(crate) struct Moment<'a, S: State> {
 }
 
 impl<S: State> Moment<'_, S> {
-    /// The superstep as nodes see it.
+    /// Returns the superstep as nodes see it.
     pub(crate) fn shown_step(&self) -> usize {
         usize::try_from(self.step).unwrap_or(0)
     }
 
-    /// The error of a node, with where it happened.
+    /// Adds the place to the error of a node.
     pub(crate) fn failure(&self, node: NodeId, error: NodeError) -> AgentError {
         failure(self.plan, self.scope, node, error)
     }
 }
 
-/// The error of a node, with where it happened.
+/// Adds the place to the error of a node.
 pub(crate) fn failure<S: State>(
     plan: &Plan<S>,
     scope: &Scope,
     node: NodeId,
     error: NodeError,
 ) -> AgentError {
-    // A graph inside has said already what failed where.
+    // A subgraph's error already says what failed and where.
     let error = match error.into_agent() {
         Ok(inner) => return inner,
         Err(error) => error,

@@ -1,4 +1,4 @@
-//! Where a task leads: what its routers answer, and which targets it may name.
+//! Routing: calls a task's routers and checks its targets.
 
 use super::task_result::{TaskResult, without_questions};
 use crate::error::AgentError;
@@ -7,7 +7,7 @@ use crate::graph::{END, START, UnknownKey};
 use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Send, Target, catch};
 use crate::state::State;
 
-/// True when the routers of a node that answered so are asked.
+/// Returns true if the routers of a node with this output run.
 #[inline]
 pub(crate) fn asks_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S>) -> bool {
     let routers = plan.node(node).map(|node| &node.out.routers);
@@ -22,7 +22,7 @@ pub(crate) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
     }
 }
 
-/// Asks the routers of a task that looks at `view`. What they answer leads somewhere.
+/// Calls the routers of a task, which see `view`. Their targets exist.
 pub(crate) async fn ask<S: State>(
     plan: &Plan<S>,
     node: NodeId,
@@ -42,7 +42,7 @@ pub(crate) async fn ask<S: State>(
     Ok(answers)
 }
 
-/// What a router answered, if it leads somewhere and waits for nothing.
+/// Checks that the targets of a router's answer exist, and that it has no open interrupt.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
 pub(crate) fn check_answer<S: State>(
     plan: &Plan<S>,
@@ -56,8 +56,8 @@ pub(crate) fn check_answer<S: State>(
     Ok(routes)
 }
 
-/// The error of a router, as its node's: a key that is not in the path map is one of routing, and a
-/// panic says where it was.
+/// Converts a router's error to its node's: an unknown key of the path map is a routing error, and
+/// a panic says where it was.
 fn router_error<S: State>(plan: &Plan<S>, node: NodeId, error: NodeError) -> NodeError {
     match error.downcast_ref::<UnknownKey>() {
         Some(unknown) => NodeError::from_agent(AgentError::Routing {
@@ -72,7 +72,7 @@ fn router_error<S: State>(plan: &Plan<S>, node: NodeId, error: NodeError) -> Nod
     }
 }
 
-/// Fails when a task jumps where there is no way: the error is the task's own.
+/// Fails if a task jumps to a target that is not allowed: the error is the task's own.
 pub(crate) fn check_jump<S: State>(
     plan: &Plan<S>,
     node: NodeId,
@@ -102,12 +102,12 @@ fn check_routes<S: State>(
     }
 }
 
-/// The nodes that `node` says it may go to, if it says so.
+/// Returns the declared targets of `node`, if it declares some.
 pub(crate) fn declared<S: State>(plan: &Plan<S>, node: NodeId) -> Option<&[NodeId]> {
     plan.node(node)?.destinations.as_deref()
 }
 
-/// The node that a target names, if `from` may go there; none for [`END`].
+/// Returns the node that a target names, if `from` may go there; `None` for [`END`].
 pub(crate) fn way<S: State>(
     plan: &Plan<S>,
     from: NodeId,

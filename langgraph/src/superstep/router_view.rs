@@ -1,4 +1,4 @@
-//! What the routers of a task see.
+//! The state that a task's routers see.
 
 use super::commit::merge;
 use super::route::{ask, asks_routers};
@@ -9,8 +9,8 @@ use crate::graph::plan::{Plan, Routes};
 use crate::node::{Context, NodeError, NodeId, Output, Write, Writes};
 use crate::state::State;
 
-/// Asks the routers of a node that answered `output`. They see the snapshot with its writes, and
-/// not those of its siblings.
+/// Calls the routers of a node with this `output`. They see the snapshot with its writes, but not
+/// those of its siblings.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
 pub(crate) async fn ask_on_view<S: State>(
     plan: &Plan<S>,
@@ -27,7 +27,7 @@ pub(crate) async fn ask_on_view<S: State>(
     ask(plan, node, &view, cx).await
 }
 
-/// The snapshot with the writes of one task.
+/// Returns the snapshot with the writes of one task.
 fn preview<S: State>(
     plan: &Plan<S>,
     node: NodeId,

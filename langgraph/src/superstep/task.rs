@@ -4,24 +4,24 @@ use super::task_result::{Finished, TaskResult};
 use crate::node::{Answer, Argument, Call, Context, NodeId, OnceRecord, Output};
 use crate::state::State;
 
-/// A task of a superstep: a node, what it is given, and what is known of it.
+/// A task of a superstep: a node, its argument, and its past.
 pub(crate) struct Task<S: State> {
     pub(crate) node: NodeId,
-    /// What a send gave it; tasks started by edges have none.
+    /// The argument of a send; tasks started by edges have none.
     pub(crate) argument: Option<Argument<S>>,
-    /// What is known of it from earlier runs. Most tasks have no past, and are small.
+    /// The memory of earlier runs. Most tasks have none, and stay small.
     past: Option<Box<Past<S>>>,
 }
 
-/// What is known of a task from earlier runs.
+/// A task's memory of earlier runs.
 pub(crate) struct Past<S: State> {
-    /// Answers to what it asked before.
+    /// Answers to its earlier interrupts.
     pub(crate) answers: Vec<Answer>,
-    /// What it has done once.
+    /// The results of its `once` work.
     pub(crate) once: Vec<OnceRecord>,
-    /// How it ended in an earlier run; it does not run again.
+    /// Its result of an earlier run; it does not run again.
     pub(crate) result: Option<TaskResult<S>>,
-    /// What its node did in an earlier run, when its routers had a question: only they are asked.
+    /// The node's result of an earlier run whose routers interrupted: only they run again.
     pub(crate) ran: Option<Finished<S>>,
 }
 
@@ -53,7 +53,7 @@ impl<S: State> Task<S> {
         }
     }
 
-    /// The task of START. It comes with its result, the input.
+    /// Creates the task of START, which already has its result, the input.
     pub(crate) fn start(input: Output<S>) -> Self {
         Self::by_edge(NodeId::START).with_past(Past {
             result: Some(TaskResult::Finished(Finished::new(input))),
@@ -61,7 +61,7 @@ impl<S: State> Task<S> {
         })
     }
 
-    /// The same task with what is known of it.
+    /// Adds the memory of earlier runs.
     pub(crate) fn with_past(mut self, past: Past<S>) -> Self {
         let Past {
             answers,
@@ -74,7 +74,7 @@ impl<S: State> Task<S> {
         self
     }
 
-    /// True when nothing is known of it and no send has started it.
+    /// Returns true for a task without memory and without a send's argument.
     pub(crate) const fn is_plain(&self) -> bool {
         self.argument.is_none() && self.past.is_none()
     }
@@ -103,7 +103,7 @@ impl<S: State> Task<S> {
         self.past.get_or_insert_default().answers.push(answer);
     }
 
-    /// What its node is started with.
+    /// Returns the arguments of its node.
     pub(crate) fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> Call<'a, S> {
         let (state, item) = match &self.argument {
             None => (state, None),

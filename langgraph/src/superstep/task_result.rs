@@ -1,30 +1,30 @@
-//! How tasks end.
+//! The results of tasks.
 
 use super::route::check_jump;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Context, NodeError, NodeId, Output, Questions, Write, Writes, caught};
 use crate::state::State;
 
-/// How a task ended.
+/// The result of a task.
 pub(crate) enum TaskResult<S: State> {
     Finished(Finished<S>),
-    /// It waits for an answer.
+    /// The task waits for an answer.
     Asked {
         questions: Questions,
-        /// What the node did, when its routers wait: the node does not run again.
+        /// The node's result, if its routers interrupted: the node does not run again.
         ran: Option<Finished<S>>,
-        /// What is wrong with the answer that it got.
+        /// Why the given answer was refused.
         refused: Option<NodeError>,
     },
     Failed(NodeError),
 }
 
-/// What a finished task did.
+/// The result of a finished task.
 pub(crate) struct Finished<S: State> {
     pub(crate) output: Output<S>,
-    /// What its routers answered, when they were asked before the commit.
+    /// The answers of its routers, if they ran before the commit.
     pub(crate) routes: Vec<Routes<S>>,
-    /// True when the node did not run, because its cache had the answer.
+    /// True if the node did not run, because its cache had the output.
     pub(crate) cached: bool,
 }
 
@@ -55,7 +55,7 @@ impl<S: State> From<NodeError> for TaskResult<S> {
 }
 
 impl<S: State> TaskResult<S> {
-    /// The result of a task whose routers ended so, after its node did `done`.
+    /// Turns the result of routers into the task's result, after the node has done `done`.
     pub(crate) fn after(self, done: Option<Finished<S>>) -> Self {
         match self {
             Self::Asked {
@@ -70,9 +70,9 @@ impl<S: State> TaskResult<S> {
     }
 }
 
-/// What the answer of a node means, with the questions that it asked.
+/// Turns a node's output and its interrupts into the task's result.
 ///
-/// What the state does with an answer may panic: that fails the task, not the program.
+/// Code of the state may panic here: that fails the task, not the program.
 pub(crate) fn classify<S: State>(
     plan: &Plan<S>,
     node: NodeId,
@@ -95,7 +95,7 @@ pub(crate) fn classify<S: State>(
     }
 }
 
-/// An answer counts only when no question is open.
+/// Accepts an output only if no interrupt is open.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
 pub(crate) fn without_questions<T, S: State>(
     answer: Result<T, NodeError>,
@@ -121,7 +121,7 @@ pub(crate) fn without_questions<T, S: State>(
     }
 }
 
-/// Fixes whatever is random in writes, before they are stored or merged.
+/// Fixes random values in writes, before they are stored or merged.
 pub(crate) fn prepare<S: State>(state: &S, writes: &mut Writes<S>) {
     for write in writes.as_mut_slice() {
         match write {

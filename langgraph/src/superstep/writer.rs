@@ -1,4 +1,4 @@
-//! Who wrote an update.
+//! The authors of updates.
 
 use crate::error::WrittenBy;
 use crate::graph::plan::Plan;
@@ -6,7 +6,7 @@ use crate::graph::{NodeName, START};
 use crate::node::NodeId;
 use crate::state::State;
 
-/// Who wrote an update.
+/// The author of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// The task of a node.
@@ -29,7 +29,7 @@ impl From<NodeId> for Writer {
 }
 
 impl Writer {
-    /// The writer as errors name it.
+    /// Returns the author for errors.
     pub(crate) fn named<S: State>(self, plan: &Plan<S>) -> WrittenBy {
         match self {
             Self::Node(node) => WrittenBy::Node(plan.name(node)),
@@ -38,7 +38,7 @@ impl Writer {
         }
     }
 
-    /// The name of the node; START for what no node wrote.
+    /// Returns the name of the node; START for writes without a node.
     pub(crate) fn name<S: State>(self, plan: &Plan<S>) -> NodeName {
         match self {
             Self::Node(node) => plan.name(node),

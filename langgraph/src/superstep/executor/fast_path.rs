@@ -1,7 +1,7 @@
-//! Chains that nobody watches: one task after the other, each started by an edge.
+//! The executor of unobserved chains: one task after the other, each started by an edge.
 //!
-//! The hot loop. It hands back the same results as every executor, and leaves commit and routing
-//! to the engine as soon as they are more than a merge and one successor.
+//! This is the hot loop. It returns the same results as every executor. It leaves commit and
+//! routing to the engine whenever they are more than a merge and one successor.
 
 use std::pin::pin;
 
@@ -24,31 +24,31 @@ enum Phase {
     Router,
 }
 
-/// Why a chain ends, before panics and answers are judged.
+/// Why a chain ends, before panics and outputs are classified.
 enum Halt<S: State> {
-    /// The superstep of this node has to wait.
+    /// This node's superstep has to wait.
     Before,
-    /// Nothing follows.
+    /// There is no successor.
     Nowhere,
-    /// The node answered with more than an update.
+    /// The node returned more than an update.
     Answered(Result<Output<S>, NodeError>),
-    /// The node's update is merged; where it leads is not plain.
+    /// The node's update is merged; its target is not a plain edge.
     Merged(Jump<S>),
-    /// The only router answered, and where that leads is not plain.
+    /// The only router answered, and its route is not a single arm.
     Routed(Result<Routes<S>, NodeError>),
 }
 
 /// Where the engine takes over from a chain.
 pub(in crate::superstep) enum Bailout<S: State> {
-    /// Before the superstep of this node.
+    /// Before this node's superstep.
     Before(NodeId),
-    /// The chain has come to its end.
+    /// The chain has ended.
     Nowhere,
     /// The node has run; nothing is merged yet.
     Ran(NodeId, TaskResult<S>),
     /// The node has run and its writes are merged. Its routers have answered, if there are routes.
     Merged(NodeId, Jump<S>, Option<Vec<Routes<S>>>),
-    /// The node has run and its writes are merged; its routers have no answer.
+    /// The node has run and its writes are merged; its routers failed.
     Unrouted(NodeId, TaskResult<S>),
 }
 
@@ -62,7 +62,7 @@ pub(in crate::superstep) struct Chain<'a, S: State> {
 }
 
 impl<S: State> Chain<'_, S> {
-    /// Takes supersteps from `first` on, while each is one task that leads to one other.
+    /// Runs supersteps from `first`, as long as each is one task with one successor.
     pub(in crate::superstep) async fn run(
         &mut self,
         first: NodeId,
@@ -100,9 +100,9 @@ impl<S: State> Chain<'_, S> {
     ) -> Result<Halt<S>, AgentError> {
         let (plan, scope, cx) = (self.plan, self.scope, &mut *self.cx);
         let budget = &mut *self.budget;
-        // True when a write only changes the state.
+        // True if a write only changes the state.
         let direct = self.cell.changes.is_none() && plan.fields.ephemeral.is_empty();
-        // Nobody else holds it: asked once, and not for every merge.
+        // Nobody else holds the state: checked once, and not for every merge.
         let state = std::sync::Arc::make_mut(&mut self.cell.state);
         while let Some(node) = plan.node(*current) {
             if budget.is_spent() {
@@ -137,7 +137,7 @@ impl<S: State> Chain<'_, S> {
                 }) if direct && !cx.has_open_question() => jump,
                 answer => return Ok(Halt::Answered(answer)),
             };
-            // Matched by value: along the edges, there is nothing to drop.
+            // Matched by value: with plain edges, there is nothing to drop.
             let Jump::Edges = jump else {
                 return Ok(Halt::Merged(jump));
             };

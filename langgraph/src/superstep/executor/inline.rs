@@ -1,4 +1,4 @@
-//! One task, run where the engine runs: nothing is spawned, and the state is not cloned.
+//! Runs one task in the engine's own task: it spawns nothing and does not clone the state.
 
 use super::{Executor, Snapshot, Stopped, TaskSlot};
 use crate::graph::plan::Plan;
@@ -9,8 +9,8 @@ use crate::superstep::route::asks_routers;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::{Finished, TaskResult, classify};
 
-/// Runs the only task of a superstep. Its routers are asked by the engine, once its writes are
-/// merged.
+/// Runs the only task of a superstep. The engine calls its routers after it has merged the task's
+/// writes.
 pub(in crate::superstep) struct Inline;
 
 impl<S: State> Executor<S> for Inline {
@@ -35,7 +35,7 @@ impl<S: State> Executor<S> for Inline {
                 let stored = observer
                     .task_ended(&at, &slot.task, index, &result, true)
                     .await;
-                // What a node failed with says more than that it could not be stored.
+                // The error of a failed node is more important than an error of storing it.
                 if let (Err(error), false) = (stored, matches!(result, TaskResult::Failed(_))) {
                     return Err(Stopped { slots, error });
                 }
@@ -46,8 +46,8 @@ impl<S: State> Executor<S> for Inline {
     }
 }
 
-/// Runs one task to its output. Its routers are not asked yet.
-// A block and not an async function, whose arguments would take up room twice.
+/// Runs one task to its output, without its routers.
+// A block and not an async function, whose arguments would take up space twice.
 #[allow(clippy::manual_async_fn)]
 fn run_task<'a, S: State>(
     plan: &'a Plan<S>,

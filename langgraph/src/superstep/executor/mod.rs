@@ -1,7 +1,7 @@
-//! Executors: how the tasks of a superstep are run.
+//! Executors: run the tasks of a superstep.
 //!
-//! An executor gets tasks that can be described as data (a node, its argument, the snapshot), and
-//! leaves the result of each in its slot. Commit and routing are the engine's.
+//! An executor gets tasks that can be described as data (a node, its argument, the snapshot). It
+//! leaves each result in the task's slot. The engine commits and routes.
 
 pub(super) mod fast_path;
 mod inline;
@@ -42,15 +42,15 @@ impl<S: State> Snapshot<'_, S> {
     }
 }
 
-/// Why a superstep was stopped before all of its tasks had ended.
+/// A superstep that stopped before all of its tasks had ended.
 pub(super) struct Stopped<S: State> {
-    /// The tasks, with what those that ended left.
+    /// The tasks, with the results of those that ended.
     pub(super) slots: Vec<TaskSlot<S>>,
     pub(super) error: AgentError,
 }
 
 impl<S: State> Stopped<S> {
-    /// A node failed, and that stops the others.
+    /// Stops because a node failed.
     pub(super) fn by(
         snapshot: &Snapshot<'_, S>,
         slots: Vec<TaskSlot<S>>,
@@ -66,8 +66,8 @@ impl<S: State> Stopped<S> {
 
 /// Runs the tasks of a superstep.
 pub(super) trait Executor<S: State> {
-    /// Runs the tasks whose result is not known yet, on one snapshot, and reports each that ends.
-    /// The slots come back in the order of the tasks.
+    /// Runs the tasks without a known result on one snapshot, and reports each end. Returns the
+    /// slots in the order of the tasks.
     fn run(
         &self,
         snapshot: &Snapshot<'_, S>,

@@ -1,4 +1,4 @@
-//! Several tasks side by side, as tasks of the async runtime.
+//! Runs several tasks in parallel, as tasks of the async runtime.
 
 use tokio::runtime::Handle;
 
@@ -12,8 +12,8 @@ use crate::superstep::route::check_jump;
 use crate::superstep::router_view::ask_on_view;
 use crate::superstep::task_result::{Finished, TaskResult};
 
-/// Runs the tasks of a superstep side by side. Each asks its routers, which see the snapshot with
-/// the writes of that task.
+/// Runs the tasks of a superstep in parallel. Each task calls its routers, which see the snapshot
+/// with the writes of that task.
 pub(in crate::superstep) struct Parallel;
 
 impl<S: State> Executor<S> for Parallel {
@@ -49,8 +49,8 @@ impl<S: State> Executor<S> for Parallel {
     }
 }
 
-/// Runs tasks of which each counts when it ends: `at_once` of them at a time, each shown and
-/// stored, and all stopped by one that fails.
+/// Runs tasks whose ends count one by one: at most `at_once` at a time. Each end is emitted and
+/// stored; a failure stops all.
 async fn run_each<S: State>(
     snapshot: &Snapshot<'_, S>,
     slots: Vec<TaskSlot<S>>,
@@ -77,7 +77,7 @@ async fn run_each<S: State>(
             return Ok(set.finish().await);
         };
         running -= 1;
-        // A task that left nothing is seen by the engine, which gets the set back.
+        // The engine handles a task without a result, when it gets the set back.
         let Some((slot, result)) = set.ended(index) else {
             continue;
         };
@@ -87,7 +87,7 @@ async fn run_each<S: State>(
             .await;
         let node = slot.task.node;
         match (result, stored) {
-            // What a node failed with says more than that it could not be stored.
+            // The error of a failed node is more important than an error of storing it.
             (TaskResult::Failed(error), stored) if fail_fast || stored.is_err() => {
                 let slots = set.stop().await;
                 return Err(Stopped::by(snapshot, slots, node, error));
@@ -101,7 +101,7 @@ async fn run_each<S: State>(
     }
 }
 
-/// Asks the routers of START, whose input is there already, before its siblings run.
+/// Calls the routers of START, whose input exists already, before its siblings run.
 async fn route_start<S: State>(
     snapshot: &Snapshot<'_, S>,
     slots: Vec<TaskSlot<S>>,
@@ -151,7 +151,7 @@ fn names<S: State>(snapshot: &Snapshot<'_, S>, slots: &[TaskSlot<S>]) -> String 
     let mut names: Vec<_> = open
         .map(|slot| format!("`{}`", snapshot.plan.name(slot.task.node)))
         .collect();
-    // A worker has many tasks.
+    // A worker may have many tasks.
     names.dedup();
     names.join(", ")
 }

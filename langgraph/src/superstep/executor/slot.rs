@@ -1,4 +1,4 @@
-//! The place of a task among those of its superstep.
+//! The slot of a task in its superstep.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,14 +7,14 @@ use crate::state::State;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::TaskResult;
 
-/// A task, what its node is told, and what it left.
+/// A task, its context, and its result.
 pub(in crate::superstep) struct TaskSlot<S: State> {
     pub(in crate::superstep) task: Task<S>,
     pub(in crate::superstep) cx: Context,
-    /// True when an earlier run says how the task ended: it does not run.
+    /// True if the result comes from an earlier run: the task does not run.
     pub(in crate::superstep) known: bool,
-    /// How the task ended, once it has. Nobody waits for this lock: a task locks it once, at its
-    /// end.
+    /// The result of the task, once it has ended. The lock never blocks: a task locks it once, at
+    /// its end.
     result: Mutex<Option<TaskResult<S>>>,
 }
 
@@ -29,7 +29,7 @@ impl<S: State> TaskSlot<S> {
         }
     }
 
-    /// The task and its result, to look at.
+    /// Returns the task and its result, by reference.
     pub(in crate::superstep) fn parts(&mut self) -> (&Task<S>, Option<&TaskResult<S>>) {
         let result = self.result.get_mut();
         let result = result.unwrap_or_else(PoisonError::into_inner);
@@ -42,13 +42,13 @@ impl<S: State> TaskSlot<S> {
         result.take()
     }
 
-    /// Leaves the result of the task.
+    /// Sets the result of the task.
     pub(in crate::superstep) fn set_result(&self, how: TaskResult<S>) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         *result = Some(how);
     }
 
-    /// The task, its context and its result.
+    /// Returns the task, its context and its result.
     pub(in crate::superstep) fn into_parts(self) -> (Task<S>, Context, Option<TaskResult<S>>) {
         let result = self.result.into_inner();
         let result = result.unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
-//! The tasks that run side by side: one allocation, which each of them holds on to while it runs.
+//! The parallel tasks of a superstep: one allocation, which each task holds while it runs.
 //!
-//! The last task that drops it sends it back to the superstep. So nobody is woken up before all have
-//! ended, and nothing shares the state any more when they have. Tasks report one by one only where
-//! each end counts: because it is shown or stored, or because it stops the others.
+//! The last task to finish sends the set back to the superstep. So the engine wakes up only after
+//! all have ended, and by then nothing else shares the state. Tasks report one by one only where
+//! each end counts: because it is emitted or stored, or because it stops the others.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ pub(super) struct TaskSet<S: State> {
     pub(super) plan: Arc<Plan<S>>,
     pub(super) state: Arc<S>,
     pub(super) slots: Vec<TaskSlot<S>>,
-    /// Where tasks say that they have ended, if that is wanted one by one.
+    /// Reports the end of each task, if they count one by one.
     reports: Option<mpsc::UnboundedSender<usize>>,
-    /// Where the last one sends all of it.
+    /// Returns the whole set from the last task.
     done_tx: oneshot::Sender<Vec<TaskSlot<S>>>,
 }
 
-/// The superstep's hold on its tasks. Dropping it stops those that run.
+/// The superstep's handle of its tasks. Dropping it stops the running ones.
 pub(super) struct TaskSetHandle<S: State> {
     set: Arc<TaskSet<S>>,
     running: Running,
@@ -38,7 +38,7 @@ pub(super) struct TaskSetHandle<S: State> {
     done_rx: oneshot::Receiver<Vec<TaskSlot<S>>>,
 }
 
-/// Tasks that run; they stop when it is dropped.
+/// Running tasks; dropping this stops them.
 struct Running(Vec<JoinHandle<()>>);
 
 impl Drop for Running {
@@ -50,7 +50,7 @@ impl Drop for Running {
 }
 
 impl<S: State> TaskSetHandle<S> {
-    /// A set of which nobody works yet. They report one by one if `each` counts.
+    /// Creates a set without running tasks. Tasks report one by one if `each` is set.
     pub(super) fn new(
         plan: &Arc<Plan<S>>,
         state: &Arc<S>,
@@ -82,7 +82,7 @@ impl<S: State> TaskSetHandle<S> {
         self.running.0.push(runtime.spawn(work(place)));
     }
 
-    /// Starts all of which it is not known how they ended.
+    /// Starts all tasks without a known result.
     pub(super) fn start_all(&mut self, runtime: &Handle) {
         for index in 0..self.set.slots.len() {
             if self.set.slots.get(index).is_some_and(|slot| !slot.known) {
@@ -91,24 +91,24 @@ impl<S: State> TaskSetHandle<S> {
         }
     }
 
-    /// The task at `index` and how it ended, if it has left that.
+    /// Returns the task at `index` and its result, if it has left one.
     pub(super) fn ended(&self, index: usize) -> Option<(&TaskSlot<S>, TaskResult<S>)> {
         let slot = self.set.slots.get(index)?;
         Some((slot, slot.take_result()?))
     }
 
-    /// The next task that has ended.
+    /// Returns the next task that has ended.
     pub(super) async fn next_report(&mut self) -> Option<usize> {
         self.reports.as_mut()?.recv().await
     }
 
-    /// Stops those that run, and waits until they have: nothing goes on behind an error.
+    /// Stops the running tasks, and waits for them: nothing continues after an error.
     pub(super) async fn stop(mut self) -> Vec<TaskSlot<S>> {
         drop(std::mem::replace(&mut self.running, Running(Vec::new())));
         self.finish().await
     }
 
-    /// Waits for all of them.
+    /// Waits for all tasks.
     pub(super) async fn finish(self) -> Vec<TaskSlot<S>> {
         let Self {
             set,
@@ -118,7 +118,7 @@ impl<S: State> TaskSetHandle<S> {
         } = self;
         let slots = match Arc::into_inner(set) {
             Some(set) => set.slots,
-            // The last one sends it, also when the runtime has dropped the task.
+            // The last task sends the set, even if the runtime has dropped that task.
             None => done_rx.await.unwrap_or_default(),
         };
         // They have ended: there is nothing to stop.
@@ -127,9 +127,9 @@ impl<S: State> TaskSetHandle<S> {
     }
 }
 
-/// A task's place in its set, which it leaves when it is dropped.
+/// A task's place in its set; dropping it leaves the set.
 struct Place<S: State> {
-    /// Always there until then.
+    /// Present until the drop.
     set: Option<Arc<TaskSet<S>>>,
     index: usize,
 }
@@ -140,7 +140,7 @@ impl<S: State> Drop for Place<S> {
             return;
         };
         if let Some(reports) = &set.reports {
-            // Nobody reads them any more when the run has been dropped.
+            // Nobody reads the report after the run has been dropped.
             let _ = reports.send(self.index);
         }
         if let Some(set) = Arc::into_inner(set) {
@@ -150,17 +150,17 @@ impl<S: State> Drop for Place<S> {
                 done_tx,
                 ..
             } = set;
-            // Before the superstep goes on: it changes the state in place.
+            // Before the superstep continues, because it changes the state in place.
             drop(state);
             let _ = done_tx.send(slots);
         }
     }
 }
 
-/// Runs one of several tasks, and asks its routers: they see the snapshot and this task's own
-/// writes, not its siblings'.
-// A block and not an async function, whose argument would take up room twice. What is held across
-// an `.await` is kept small: tokio moves the future of a task ten times on its way.
+/// Runs one of several tasks, and its routers, which see the snapshot with this task's writes but
+/// not its siblings'.
+// A block and not an async function, whose argument would take up space twice. Little is held
+// across an `.await`: tokio moves the future of a task ten times.
 #[allow(clippy::manual_async_fn)]
 fn work<S: State>(place: Place<S>) -> impl Future<Output = ()> + Send + 'static {
     async move {
@@ -184,7 +184,7 @@ impl<S: State> Place<S> {
     }
 }
 
-/// Routers that are being asked, and then note how their task ended.
+/// Running routers, which then record the task's result.
 type Asking<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 impl<S: State> TaskSet<S> {
@@ -196,7 +196,7 @@ impl<S: State> TaskSet<S> {
         }
     }
 
-    /// Takes a node's answer.
+    /// Handles a node's output.
     fn answered<'a>(
         &'a self,
         slot: &'a TaskSlot<S>,
@@ -206,7 +206,7 @@ impl<S: State> TaskSet<S> {
         self.ended(slot, ended)
     }
 
-    /// Notes how a task ended, or asks its routers if it has any.
+    /// Records a task's result, or calls its routers if it has any.
     fn ended<'a>(&'a self, slot: &'a TaskSlot<S>, ended: TaskResult<S>) -> Option<Asking<'a>> {
         let node = slot.task.node;
         match ended {

@@ -1,4 +1,4 @@
-//! The values of a run as a thread keeps them.
+//! The stored form of a run's values.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::state::State;
 use crate::state::StateCodec;
 use crate::superstep::task_result::Finished;
 
-/// Makes payloads of a graph's values, and values of its payloads.
+/// Converts values of a graph to payloads, and back.
 pub(crate) struct Coder<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
     pub(crate) codec: Option<StateCodec<S>>,
 }
 
-/// A value with what is needed to write it.
+/// A value with its encoder.
 struct Coded<S: State, T> {
     value: T,
     coder: Arc<Coder<S>>,
 }
 
-/// What a task of a node did.
+/// The result of a node's task.
 struct TaskDone<S: State> {
     node: NodeId,
     done: Finished<S>,
@@ -38,7 +38,7 @@ struct Whole<S>(Arc<S>);
 /// The item of a worker.
 struct SentItem(Arc<dyn ErasedItem>);
 
-/// What is written through the codec of the state.
+/// A value that the state's codec encodes.
 trait Coding<S: State>: Send + Sync + 'static {
     fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError>;
 }
@@ -87,7 +87,8 @@ impl Kept for SentItem {
     }
 }
 
-/// Routes by name: an arm is where it leads, whatever place it has in another version of the graph.
+/// Writes routes by name: an arm is stored as its targets, because its index may change with the
+/// graph.
 fn routes_wire<'a, S: State>(
     plan: &Plan<S>,
     arms: &[Box<[NodeId]>],
@@ -110,7 +111,7 @@ fn routes_wire<'a, S: State>(
     })
 }
 
-/// Makes names of the arms of another graph.
+/// Converts the arms of another graph to names.
 fn name_routes<S: State>(
     was: &Plan<S>,
     arms: &[Box<[NodeId]>],
@@ -162,7 +163,7 @@ impl<S: State> Coder<S> {
         self.coded(Whole(state))
     }
 
-    /// What is untracked lives for a run and is not stored, whatever the saver keeps.
+    /// Removes untracked fields, which are never stored, whatever the saver.
     fn forget_untracked(&self, writes: &mut [Write<S>]) {
         let untracked = &self.plan.fields.untracked;
         if untracked.is_empty() {
@@ -183,7 +184,7 @@ impl<S: State> Coder<S> {
     }
 }
 
-/// Reads the payloads of one log.
+/// Decodes the payloads of one log.
 pub(crate) struct Reader<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) codec: Option<StateCodec<S>>,
@@ -208,8 +209,8 @@ impl<S: State> Reader<'_, S> {
         payload.get().ok_or_else(|| self.wrong_type())
     }
 
-    /// What a task did, when the graph may have been another one: names instead of places, and
-    /// today's.
+    /// Converts the result of a task of another version of the graph: to names instead of indices,
+    /// and to current names.
     fn of_another_graph(&self, task: &TaskDone<S>, was: &Plan<S>) -> Finished<S> {
         let mut done = task.done.clone();
         if was.fingerprint == self.plan.fingerprint {
@@ -243,7 +244,7 @@ impl<S: State> Reader<'_, S> {
         writes.map_err(|error| self.unreadable(error))
     }
 
-    /// What a task wrote, of all that it did.
+    /// Returns the writes of a task, without the rest of its result.
     pub(crate) fn written(&self, payload: &Payload) -> Result<Writes<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
             let coded = self.value::<TaskDone<S>>(payload)?;
@@ -290,7 +291,7 @@ impl<S: State> Reader<'_, S> {
         self.state_seen(payload, |_| ())
     }
 
-    /// A state, of which `see` sees the update with all its fields if it was bytes.
+    /// Decodes a state; if it was bytes, `see` gets the update with all its fields.
     pub(crate) fn state_seen(
         &self,
         payload: &Payload,

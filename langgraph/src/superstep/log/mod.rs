@@ -1,4 +1,4 @@
-//! The log of a thread, and what a run writes to it.
+//! The log of a thread, and how a run writes to it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ pub(crate) use observer::Observer;
 pub(crate) use recorder::{Origin, Recorder};
 pub(crate) use snapshot_policy::Snapshots;
 
-/// The log of a thread, before it is read.
+/// The log of a thread, before it is loaded.
 #[derive(Clone)]
 pub(crate) struct Log {
     pub(crate) saver: Arc<dyn Checkpointer>,
     pub(crate) key: ThreadKey,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) snapshots: Snapshots,
-    /// The call of a graph that is kept from call to call.
+    /// The call of a persistent subgraph.
     pub(crate) call: Option<Arc<str>>,
-    /// False while values are held back as they are.
+    /// False if values are held back without encoding.
     pub(crate) encodes: bool,
-    /// True when it is written to from outside, without a run that goes on.
+    /// True for a write from outside, without a run that continues.
     pub(crate) at_rest: bool,
-    /// The id of the next checkpoint, where it is known before.
+    /// The id of the next checkpoint, if it is known in advance.
     pub(crate) next: Option<CheckpointId>,
 }
 
 impl Log {
-    /// The root graph's log of a thread.
+    /// Returns the root graph's log of a thread.
     pub(crate) fn root(saver: &Arc<dyn Checkpointer>, thread: impl Into<String>) -> Self {
         Self {
             saver: Arc::clone(saver),
@@ -53,7 +53,7 @@ impl Log {
         }
     }
 
-    /// Writes to the log behind `head`.
+    /// Creates a recorder that writes after `head`.
     pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>, head: Option<Head>) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
         let log_head =
@@ -68,7 +68,7 @@ impl Log {
         recorder.within(self.snapshots, self.call.clone())
     }
 
-    /// Writes behind a checkpoint that was loaded.
+    /// Creates a recorder that writes after a loaded checkpoint.
     pub(crate) fn recorder_behind<S: State>(
         &self,
         engine: &Engine<S>,
@@ -80,8 +80,8 @@ impl Log {
         recorder
     }
 
-    /// Fails when the saver keeps bytes and the graph, or one inside it, has values that cannot
-    /// become any.
+    /// Fails if the saver stores bytes and the graph, or a subgraph, has values that cannot be
+    /// stored as bytes.
     pub(crate) fn check<S: State>(&self, engine: &Engine<S>) -> Result<(), CheckpointError> {
         if self.saver.formats().is_none() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Who watches a run: the log of its thread, and the readers of its events.
+//! The observers of a run: the log of its thread, and the readers of its events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::superstep::moment::Moment;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::{Finished, TaskResult};
 
-/// Stores and shows what a run does.
+/// Stores and emits what a run does.
 pub(crate) struct Observer<S: State> {
     /// The thread's log, if the run has a thread.
     pub(crate) recorder: Option<Box<Recorder<S>>>,
@@ -36,22 +36,22 @@ impl<S: State> Default for Observer<S> {
 }
 
 impl<S: State> Observer<S> {
-    /// True when somebody reads the run's events, or its thread is kept.
+    /// Returns true if somebody reads the run's events, or its thread is stored.
     pub(crate) fn watches(&self, at: &Moment<'_, S>) -> bool {
         at.scope.emitter.is_some() || self.recorder.is_some()
     }
 
-    /// The checkpoint whose tasks run.
+    /// Returns the checkpoint whose tasks run.
     pub(crate) fn current(&self) -> Option<CheckpointId> {
         self.recorder.as_ref()?.current()
     }
 
-    /// Where a task of the current checkpoint stands.
+    /// Returns the place of a task of the current checkpoint.
     pub(crate) fn place(&self, task: usize) -> Option<Place> {
         self.recorder.as_ref()?.place(task)
     }
 
-    /// Stores and shows how a task ended. The record of one that finished `alone` is stored with
+    /// Stores and emits the end of a task. If the task finished `alone`, its record is stored with
     /// the next checkpoint.
     pub(crate) async fn task_ended(
         &mut self,
@@ -69,7 +69,7 @@ impl<S: State> Observer<S> {
                 _ => recorder.flush(!alone).await,
             };
         }
-        // A failure says more than that it could not be stored.
+        // A failure is more important than an error of storing it.
         if at.scope.emitter.is_some() && (stored.is_ok() || matches!(result, TaskResult::Failed(_)))
         {
             let asked = match result {
@@ -84,7 +84,7 @@ impl<S: State> Observer<S> {
         stored
     }
 
-    /// Keeps an input for the checkpoint that begins with it.
+    /// Holds an input for the checkpoint that begins with it.
     pub(crate) fn keep_input(&mut self, task: usize, input: Output<S>) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
@@ -92,7 +92,7 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// What was written from outside, as an entry; none when it is nothing.
+    /// Encodes writes from outside as an entry; `None` if there are none.
     pub(crate) fn entry(&self, writes: Vec<Write<S>>) -> Result<Option<Payload>, AgentError> {
         match &self.recorder {
             Some(recorder) if !writes.is_empty() => Ok(Some(recorder.writes(writes)?)),
@@ -100,7 +100,7 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Says in the log that no run is under way any more.
+    /// Records in the log that no run is active any more.
     pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
@@ -108,7 +108,7 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Shows and stores what a superstep has made.
+    /// Stores and emits the result of a superstep.
     pub(crate) async fn superstep_ended(
         &mut self,
         at: &Moment<'_, S>,
@@ -131,7 +131,7 @@ impl<S: State> Observer<S> {
         self.record(at, frontier, origin, None).await
     }
 
-    /// Stores a checkpoint of where the run stands.
+    /// Stores a checkpoint of the current position.
     pub(crate) async fn record(
         &mut self,
         at: &Moment<'_, S>,
@@ -185,7 +185,7 @@ impl<S: State> Observer<S> {
         Ok(())
     }
 
-    /// The checkpoint at which the run stands.
+    /// Returns the checkpoint of the current position.
     pub(crate) fn snapshot(
         &self,
         at: &Moment<'_, S>,

@@ -1,4 +1,4 @@
-//! Writing a run to its thread's log.
+//! Writes a run to its thread's log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,36 +20,36 @@ use crate::state::State;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::{Finished, TaskResult};
 
-/// The end of a log at which a run writes.
+/// The end of a log, to which a run appends.
 pub(crate) struct Recorder<S: State> {
     pub(super) log_head: Arc<LogHead>,
     pub(super) coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
     pub(super) current: Option<CheckpointId>,
-    /// Those of its tasks whose nodes had another name then.
+    /// Its tasks whose nodes had other names when they were stored.
     called_before: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
     pub(super) source: Source,
     pub(super) since_snapshot: usize,
-    /// Bytes since a snapshot, and how many of them make it time to measure the state.
+    /// Bytes since the last snapshot, and the number of bytes at which to measure the state.
     pub(super) log_bytes: u64,
     pub(super) measure_at: u64,
     pub(super) snapshots: Snapshots,
-    /// The call of a graph that is kept from call to call.
+    /// The call of a persistent subgraph.
     pub(super) call: Option<Arc<str>>,
-    /// True when no run goes on behind what is stored.
+    /// True if no run continues after the stored records.
     pub(crate) at_rest: bool,
-    /// True while the log says that a run is under way.
+    /// True while the log says that a run is active.
     running: bool,
     pub(super) metadata: BTreeMap<String, Value>,
-    /// Records that wait to be stored with the next checkpoint.
+    /// Records that are stored with the next checkpoint.
     pub(super) tasks: Vec<TaskRecord>,
     pub(super) entries: Vec<EntryRecord>,
-    /// What is known of the tasks of the next checkpoint, to be stored with it.
+    /// Known results of the next checkpoint's tasks, to store with it.
     pub(super) known: Vec<(usize, TaskOutcome)>,
 }
 
-/// Where a new checkpoint comes from.
+/// The origin of a new checkpoint.
 pub(crate) struct Origin {
     pub(crate) parent: Option<CheckpointId>,
     pub(crate) base: Option<Base>,
@@ -83,7 +83,7 @@ impl<S: State> Recorder<S> {
         }
     }
 
-    /// Goes on behind `current`.
+    /// Continues after `current`.
     pub(crate) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
         self.parent = current.parent;
@@ -99,7 +99,7 @@ impl<S: State> Recorder<S> {
         self
     }
 
-    /// Where a task of the current checkpoint stands.
+    /// Returns the place of a task of the current checkpoint.
     pub(crate) fn place(&self, task: usize) -> Option<Place> {
         Some(Place {
             log_head: Arc::clone(&self.log_head),
@@ -113,7 +113,8 @@ impl<S: State> Recorder<S> {
         })
     }
 
-    /// Remembers the stored names of the current tasks: logs below them have these in their names.
+    /// Remembers the stored names of the current tasks, which the names of their subgraphs' logs
+    /// contain.
     pub(crate) fn called_before<'n>(
         &mut self,
         names: impl Iterator<Item = &'n NodeName>,
@@ -130,7 +131,7 @@ impl<S: State> Recorder<S> {
         self.current
     }
 
-    /// Keeps how a task ended, to be stored with the next checkpoint.
+    /// Holds a task's result for the next checkpoint.
     pub(crate) fn keep(
         &mut self,
         task: usize,
@@ -160,15 +161,14 @@ impl<S: State> Recorder<S> {
         Ok(())
     }
 
-    /// What a task did, as it is stored.
+    /// Encodes a task's result.
     fn done(&self, node: NodeId, done: &Finished<S>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.done(node, done.clone());
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
         self.log_head.encode(payload, what)
     }
 
-    /// Keeps an input for the checkpoint that begins with it: they are stored together, or not at
-    /// all.
+    /// Holds an input for the checkpoint that begins with it: both are stored together, or neither.
     pub(crate) fn keep_input(
         &mut self,
         task: usize,
@@ -179,7 +179,7 @@ impl<S: State> Recorder<S> {
         Ok(())
     }
 
-    /// Keeps answers for a task.
+    /// Holds answers for a task.
     pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {
             self.tasks.push(TaskRecord {
@@ -192,7 +192,7 @@ impl<S: State> Recorder<S> {
         }
     }
 
-    /// Keeps what a command from outside writes and starts at the current checkpoint.
+    /// Holds the update and the tasks of a command from outside, for the current checkpoint.
     pub(crate) fn keep_entry(
         &mut self,
         writes: Vec<Write<S>>,
@@ -212,19 +212,19 @@ impl<S: State> Recorder<S> {
         Ok(())
     }
 
-    /// Writes from outside, as they are stored.
+    /// Encodes writes from outside.
     pub(crate) fn writes(&self, writes: Vec<Write<S>>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.writes(writes);
         self.log_head
             .encode(payload, || "what came from outside".to_owned())
     }
 
-    /// A state, as it is kept until it is stored.
+    /// Wraps a state until it is stored.
     pub(crate) fn state(&self, state: S) -> Payload {
         self.coder.state(Arc::new(state))
     }
 
-    /// A task, as it is stored.
+    /// Encodes a task.
     pub(crate) fn spec(&self, task: &Task<S>) -> Result<TaskSpec, CheckpointError> {
         let plan = &self.coder.plan;
         let payload = match &task.argument {
@@ -241,7 +241,7 @@ impl<S: State> Recorder<S> {
         Ok(TaskSpec::new(plan.name(task.node), argument))
     }
 
-    /// Stores what is kept; `running` says whether the run goes on.
+    /// Stores the held records; `running` says whether the run continues.
     pub(crate) async fn flush(&mut self, running: bool) -> Result<(), AgentError> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());
@@ -257,7 +257,7 @@ impl<S: State> Recorder<S> {
         Ok(self.log_head.put(batch).await?)
     }
 
-    /// Says that no run is under way any more.
+    /// Records that no run is active any more.
     pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
         if !self.running {
             return Ok(());
@@ -266,7 +266,7 @@ impl<S: State> Recorder<S> {
         Ok(self.log_head.put(Batch::default()).await?)
     }
 
-    /// Stores a checkpoint, and with it what is kept for the one before.
+    /// Stores a checkpoint, with the held records of the previous one.
     pub(super) async fn checkpoint(
         &mut self,
         mut record: CheckpointRecord,

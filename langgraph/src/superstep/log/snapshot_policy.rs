@@ -1,4 +1,4 @@
-//! How long a log is, and when it gets a snapshot.
+//! The length of a log, and when to store a snapshot.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use super::recorder::Recorder;
 use crate::checkpoint::{CheckpointError, Payload, Source, TaskOutcome};
 use crate::state::State;
 
-/// Snapshots of values are at least that many records apart.
+/// The minimum number of records between snapshots of values.
 const SNAPSHOT_EVERY: usize = 16;
 
-/// A log of bytes shorter than this is read as it is.
+/// A log of bytes shorter than this needs no snapshot.
 pub(super) const SHORT_LOG: u64 = 4096;
 
-/// What a record takes beside its payload, about.
+/// The approximate size of a record beside its payload.
 const RECORD: u64 = 64;
 
 /// Where a log may have snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Snapshots {
-    /// Behind any superstep.
+    /// After any superstep.
     Anywhere,
-    /// Before inputs: whoever reads the log wants every write since.
+    /// Only before inputs: the reader wants every write since.
     AtInputs,
-    /// Whoever reads the log wants every write.
+    /// Nowhere: the reader wants every write.
     Never,
 }
 
 impl<S: State> Recorder<S> {
-    /// Counts what is about to be stored.
+    /// Counts a record before it is stored.
     pub(super) fn count(&mut self) {
         let finished = |outcome: Option<&TaskOutcome>| match outcome {
             Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
@@ -47,13 +47,13 @@ impl<S: State> Recorder<S> {
         }
     }
 
-    /// Begins a checkpoint, with a snapshot or without, and says how long the log is then.
+    /// Begins a checkpoint, with or without a snapshot, and returns the length of the log.
     pub(super) fn begin(&mut self, snapshot: bool) -> u64 {
         self.log_bytes = if snapshot { 0 } else { self.log_bytes + RECORD };
         self.log_bytes
     }
 
-    /// The state, if it is time for a snapshot.
+    /// Returns the state if a snapshot is due.
     pub(super) fn due(
         &mut self,
         source: Source,
@@ -69,7 +69,7 @@ impl<S: State> Recorder<S> {
             return Ok(None);
         }
         if !self.log_head.encodes() {
-            // The further apart, the longer the thread: writing stays amortised O(what changed).
+            // The longer the thread, the further apart: writing stays amortised O(changes).
             let step = usize::try_from(step).unwrap_or(0);
             let due = self.since_snapshot >= SNAPSHOT_EVERY.max(step / 2);
             return Ok(due.then(|| self.coder.state(state())));
@@ -80,9 +80,9 @@ impl<S: State> Recorder<S> {
         let payload = self.coder.state(state());
         let payload = self.log_head.encode(payload, || "the state".to_owned())?;
         let size = payload.size().unwrap_or(0) as u64;
-        // A log that is not much longer than the state is the better way to keep it: where a state
-        // only ever grows, the log holds little else. It is measured again when it has doubled, or
-        // has reached twice that size.
+        // A log that is not much longer than the state is the better way to store it: if a state
+        // only grows, the log holds little else. It is measured again when it has doubled, or has
+        // reached twice that size.
         let stores = size * 2 <= self.log_bytes;
         self.measure_at = size * 2;
         if !stores {
