@@ -165,6 +165,8 @@ pub mod stream;
 mod superstep;
 pub mod thread;
 
+#[doc(no_inline)]
+pub use async_trait::async_trait;
 pub use error::{AgentError, Failure, InvalidUpdate, NoRuntime, Pause, WrittenBy};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]

@@ -1,15 +1,18 @@
 //! A saver that keeps bytes, in memory.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Formats, Head,
-    KeepsBytes, ListOptions, Prune, SaverFuture, Source, ThreadFilter, ThreadInfo, ThreadKey,
-    Usage,
+    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId,
+    CheckpointRecord, Checkpointer, Formats, Head, Leases, ListOptions, Prune, Source,
+    ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
+use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row, RowKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Keeps threads in memory as a saver with a disk would: nothing but rows of bytes.
@@ -105,10 +108,6 @@ impl ByteSaver {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn ready<'a, T: Send + 'a>(result: Result<T, CheckpointError>) -> SaverFuture<'a, T> {
-    Box::pin(std::future::ready(result))
 }
 
 impl Kept {
@@ -208,35 +207,44 @@ impl Log {
     }
 }
 
-impl KeepsBytes for ByteSaver {}
+impl<S> Attach<S> for ByteSaver
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::bytes(self)
+    }
+}
 
+#[async_trait]
 impl Checkpointer for ByteSaver {
     fn formats(&self) -> Option<&Formats> {
         Some(&self.formats)
     }
 
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        ready(self.kept().put(key, batch, &self.formats))
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        self.kept().put(key, batch, &self.formats)
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
+    ) -> Result<Option<Chain>, CheckpointError> {
         let kept = self.kept();
-        ready(kept.logs.get(key).map(|log| log.load(id)).transpose())
+        kept.logs.get(key).map(|log| log.load(id)).transpose()
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        ready(Ok(self.kept().logs.get(key).map(|log| log.head)))
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        Ok(self.kept().logs.get(key).map(|log| log.head))
     }
 
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn list(
+        &self,
+        key: &ThreadKey,
         options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
         let kept = self.kept();
         let lines = kept.logs.get(key).map(|log| log.checkpoints.iter().rev());
         let wanted = lines
@@ -244,31 +252,34 @@ impl Checkpointer for ByteSaver {
             .flatten()
             .filter(|(id, line)| options.wants(**id, line.step, line.source, &line.metadata));
         let wanted = wanted.map(|(id, _)| *id);
-        ready(Ok(wanted
-            .take(options.limit.unwrap_or(usize::MAX))
-            .collect()))
+        Ok(wanted.take(options.limit.unwrap_or(usize::MAX)).collect())
     }
 
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        ready(Ok(self
-            .kept()
-            .of(thread)
-            .map(|(key, _)| key.clone())
-            .collect()))
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
     }
 
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Administration for ByteSaver {
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
+        Ok(self.kept().of(thread).map(|(key, _)| key.clone()).collect())
+    }
+
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let kept = self.kept();
         let roots = kept.logs.iter().filter(|(key, _)| key.namespace.is_empty());
         let infos = roots
             .map(|(key, log)| ThreadInfo::new(&*key.thread, log.head, log.running, log.updated_at));
         let wanted = infos.filter(|info| filter.wants(info));
-        ready(Ok(wanted
-            .take(filter.limit.unwrap_or(usize::MAX))
-            .collect()))
+        Ok(wanted.take(filter.limit.unwrap_or(usize::MAX)).collect())
     }
 
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let mut kept = self.kept();
         let copies = kept.of(from).map(|(key, log)| {
             let key = ThreadKey {
@@ -279,32 +290,32 @@ impl Checkpointer for ByteSaver {
         });
         let copies: Vec<_> = copies.collect();
         if copies.is_empty() {
-            return ready(Err(CheckpointError::UnknownThread(from.to_owned())));
+            return Err(CheckpointError::UnknownThread(from.to_owned()));
         }
         if kept.of(to).next().is_some() {
-            return ready(Err(CheckpointError::ThreadExists(to.to_owned())));
+            return Err(CheckpointError::ThreadExists(to.to_owned()));
         }
         kept.logs.extend(copies);
-        ready(Ok(()))
+        Ok(())
     }
 
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
         let mut kept = self.kept();
         let log = kept.logs.get_mut(key);
-        ready(log.map_or(Ok(()), |log| log.prune(prune, &self.formats)))
+        log.map_or(Ok(()), |log| log.prune(prune, &self.formats))
     }
 
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
         self.kept().logs.remove(key);
-        ready(Ok(()))
+        Ok(())
     }
 
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         self.kept().logs.retain(|key, _| key.thread != thread);
-        ready(Ok(()))
+        Ok(())
     }
 
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
         let mut usage = Usage::default();
         for (_, log) in self.kept().of(thread) {
             usage.logs += 1;
@@ -314,15 +325,18 @@ impl Checkpointer for ByteSaver {
             usage.records += records.count() as u64;
             usage.bytes += log.rows.iter().map(|row| row.size() as u64).sum::<u64>();
         }
-        ready(Ok(usage))
+        Ok(usage)
     }
+}
 
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
+#[async_trait]
+impl Leases for ByteSaver {
+    async fn lease(
+        &self,
+        thread: &str,
+        holder: &str,
         term: Duration,
-    ) -> SaverFuture<'a, bool> {
+    ) -> Result<bool, CheckpointError> {
         let mut kept = self.kept();
         let now = Instant::now();
         let lease = kept.leases.get(thread);
@@ -331,10 +345,10 @@ impl Checkpointer for ByteSaver {
             let lease = (holder.to_owned(), now + term);
             kept.leases.insert(thread.to_owned(), lease);
         }
-        ready(Ok(free))
+        Ok(free)
     }
 
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+    async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let mut kept = self.kept();
         if kept
             .leases
@@ -343,6 +357,6 @@ impl Checkpointer for ByteSaver {
         {
             kept.leases.remove(thread);
         }
-        ready(Ok(()))
+        Ok(())
     }
 }

@@ -3,9 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::checkpoint::{
-    Batch, Checkpointer, Formats, KeepsBytes, MemorySaver, SaverFuture, ThreadKey, forward,
+    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+    Formats, Head, Leases, ListOptions, MemorySaver, SeePast, Standing, ThreadKey,
 };
+use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Values become bytes on their way into `store`, which several of these may share.
 #[derive(Debug)]
@@ -35,21 +39,62 @@ impl OverMemory {
     }
 }
 
-impl KeepsBytes for OverMemory {}
+impl<S> Attach<S> for OverMemory
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::bytes(self)
+    }
+}
 
+#[async_trait]
 impl Checkpointer for OverMemory {
     fn formats(&self) -> Option<&Formats> {
         Some(&self.formats)
     }
 
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let rows = rows::encode(batch.clone(), &self.formats)?;
-            self.locked().extend(rows);
-            self.store.put(key, batch).await
-        })
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let rows = rows::encode(batch.clone(), &self.formats)?;
+        self.locked().extend(rows);
+        self.store.put(key, batch).await
     }
 
-    forward!(store: load, load_state, head, list, logs, threads, copy_thread, prune, delete_log);
-    forward!(store: delete_thread, usage, lease, release);
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.store.load(key, id).await
+    }
+
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        self.store.load_state(key, id, see).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.store.head(key).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.store.list(key, options).await
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        self.store.leases()
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        self.store.administration()
+    }
 }

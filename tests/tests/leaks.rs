@@ -14,7 +14,7 @@
 use std::future::IntoFuture as _;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Checkpointer, MemorySaver};
+use langgraph::checkpoint::{Administration, Checkpointer, MemorySaver};
 use langgraph::graph::NodeExt;
 use langgraph::node::Send;
 use langgraph::prelude::*;

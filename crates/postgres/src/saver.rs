@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
-    ListOptions, Prune, SaverFuture, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+    Formats, Head, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
+    ThreadKey, Usage,
 };
+use langgraph::{State, async_trait};
 use langgraph_sql::LogName;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::{Database, PostgresError};
 
@@ -84,165 +88,160 @@ impl PostgresSaver {
     }
 }
 
-impl KeepsBytes for PostgresSaver {}
+impl<S> Attach<S> for PostgresSaver
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::bytes(self)
+    }
+}
 
+#[async_trait]
 impl Checkpointer for PostgresSaver {
     fn formats(&self) -> Option<&Formats> {
         Some(&self.formats)
     }
 
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let known = batch.head;
-            let name = LogName::of(key)?;
-            let lines = put::Lines::of(batch, &self.formats)?;
-            let client = self.database.client().await?;
-            match put::put(&client, &name, &lines).await? {
-                Ok(()) => Ok(()),
-                Err(head) => Err(CheckpointError::Conflict {
-                    thread: key.thread.clone(),
-                    known,
-                    head,
-                }),
-            }
-        })
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let known = batch.head;
+        let name = LogName::of(key)?;
+        let lines = put::Lines::of(batch, &self.formats)?;
+        let client = self.database.client().await?;
+        match put::put(&client, &name, &lines).await? {
+            Ok(()) => Ok(()),
+            Err(head) => Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known,
+                head,
+            }),
+        }
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let job = self.database.snapshot(|transaction| {
-                Box::pin(async move { read::chain(transaction, &name, id).await })
-            });
-            job.await
-        })
+    ) -> Result<Option<Chain>, CheckpointError> {
+        let name = LogName::of(key)?;
+        let job = self.database.snapshot(|transaction| {
+            Box::pin(async move { read::chain(transaction, &name, id).await })
+        });
+        job.await
     }
 
-    fn load_state<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &'a mut SeePast<'a>,
-    ) -> SaverFuture<'a, Option<Standing>> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let mut client = self.database.client().await?;
-            let transaction = Database::reading(&mut client).await?;
-            let standing = read::state(&transaction, &name, id, see).await;
-            // Nothing was written, so nothing can be lost.
-            let _ = transaction.rollback().await;
-            standing
-        })
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        let name = LogName::of(key)?;
+        let mut client = self.database.client().await?;
+        let transaction = Database::reading(&mut client).await?;
+        let standing = read::state(&transaction, &name, id, see).await;
+        // Nothing was written, so nothing can be lost.
+        let _ = transaction.rollback().await;
+        standing
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            let log = place::log(&client, &LogName::of(key)?, "").await?;
-            Ok(log.map(|log| log.head))
-        })
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        let client = self.database.client().await?;
+        let log = place::log(&client, &LogName::of(key)?, "").await?;
+        Ok(log.map(|log| log.head))
     }
 
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn list(
+        &self,
+        key: &ThreadKey,
         options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            read::list(&client, &LogName::of(key)?, &options).await
-        })
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        let client = self.database.client().await?;
+        read::list(&client, &LogName::of(key)?, &options).await
     }
 
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            threads::logs(&client, thread).await
-        })
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
     }
 
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            Ok(threads::list(&client, &filter).await?)
-        })
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Administration for PostgresSaver {
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
+        let client = self.database.client().await?;
+        threads::logs(&client, thread).await
     }
 
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
+        let client = self.database.client().await?;
+        Ok(threads::list(&client, &filter).await?)
+    }
+
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let names = Arc::new((from.to_owned(), to.to_owned()));
-        Box::pin(async move {
-            let job = self.database.transaction(|transaction| {
-                let names = Arc::clone(&names);
-                Box::pin(async move { threads::copy(transaction, &names.0, &names.1).await })
-            });
-            job.await
-        })
+        let job = self.database.transaction(|transaction| {
+            let names = Arc::clone(&names);
+            Box::pin(async move { threads::copy(transaction, &names.0, &names.1).await })
+        });
+        job.await
     }
 
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let task = Arc::new((LogName::of(key)?, prune, self.formats.clone()));
-            let job = self.database.transaction(|transaction| {
-                let task = Arc::clone(&task);
-                Box::pin(async move {
-                    let (name, prune, formats) = &*task;
-                    prune::prune(transaction, name, prune, formats).await
-                })
-            });
-            job.await
-        })
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
+        let task = Arc::new((LogName::of(key)?, prune, self.formats.clone()));
+        let job = self.database.transaction(|transaction| {
+            let task = Arc::clone(&task);
+            Box::pin(async move {
+                let (name, prune, formats) = &*task;
+                prune::prune(transaction, name, prune, formats).await
+            })
+        });
+        job.await
     }
 
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let name = Arc::new(LogName::of(key)?);
-            let job = self.database.transaction(|transaction| {
-                let name = Arc::clone(&name);
-                Box::pin(async move { threads::delete_log(transaction, &name).await })
-            });
-            job.await
-        })
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
+        let name = Arc::new(LogName::of(key)?);
+        let job = self.database.transaction(|transaction| {
+            let name = Arc::clone(&name);
+            Box::pin(async move { threads::delete_log(transaction, &name).await })
+        });
+        job.await
     }
 
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         let thread: Arc<str> = thread.into();
-        Box::pin(async move {
-            let job = self.database.transaction(|transaction| {
-                let thread = Arc::clone(&thread);
-                Box::pin(async move { threads::delete(transaction, &thread).await })
-            });
-            job.await
-        })
+        let job = self.database.transaction(|transaction| {
+            let thread = Arc::clone(&thread);
+            Box::pin(async move { threads::delete(transaction, &thread).await })
+        });
+        job.await
     }
 
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            Ok(threads::usage(&client, thread).await?)
-        })
+    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
+        let client = self.database.client().await?;
+        Ok(threads::usage(&client, thread).await?)
     }
+}
 
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
+#[async_trait]
+impl Leases for PostgresSaver {
+    async fn lease(
+        &self,
+        thread: &str,
+        holder: &str,
         term: Duration,
-    ) -> SaverFuture<'a, bool> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            Ok(leases::take(&client, thread, holder, term).await?)
-        })
+    ) -> Result<bool, CheckpointError> {
+        let client = self.database.client().await?;
+        Ok(leases::take(&client, thread, holder, term).await?)
     }
 
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let client = self.database.client().await?;
-            Ok(leases::give_back(&client, thread, holder).await?)
-        })
+    async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
+        let client = self.database.client().await?;
+        Ok(leases::give_back(&client, thread, holder).await?)
     }
 }
 

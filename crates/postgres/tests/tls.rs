@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::Checkpointer as _;
+use langgraph::checkpoint::Administration as _;
 use langgraph::prelude::*;
 use langgraph_postgres::{Database, Options, PostgresError, PostgresSaver};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};

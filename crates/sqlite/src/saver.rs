@@ -2,13 +2,18 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsBytes,
-    ListOptions, Prune, SaverFuture, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+    Formats, Head, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
+    ThreadKey, Usage,
 };
+use langgraph::{State, async_trait};
 use langgraph_sql::LogName;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::handed::while_handed;
@@ -103,142 +108,151 @@ impl SqliteSaver {
     }
 }
 
-impl KeepsBytes for SqliteSaver {}
+impl<S> Attach<S> for SqliteSaver
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::bytes(self)
+    }
+}
 
+#[async_trait]
 impl Checkpointer for SqliteSaver {
     fn formats(&self) -> Option<&Formats> {
         Some(&self.formats)
     }
 
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let known = batch.head;
-            let name = LogName::of(key)?;
-            let batch = put::Lines::of(batch, &self.formats)?;
-            let job = move |connection: &_| put::put(connection, &name, batch);
-            match self.database.write(job).await? {
-                Ok(()) => Ok(()),
-                Err(head) => Err(CheckpointError::Conflict {
-                    thread: key.thread.clone(),
-                    known,
-                    head,
-                }),
-            }
-        })
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let known = batch.head;
+        let name = LogName::of(key)?;
+        let batch = put::Lines::of(batch, &self.formats)?;
+        let job = move |connection: &_| put::put(connection, &name, batch);
+        match self.database.write(job).await? {
+            Ok(()) => Ok(()),
+            Err(head) => Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known,
+                head,
+            }),
+        }
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let job = move |connection: &_| read::chain(connection, &name, id);
-            self.database.read(job).await
-        })
+    ) -> Result<Option<Chain>, CheckpointError> {
+        let name = LogName::of(key)?;
+        let job = move |connection: &_| read::chain(connection, &name, id);
+        self.database.read(job).await
     }
 
-    fn load_state<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &'a mut SeePast<'a>,
-    ) -> SaverFuture<'a, Option<Standing>> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let (to, from) = unbounded_channel();
-            let job = move |connection: &_| state::state(connection, &name, id, to);
-            let job = self.database.read(job);
-            while_handed(job, from, |past: Vec<_>| {
-                past.into_iter().for_each(&mut *see);
-            })
-            .await
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        let name = LogName::of(key)?;
+        let (to, from) = unbounded_channel();
+        let job = move |connection: &_| state::state(connection, &name, id, to);
+        let job = self.database.read(job);
+        while_handed(job, from, |past: Vec<_>| {
+            past.into_iter().for_each(&mut *see);
         })
+        .await
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let job = move |connection: &_| place::log(connection, &name);
-            let log = self.database.read(job).await?;
-            Ok(log.map(|log| log.head))
-        })
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        let name = LogName::of(key)?;
+        let job = move |connection: &_| place::log(connection, &name);
+        let log = self.database.read(job).await?;
+        Ok(log.map(|log| log.head))
     }
 
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn list(
+        &self,
+        key: &ThreadKey,
         options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let job = move |connection: &_| read::list(connection, &name, &options);
-            self.database.read(job).await
-        })
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        let name = LogName::of(key)?;
+        let job = move |connection: &_| read::list(connection, &name, &options);
+        self.database.read(job).await
     }
 
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Administration for SqliteSaver {
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
         let thread = thread.to_owned();
         let job = move |connection: &_| threads::logs(connection, &thread);
-        Box::pin(self.database.read(job))
+        self.database.read(job).await
     }
 
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let job = move |connection: &_| threads::list(connection, &filter);
-        Box::pin(self.database.read(job))
+        self.database.read(job).await
     }
 
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let (from, to) = (from.to_owned(), to.to_owned());
         let job = move |connection: &_| threads::copy(connection, &from, &to);
-        Box::pin(self.database.write(job))
+        self.database.write(job).await
     }
 
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let formats = self.formats.clone();
-            let job = move |connection: &_| prune::prune(connection, &name, prune, &formats);
-            self.database.write(job).await
-        })
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
+        let name = LogName::of(key)?;
+        let formats = self.formats.clone();
+        let job = move |connection: &_| prune::prune(connection, &name, prune, &formats);
+        self.database.write(job).await
     }
 
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let name = LogName::of(key)?;
-            let job = move |connection: &_| threads::delete_log(connection, &name);
-            self.database.write(job).await
-        })
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
+        let name = LogName::of(key)?;
+        let job = move |connection: &_| threads::delete_log(connection, &name);
+        self.database.write(job).await
     }
 
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         let thread = thread.to_owned();
         let job = move |connection: &_| threads::delete(connection, &thread);
-        Box::pin(self.database.write(job))
+        self.database.write(job).await
     }
 
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
         let thread = thread.to_owned();
         let job = move |connection: &_| threads::usage(connection, &thread);
-        Box::pin(self.database.read(job))
+        self.database.read(job).await
     }
+}
 
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
+#[async_trait]
+impl Leases for SqliteSaver {
+    async fn lease(
+        &self,
+        thread: &str,
+        holder: &str,
         term: Duration,
-    ) -> SaverFuture<'a, bool> {
+    ) -> Result<bool, CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::take(connection, &thread, &holder, term);
-        Box::pin(self.database.write(job))
+        self.database.write(job).await
     }
 
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+    async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::give_back(connection, &thread, &holder);
-        Box::pin(self.database.write(job))
+        self.database.write(job).await
     }
 }
 

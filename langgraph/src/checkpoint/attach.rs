@@ -1,5 +1,6 @@
 //! Which savers can keep which states.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,73 +9,92 @@ use serde::de::DeserializeOwned;
 use super::Checkpointer;
 use crate::state::{State, StateCodec};
 
-/// A saver that keeps values as they are: any state will do.
-pub trait KeepsValues: Checkpointer {}
-
-/// A saver that keeps bytes: the state's update has to be `Serialize` and `DeserializeOwned`.
-pub trait KeepsBytes: Checkpointer {}
-
-/// What a graph takes as its checkpointer: an [`Arc`] of a saver that says what it keeps, by
-/// [`KeepsValues`] or [`KeepsBytes`]; or an `Arc<dyn Checkpointer>`, which counts as one that keeps
-/// bytes.
+/// A saver that a graph over `S` takes:
+/// [`graph.checkpointer(saver)`](crate::CompiledStateGraph::checkpointer).
 ///
-/// `K` is what it keeps; the compiler finds it.
+/// A saver of bytes asks that the state's update is `Serialize` and `DeserializeOwned`; a saver that
+/// keeps values as they are takes any state. An `Arc<dyn Checkpointer>` counts as a saver of bytes.
+///
+/// # Examples
+///
+/// A saver of bytes; one that keeps values leaves the bounds out and returns
+/// [`Attached::values`]:
+///
+/// ```
+/// # use langgraph::checkpoint::*;
+/// use std::sync::Arc;
+/// use langgraph::State;
+/// use langgraph::checkpoint::{Attach, Attached};
+/// use serde::{Serialize, de::DeserializeOwned};
+/// # use langgraph::async_trait;
+/// # struct Files(Formats);
+/// # #[async_trait]
+/// # impl Checkpointer for Files {
+/// #     fn formats(&self) -> Option<&Formats> { Some(&self.0) }
+/// #     async fn put(&self, _: &ThreadKey, _: Batch) -> Result<(), CheckpointError> { Ok(()) }
+/// #     async fn load(&self, _: &ThreadKey, _: Option<CheckpointId>)
+/// #         -> Result<Option<Chain>, CheckpointError> { Ok(None) }
+/// #     async fn head(&self, _: &ThreadKey) -> Result<Option<Head>, CheckpointError> { Ok(None) }
+/// #     async fn list(&self, _: &ThreadKey, _: ListOptions)
+/// #         -> Result<Vec<CheckpointId>, CheckpointError> { Ok(Vec::new()) }
+/// # }
+///
+/// impl<S> Attach<S> for Files
+/// where
+///     S: State,
+///     S::Update: Serialize + DeserializeOwned,
+/// {
+///     fn attach(self: Arc<Self>) -> Attached<S> {
+///         Attached::bytes(self)
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a saver that a graph can take",
+    message = "`{Self}` is not a saver that a graph over `{S}` can take",
     label = "expected an `Arc` of a saver",
-    note = "a saver implements `Checkpointer`, and `KeepsValues` or `KeepsBytes`"
+    note = "a saver implements `Checkpointer` and `Attach<S>`"
 )]
-pub trait Saver<K> {
-    /// The saver, whatever it is.
-    fn into_checkpointer(self) -> Arc<dyn Checkpointer>;
+pub trait Attach<S: State>: Checkpointer {
+    /// The saver, with how it keeps the state.
+    fn attach(self: Arc<Self>) -> Attached<S>;
 }
 
-/// What a saver keeps of graphs over `S`.
-///
-/// Two traits, so that the compiler knows what the saver keeps before it looks at the state: then
-/// its error names the field that cannot be stored.
-pub trait Keeps<S: State> {
-    /// How the state becomes bytes, if it has to.
-    fn codec() -> Option<StateCodec<S>>;
+/// A saver, with how it keeps a state `S`: what [`Attach::attach`] returns.
+pub struct Attached<S: State> {
+    pub(crate) saver: Arc<dyn Checkpointer>,
+    pub(crate) codec: Option<StateCodec<S>>,
 }
 
-/// A saver that keeps values as they are.
-#[derive(Debug)]
-pub enum ByValue {}
+impl<S: State> Attached<S> {
+    /// A saver that keeps values as they are.
+    pub fn values(saver: Arc<dyn Checkpointer>) -> Self {
+        Self { saver, codec: None }
+    }
 
-/// A saver that keeps bytes.
-#[derive(Debug)]
-pub enum ByBytes {}
-
-impl<S: State> Keeps<S> for ByValue {
-    fn codec() -> Option<StateCodec<S>> {
-        None
+    /// A saver that keeps bytes.
+    pub fn bytes(saver: Arc<dyn Checkpointer>) -> Self
+    where
+        S::Update: Serialize + DeserializeOwned,
+    {
+        let codec = Some(StateCodec::serde());
+        Self { saver, codec }
     }
 }
 
-impl<S: State> Keeps<S> for ByBytes
+impl<S: State> fmt::Debug for Attached<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attached")
+            .field("as_bytes", &self.codec.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Attach<S> for dyn Checkpointer
 where
+    S: State,
     S::Update: Serialize + DeserializeOwned,
 {
-    fn codec() -> Option<StateCodec<S>> {
-        Some(StateCodec::serde())
-    }
-}
-
-impl<C: KeepsValues> Saver<ByValue> for Arc<C> {
-    fn into_checkpointer(self) -> Arc<dyn Checkpointer> {
-        self
-    }
-}
-
-impl<C: KeepsBytes> Saver<ByBytes> for Arc<C> {
-    fn into_checkpointer(self) -> Arc<dyn Checkpointer> {
-        self
-    }
-}
-
-impl Saver<ByBytes> for Arc<dyn Checkpointer> {
-    fn into_checkpointer(self) -> Arc<dyn Checkpointer> {
-        self
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::bytes(self)
     }
 }

@@ -81,6 +81,16 @@ pub enum CheckpointError {
         "thread `{0}` cannot be kept or read: the graph has no checkpointer; add one with `.checkpointer(..)`"
     )]
     NoCheckpointer(String),
+    /// A call needs [`Leases`](super::Leases), and the checkpointer has none.
+    #[error(
+        "{0} needs leases, and this checkpointer has none; implement `Leases` for it, and return it from `Checkpointer::leases`"
+    )]
+    NoLeases(&'static str),
+    /// A call needs [`Administration`](super::Administration), and the checkpointer has none.
+    #[error(
+        "{0} needs administration, and this checkpointer has none; implement `Administration` for it, and return it from `Checkpointer::administration`"
+    )]
+    NoAdministration(&'static str),
     /// Another run has written to the thread meanwhile.
     #[error("another run has written to thread `{thread}` meanwhile (at {}, expected {}); load it again", text(*head), text(*known))]
     Conflict {

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use async_trait::async_trait;
+
 use super::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, KeepsValues,
-    ListOptions, Past, Prune, SaverFuture, SeePast, Standing, Stored, ThreadFilter, ThreadInfo,
-    ThreadKey, Usage,
+    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+    Formats, Head, Leases, ListOptions, Past, Prune, SeePast, Standing, Stored, ThreadFilter,
+    ThreadInfo, ThreadKey, Usage,
 };
+use crate::state::State;
 
 /// Keeps threads in memory, as the values they are: nothing is serialized.
 ///
@@ -75,10 +78,6 @@ impl MemorySaver {
         let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
         Some(look(log))
     }
-}
-
-fn ready<'a, T: Send + 'a>(result: Result<T, CheckpointError>) -> SaverFuture<'a, T> {
-    Box::pin(std::future::ready(result))
 }
 
 impl Log {
@@ -198,14 +197,19 @@ impl Log {
     }
 }
 
-impl KeepsValues for MemorySaver {}
+impl<S: State> Attach<S> for MemorySaver {
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::values(self)
+    }
+}
 
+#[async_trait]
 impl Checkpointer for MemorySaver {
     fn formats(&self) -> Option<&Formats> {
         None
     }
 
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
         let log = threads
             .get_mut(&key.thread)
@@ -222,66 +226,75 @@ impl Checkpointer for MemorySaver {
             }
             result
         };
-        ready(result)
+        result
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        ready(Ok(self.at(key, |log| log.load(id)).flatten()))
+    ) -> Result<Option<Chain>, CheckpointError> {
+        Ok(self.at(key, |log| log.load(id)).flatten())
     }
 
-    fn load_state<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &'a mut SeePast<'a>,
-    ) -> SaverFuture<'a, Option<Standing>> {
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
         let loaded = self.at(key, |log| log.load_state(id)).flatten();
         let standing = loaded.map(|(past, standing)| {
             past.into_iter().for_each(see);
             standing
         });
-        ready(Ok(standing))
+        Ok(standing)
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        ready(Ok(self.at(key, |log| log.head()).flatten()))
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        Ok(self.at(key, |log| log.head()).flatten())
     }
 
-    fn list<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn list(
+        &self,
+        key: &ThreadKey,
         options: ListOptions,
-    ) -> SaverFuture<'a, Vec<CheckpointId>> {
-        ready(Ok(self
-            .at(key, |log| log.list(&options))
-            .unwrap_or_default()))
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        Ok(self.at(key, |log| log.list(&options)).unwrap_or_default())
     }
 
-    fn logs<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Vec<ThreadKey>> {
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Administration for MemorySaver {
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
         let threads = self.threads();
         let namespaces = threads.get(thread).map(|thread| thread.logs.keys());
         let keys = namespaces.into_iter().flatten().map(|namespace| ThreadKey {
             thread: thread.to_owned(),
             namespace: namespace.clone(),
         });
-        ready(Ok(keys.collect()))
+        Ok(keys.collect())
     }
 
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let threads = self.threads();
         let infos = threads.iter().filter_map(|(name, thread)| {
             let root = thread.logs.get(&[] as &[String])?;
             let info = ThreadInfo::new(name, root.head()?, root.running, root.updated_at);
             filter.wants(&info).then_some(info)
         });
-        ready(Ok(infos.take(filter.limit.unwrap_or(usize::MAX)).collect()))
+        Ok(infos.take(filter.limit.unwrap_or(usize::MAX)).collect())
     }
 
-    fn copy_thread<'a>(&'a self, from: &'a str, to: &'a str) -> SaverFuture<'a, ()> {
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
         let has_logs = |thread: &&Thread| !thread.logs.is_empty();
         let result = match (
@@ -292,22 +305,22 @@ impl Checkpointer for MemorySaver {
             (Some(_), Some(_)) => Err(CheckpointError::ThreadExists(to.to_owned())),
             (Some(from), None) => Ok(from.logs.clone()),
         };
-        ready(result.map(|logs| threads.entry(to.to_owned()).or_default().logs = logs))
+        result.map(|logs| threads.entry(to.to_owned()).or_default().logs = logs)
     }
 
-    fn prune<'a>(&'a self, key: &'a ThreadKey, prune: Prune) -> SaverFuture<'a, ()> {
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
         self.at(key, |log| log.prune(prune));
-        ready(Ok(()))
+        Ok(())
     }
 
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
         if let Some(thread) = self.threads().get_mut(&key.thread) {
             thread.logs.remove(&key.namespace);
         }
-        ready(Ok(()))
+        Ok(())
     }
 
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
         if let Some(kept) = threads.get_mut(thread) {
             // Who holds it still does.
@@ -316,10 +329,10 @@ impl Checkpointer for MemorySaver {
                 threads.remove(thread);
             }
         }
-        ready(Ok(()))
+        Ok(())
     }
 
-    fn usage<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, Usage> {
+    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
         let mut usage = Usage::default();
         if let Some(thread) = self.threads().get(thread) {
             for log in thread.logs.values() {
@@ -331,15 +344,18 @@ impl Checkpointer for MemorySaver {
                     .sum::<u64>();
             }
         }
-        ready(Ok(usage))
+        Ok(usage)
     }
+}
 
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
+#[async_trait]
+impl Leases for MemorySaver {
+    async fn lease(
+        &self,
+        thread: &str,
+        holder: &str,
         term: Duration,
-    ) -> SaverFuture<'a, bool> {
+    ) -> Result<bool, CheckpointError> {
         let mut threads = self.threads();
         let thread = threads.entry(thread.to_owned()).or_default();
         let now = Instant::now();
@@ -353,10 +369,10 @@ impl Checkpointer for MemorySaver {
                 until: now + term,
             });
         }
-        ready(Ok(free))
+        Ok(free)
     }
 
-    fn release<'a>(&'a self, thread: &'a str, holder: &'a str) -> SaverFuture<'a, ()> {
+    async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
         if let Some(kept) = threads.get_mut(thread) {
             kept.lease.take_if(|lease| lease.holder == holder);
@@ -364,7 +380,7 @@ impl Checkpointer for MemorySaver {
                 threads.remove(thread);
             }
         }
-        ready(Ok(()))
+        Ok(())
     }
 }
 

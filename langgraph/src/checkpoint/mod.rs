@@ -4,14 +4,17 @@
 //! runs next; the state at any moment is the last snapshot before it with the updates since. So a
 //! checkpoint costs what changed, whatever the size of the state.
 
+mod administration;
 mod attach;
-mod behind;
+mod checkpointer;
+mod durability;
 mod error;
-mod forward;
-mod held;
+mod exit_buffer;
 mod id;
 mod inner;
 pub(crate) mod interrupt;
+mod leases;
+mod list_options;
 mod log_head;
 mod memory;
 pub(crate) mod once_record;
@@ -19,20 +22,25 @@ mod past;
 mod payload;
 mod place;
 mod record;
-mod saver;
 mod snapshot;
 mod task_fold;
+mod thread_filter;
+mod thread_info;
 pub(crate) mod unfilled_join;
+mod usage;
+mod write_behind;
 
 pub use crate::codec::{Encoded, Format, FormatError, Formats, Json, ReadValue};
-pub use attach::{ByBytes, ByValue, Keeps, KeepsBytes, KeepsValues, Saver};
-pub(crate) use behind::Behind;
+pub use administration::Administration;
+pub use attach::{Attach, Attached};
+pub use checkpointer::{Checkpointer, SeePast};
+pub use durability::Durability;
 pub use error::CheckpointError;
-#[doc(inline)]
-pub use forward::forward;
-pub(crate) use held::Held;
+pub(crate) use exit_buffer::ExitBuffer;
 pub use id::CheckpointId;
 pub use inner::InnerSnapshot;
+pub use leases::Leases;
+pub use list_options::ListOptions;
 pub(crate) use log_head::LogHead;
 pub use memory::MemorySaver;
 pub use past::{Past, Standing};
@@ -43,8 +51,9 @@ pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-pub use saver::{
-    Checkpointer, Durability, ListOptions, SaverFuture, SeePast, ThreadFilter, ThreadInfo, Usage,
-};
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
 pub(crate) use task_fold::{TaskFold, fold_tasks};
+pub use thread_filter::ThreadFilter;
+pub use thread_info::ThreadInfo;
+pub use usage::Usage;
+pub(crate) use write_behind::WriteBehind;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::Topology;
 use super::plan::Plan;
-use crate::checkpoint::{Checkpointer, Keeps, Saver};
+use crate::checkpoint::{Attach, Checkpointer};
 use crate::error::AgentError;
 use crate::node::Persistence;
 use crate::state::State;
@@ -61,9 +61,10 @@ impl<S: State> CompiledStateGraph<S> {
     /// saver of its thread. Its own saver is used only when it runs on its own.
     /// [`persistence`](Self::persistence) sets what it persists.
     #[must_use]
-    pub fn checkpointer<K: Keeps<S>>(mut self, saver: impl Saver<K>) -> Self {
-        self.saver = Some(saver.into_checkpointer());
-        self.codec = K::codec().or(self.codec);
+    pub fn checkpointer<C: Attach<S> + ?Sized>(mut self, saver: Arc<C>) -> Self {
+        let attached = saver.attach();
+        self.saver = Some(attached.saver);
+        self.codec = attached.codec.or(self.codec);
         self
     }
 

@@ -6,6 +6,7 @@
 mod cache;
 mod debug;
 mod error_handler;
+mod jitter;
 mod middleware;
 mod policies;
 mod retry;
@@ -18,6 +19,7 @@ pub(crate) use cache::Cached;
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use debug::{DebugNode, StateLog};
 pub use error_handler::{ErrorHandler, NodeFailure};
+pub(crate) use jitter::random_fraction;
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use policies::NodeDefaults;
 pub(crate) use policies::Policies;

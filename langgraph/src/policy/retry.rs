@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::NodeTimeout;
+use super::{NodeTimeout, random_fraction};
 use crate::node::NodeError;
 
 /// When to retry a failed node, and how long to wait before.
@@ -185,7 +185,7 @@ impl RetryPolicy {
         let exponent = i32::try_from(attempts.saturating_sub(1)).unwrap_or(i32::MAX);
         let longest = self.max_interval.as_secs_f64();
         let base = (self.initial_interval.as_secs_f64() * self.backoff.powi(exponent)).min(longest);
-        let seconds = base * (1.0 + self.jitter * fastrand::f64());
+        let seconds = base * (1.0 + self.jitter * random_fraction());
         let own = Duration::try_from_secs_f64(seconds).unwrap_or(self.max_interval);
         let asked = self.asked.iter().find_map(|asked| asked(error));
         own.max(asked.unwrap_or_default())

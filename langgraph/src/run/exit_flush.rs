@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::Held;
+use crate::checkpoint::ExitBuffer;
 use crate::error::AgentError;
 use crate::state::State;
 use crate::superstep::Engine;
@@ -14,7 +14,7 @@ use crate::thread::load::{Read, load};
 /// Stores the end of a run: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(
     engine: &Engine<S>,
-    held: &Held,
+    buffer: &ExitBuffer,
     log: &Log,
 ) -> Result<(), AgentError> {
     let Some(recorder) = &engine.observer.recorder else {
@@ -23,15 +23,15 @@ pub(crate) async fn save<S: State>(
     let Some(last) = recorder.current() else {
         return Ok(());
     };
-    if !held.holds(&log.key, last) {
-        return Ok(held.release(&log.key, last, None).await?);
+    if !buffer.holds(&log.key, last) {
+        return Ok(buffer.release(&log.key, last, None).await?);
     }
     let plan = &engine.plan;
     let loaded = load(&Read {
         plan,
         codec: engine.codec,
         initial: &Arc::new(plan.initial.clone()),
-        saver: held,
+        saver: buffer,
         key: &log.key,
         at: Some(last),
         changes: false,
@@ -39,8 +39,8 @@ pub(crate) async fn save<S: State>(
     .await?;
     let Some(loaded) = loaded else { return Ok(()) };
     let mut stored = loaded.stored;
-    let ran = last_by_edge(held, &log.key, &stored).await?;
-    let joined = joined(held, &log.key, plan, &stored).await?;
+    let ran = last_by_edge(buffer, &log.key, &stored).await?;
+    let joined = joined(buffer, &log.key, plan, &stored).await?;
     let mut state = Arc::unwrap_or_clone(loaded.state);
     state.reset(&plan.fields.untracked);
     // The snapshot includes the updates of the checkpoint from outside.
@@ -49,11 +49,11 @@ pub(crate) async fn save<S: State>(
     }
     stored.entries.retain(|entry| !entry.tasks.is_empty());
     let checkpoint = &mut stored.checkpoint;
-    checkpoint.parent = held.stored_before(&log.key, last);
+    checkpoint.parent = buffer.stored_before(&log.key, last);
     checkpoint.base = None;
     checkpoint.snapshot = Some(recorder.state(state));
     checkpoint.since_snapshot = 0;
     checkpoint.ran = ran;
     checkpoint.joined = joined;
-    Ok(held.release(&log.key, last, Some(stored)).await?)
+    Ok(buffer.release(&log.key, last, Some(stored)).await?)
 }

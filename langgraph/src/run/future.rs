@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::options::{Begin, Options, Run};
 use super::{CancelToken, Outcome, exit_flush};
-use crate::checkpoint::{Behind, CheckpointError, CheckpointId, Durability, Held};
+use crate::checkpoint::{CheckpointError, CheckpointId, Durability, ExitBuffer, WriteBehind};
 use crate::error::AgentError;
 use crate::error::runtime;
 use crate::graph::plan::Plan;
@@ -137,9 +137,9 @@ async fn with_log<S: State>(
                 let thread = &log.key.thread;
                 format!("storing thread `{thread}` in the background (`Durability::Async`)")
             })?;
-            let behind = Arc::new(Behind::new(Arc::clone(&log.saver)));
+            let behind = Arc::new(WriteBehind::new(Arc::clone(&log.saver)));
             let log = Log {
-                saver: Arc::<Behind>::clone(&behind),
+                saver: Arc::<WriteBehind>::clone(&behind),
                 ..log
             };
             let ended = on_thread(plan, engine, log, begin, command, at).await;
@@ -148,16 +148,16 @@ async fn with_log<S: State>(
             ended.and_then(|end| Ok(written.map(|()| end)?))
         }
         Durability::Exit => {
-            let held = Arc::new(Held::new(Arc::clone(&log.saver)));
+            let buffer = Arc::new(ExitBuffer::new(Arc::clone(&log.saver)));
             let log = Log {
-                saver: Arc::<Held>::clone(&held),
+                saver: Arc::<ExitBuffer>::clone(&buffer),
                 // The end has a snapshot; intermediate ones are useless.
                 snapshots: Snapshots::Never,
                 encodes: false,
                 ..log
             };
             let ended = on_thread(plan, engine, log.clone(), begin, command, at).await;
-            let saved = exit_flush::save(engine, &held, &log).await;
+            let saved = exit_flush::save(engine, &buffer, &log).await;
             ended.and_then(|end| saved.map(|()| end))
         }
     }

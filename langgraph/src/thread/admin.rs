@@ -28,7 +28,8 @@ impl<S: State> Thread<S> {
     /// for a graph inside a thread.
     pub async fn copy(&self, to: &str) -> Result<(), AgentError> {
         self.whole("copy")?;
-        Ok(self.saver()?.copy_thread(&self.id, to).await?)
+        let administration = self.saver()?.administration_for("copying a thread")?;
+        Ok(administration.copy_thread(&self.id, to).await?)
     }
 
     /// Removes the thread, with the logs of the graphs inside it.
@@ -43,14 +44,15 @@ impl<S: State> Thread<S> {
     /// call.
     pub async fn delete(&self) -> Result<(), AgentError> {
         let saver = self.saver()?;
+        let administration = saver.administration_for("deleting a thread")?;
         let inside = match &self.place {
-            Place::Root => return Ok(saver.delete_thread(&self.id).await?),
+            Place::Root => return Ok(administration.delete_thread(&self.id).await?),
             Place::Inside(inside) => inside,
         };
         let (log, way) = self.open_kept(inside).await?;
-        for key in saver.logs(&self.id).await? {
+        for key in administration.logs(&self.id).await? {
             if key.namespace.starts_with(&log.key.namespace) {
-                saver.delete_log(&key).await?;
+                administration.delete_log(&key).await?;
             }
         }
         way.run_again(saver).await
@@ -65,7 +67,8 @@ impl<S: State> Thread<S> {
     /// thread.
     pub async fn usage(&self) -> Result<Usage, AgentError> {
         self.whole("usage")?;
-        Ok(self.saver()?.usage(&self.id).await?)
+        let administration = self.saver()?.administration_for("the usage of a thread")?;
+        Ok(administration.usage(&self.id).await?)
     }
 
     /// Removes old checkpoints of the thread, of all its branches, and says how many. Those that
@@ -142,7 +145,8 @@ impl<S: State> Threads<S> {
     /// # }
     /// ```
     pub async fn list(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, AgentError> {
-        Ok(self.saver()?.threads(filter).await?)
+        let administration = self.saver()?.administration_for("listing threads")?;
+        Ok(administration.threads(filter).await?)
     }
 
     /// Removes the threads that nothing was written to for `idle`, and says how many they were. A
@@ -154,12 +158,13 @@ impl<S: State> Threads<S> {
     /// [`AgentError::Checkpoint`] when the storage fails.
     pub async fn delete_idle(&self, idle: Duration) -> Result<usize, AgentError> {
         let saver = self.saver()?;
+        let administration = saver.administration_for("deleting idle threads")?;
         let now = SystemTime::now();
         let filter = ThreadFilter {
             idle_since: Some(now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH)),
             ..ThreadFilter::default()
         };
-        let threads = saver.threads(filter).await?;
+        let threads = administration.threads(filter).await?;
         let mut removed = 0;
         for ThreadInfo { thread, head, .. } in &threads {
             // Whoever has written since they were listed is ahead of this; whoever is about to write
@@ -170,7 +175,7 @@ impl<S: State> Threads<S> {
             };
             match saver.put(&ThreadKey::root(thread.clone()), last_word).await {
                 Ok(()) => {
-                    saver.delete_thread(thread).await?;
+                    administration.delete_thread(thread).await?;
                     removed += 1;
                 }
                 Err(CheckpointError::Conflict { .. }) => {}

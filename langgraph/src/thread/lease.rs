@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
 use crate::error::AgentError;
 use crate::error::runtime;
+use crate::policy::random_fraction;
 
 /// What a run does when another run is at work on its thread.
 ///
@@ -40,12 +41,14 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Waits for the thread to be free and takes it.
+    /// Waits for the thread to be free and takes it, for `call`.
     pub(crate) async fn take(
         saver: &Arc<dyn Checkpointer>,
         thread: &str,
         at_most: Duration,
+        call: &'static str,
     ) -> Result<Self, CheckpointError> {
+        let leases = saver.leases_for(call)?;
         let lease = Self {
             saver: Arc::clone(saver),
             thread: thread.to_owned(),
@@ -55,7 +58,7 @@ impl Lease {
         };
         let began = Instant::now();
         let mut pause = Duration::from_millis(5);
-        while !saver.lease(thread, &lease.holder, TERM).await? {
+        while !leases.lease(thread, &lease.holder, TERM).await? {
             let waited = began.elapsed();
             let left = at_most.saturating_sub(waited);
             if left.is_zero() {
@@ -65,7 +68,7 @@ impl Lease {
                 });
             }
             // Not all at once, when several wait.
-            let jitter = pause.mul_f64(fastrand::f64());
+            let jitter = pause.mul_f64(random_fraction());
             tokio::time::sleep((pause + jitter).min(left)).await;
             pause = (pause * 2).min(Duration::from_millis(250));
         }
@@ -91,15 +94,21 @@ impl Lease {
     /// Ends the hold. A failure is not reported: the run's work is stored, and whoever heard of a
     /// failure would do it again. The lease then runs out by itself.
     pub(crate) async fn release(mut self) {
-        let released = self.saver.release(&self.thread, &self.holder).await;
-        self.released = released.is_ok();
+        if let Some(leases) = self.saver.leases() {
+            let released = leases.release(&self.thread, &self.holder).await;
+            self.released = released.is_ok();
+        }
     }
 
     /// Renews the lease for as long as that works.
     async fn renew(&self) -> CheckpointError {
+        let leases = match self.saver.leases_for("renewing a lease") {
+            Ok(leases) => leases,
+            Err(error) => return error,
+        };
         loop {
             tokio::time::sleep(TERM / 3).await;
-            match self.saver.lease(&self.thread, &self.holder, TERM).await {
+            match leases.lease(&self.thread, &self.holder, TERM).await {
                 Ok(true) => {}
                 Ok(false) => {
                     return CheckpointError::LeaseLost {
@@ -122,7 +131,9 @@ impl Drop for Lease {
         // Without a runtime the lease runs out by itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let _ = saver.release(&thread, &holder).await;
+                if let Some(leases) = saver.leases() {
+                    let _ = leases.release(&thread, &holder).await;
+                }
             });
         }
     }
@@ -141,7 +152,7 @@ pub(crate) async fn under_policy<T>(
             runtime(|| {
                 format!("waiting for other runs on thread `{thread}` (`OnConflict::Wait`)")
             })?;
-            let lease = Lease::take(saver, thread, at_most).await?;
+            let lease = Lease::take(saver, thread, at_most, "`OnConflict::Wait`").await?;
             let ended = lease.during(run).await;
             lease.release().await;
             ended
@@ -155,7 +166,8 @@ pub(crate) async fn under_policy<T>(
 
 /// Raises the version of every log of a thread, so that the other run's next record is refused.
 async fn shut_out(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
-    for key in saver.logs(thread).await? {
+    let administration = saver.administration_for("`OnConflict::Cancel`")?;
+    for key in administration.logs(thread).await? {
         loop {
             let head = saver.head(&key).await?;
             let batch = Batch {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Keep;
 use super::log_view::LogView;
-use crate::checkpoint::{CheckpointError, CheckpointId, ListOptions, Prune};
+use crate::checkpoint::{Administration, CheckpointError, CheckpointId, ListOptions, Prune};
 use crate::error::AgentError;
 use crate::state::State;
 
@@ -56,6 +56,7 @@ impl<S: State> LogView<S> {
         keep: Keep,
         first: Option<CheckpointId>,
     ) -> Result<usize, AgentError> {
+        let administration = self.saver.administration_for("pruning a thread")?;
         let Some(head) = self.saver.head(&self.key).await? else {
             return Err(CheckpointError::UnknownThread(self.key.thread.clone()).into());
         };
@@ -74,12 +75,13 @@ impl<S: State> LogView<S> {
             };
             list.push(*id);
         }
-        self.remove(head.id, &kept, gone).await
+        self.remove(administration, head.id, &kept, gone).await
     }
 
     /// Removes checkpoints; what those that stay were based on is folded into them.
     async fn remove(
         &self,
+        administration: &dyn Administration,
         head: CheckpointId,
         kept: &[CheckpointId],
         gone: Vec<CheckpointId>,
@@ -87,8 +89,8 @@ impl<S: State> LogView<S> {
         let deleted: HashSet<_> = gone.iter().copied().collect();
         let fold = self.folds(&self.cut_off(kept, &deleted).await?).await?;
         let prune = Prune { fold, delete: gone };
-        self.saver.prune(&self.key, prune).await?;
-        self.delete_logs_below(head, kept).await?;
+        administration.prune(&self.key, prune).await?;
+        self.delete_logs_below(administration, head, kept).await?;
         Ok(deleted.len())
     }
 
@@ -126,19 +128,20 @@ impl<S: State> LogView<S> {
     /// earlier call has left, which failed half-way. What is newer than `head` is another run's.
     async fn delete_logs_below(
         &self,
+        administration: &dyn Administration,
         head: CheckpointId,
         kept: &[CheckpointId],
     ) -> Result<(), AgentError> {
         let kept: HashSet<_> = kept.iter().collect();
         let above = &self.key.namespace;
-        for key in self.saver.logs(&self.key.thread).await? {
+        for key in administration.logs(&self.key.thread).await? {
             let Some(below) = key.namespace.strip_prefix(above.as_slice()) else {
                 continue;
             };
             let place = below.first().map(String::as_str);
             let checkpoint = place.and_then(crate::checkpoint::Place::checkpoint_of);
             if checkpoint.is_some_and(|id| id < head && !kept.contains(&id)) {
-                self.saver.delete_log(&key).await?;
+                administration.delete_log(&key).await?;
             }
         }
         Ok(())

@@ -9,6 +9,9 @@ use crate::checkpoint::{CheckpointError, Checkpointer, Head, ThreadFilter, Threa
 use crate::state::State;
 use crate::{AgentError, Outcome};
 
+/// What needs leases here.
+const CALL: &str = "`resume_pending`";
+
 /// A thread that [`Threads::resume_pending`] has resumed.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -38,6 +41,7 @@ impl<S: State> Threads<S> {
         let since = now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH);
         let filter = ThreadFilter::new().running(true).idle_since(since);
         let saver = self.saver()?;
+        saver.leases_for(CALL)?;
         let mut resumed = Vec::new();
         for ThreadInfo { thread, head, .. } in self.list(filter).await? {
             let outcome = self.resume_cut_off(saver, &thread, head).await;
@@ -55,7 +59,7 @@ impl<S: State> Threads<S> {
         thread: &str,
         head: Head,
     ) -> Result<Option<Outcome<S>>, AgentError> {
-        let lease = match Lease::take(saver, thread, Duration::ZERO).await {
+        let lease = match Lease::take(saver, thread, Duration::ZERO, CALL).await {
             Ok(lease) => lease,
             Err(CheckpointError::Held { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),

@@ -26,7 +26,10 @@ pub async fn expected(saver: &Arc<dyn Checkpointer>) -> Fallible<String> {
     let road = road()?.checkpointer(Arc::clone(saver));
     let walk = walk()?.checkpointer(Arc::clone(saver));
     let mut lines = Lines::default();
-    let threads = saver.threads(ThreadFilter::new()).await?;
+    let threads = saver
+        .administration_for("reading a golden log")?
+        .threads(ThreadFilter::new())
+        .await?;
     for info in &threads {
         let (head, running) = (info.head, info.running);
         let log = json!({ "head": head.id, "version": head.version, "running": running });

@@ -59,7 +59,9 @@ pub(super) async fn answer(case: &Case, saver: Arc<dyn Checkpointer>) -> Result<
     // The saver serves all cases.
     for action in &case.runs {
         let thread = session.thread(action);
-        let deleted = saver.delete_thread(&thread).await;
+        let administration = saver.administration_for("the parity suite");
+        let administration = administration.map_err(|error| error.to_string())?;
+        let deleted = administration.delete_thread(&thread).await;
         deleted.map_err(|error| error.to_string())?;
     }
     Ok(json!({ "results": results? }))

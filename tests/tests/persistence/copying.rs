@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use langgraph::async_trait;
 use langgraph::checkpoint::{
-    CheckpointError, Checkpointer, SaverFuture, ThreadFilter, ThreadInfo, Usage, forward,
+    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
+    ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 use langgraph::prelude::*;
 
@@ -140,18 +142,79 @@ struct Meanwhile {
     graph: OnceLock<CompiledStateGraph<Diary>>,
 }
 
+impl Meanwhile {
+    fn administered(&self) -> Result<&dyn Administration, CheckpointError> {
+        self.saver.administration_for("this test")
+    }
+}
+
+#[async_trait]
 impl Checkpointer for Meanwhile {
-    fn threads(&self, filter: ThreadFilter) -> SaverFuture<'_, Vec<ThreadInfo>> {
-        Box::pin(async move {
-            let threads = self.saver.threads(filter).await?;
-            let graph = self.graph.get().unwrap();
-            graph.thread("busy").resume("name", "Ada").await.unwrap();
-            Ok(threads)
-        })
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
     }
 
-    forward!(saver: formats, put, load, load_state, head, list, logs, copy_thread, prune);
-    forward!(saver: delete_log, delete_thread, usage, lease, release);
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        self.saver.put(key, batch).await
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.saver.load(key, id).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.saver.head(key).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.saver.list(key, options).await
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Administration for Meanwhile {
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
+        let threads = self.administered()?.threads(filter).await?;
+        let graph = self.graph.get().unwrap();
+        graph.thread("busy").resume("name", "Ada").await.unwrap();
+        Ok(threads)
+    }
+
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
+        self.administered()?.logs(thread).await
+    }
+
+    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
+        self.administered()?.usage(thread).await
+    }
+
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
+        self.administered()?.copy_thread(from, to).await
+    }
+
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
+        self.administered()?.prune(key, prune).await
+    }
+
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
+        self.administered()?.delete_log(key).await
+    }
+
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
+        self.administered()?.delete_thread(thread).await
+    }
 }
 
 #[tokio::test]

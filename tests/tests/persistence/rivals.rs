@@ -117,7 +117,13 @@ async fn a_lease_that_nobody_renews_runs_out() {
     let saver = memory();
     let graph = holding(&saver, &World::new());
     let term = Duration::from_millis(50);
-    assert!(saver.lease("t", "a process that died", term).await.unwrap());
+    let leases = saver.leases().unwrap();
+    assert!(
+        leases
+            .lease("t", "a process that died", term)
+            .await
+            .unwrap()
+    );
     let wait = |wait| OnConflict::Wait(Duration::from_millis(wait));
     let run = graph.run(()).thread("t").on_conflict(wait(0));
     assert!(run.await.is_err());

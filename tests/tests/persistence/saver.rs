@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Batch, CheckpointError, Checkpointer, SaverFuture, ThreadKey, forward,
+    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
+    Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 
 /// What goes wrong with a call.
@@ -61,29 +63,38 @@ impl Faulty {
         self.most_busy.load(Ordering::SeqCst)
     }
 
-    fn around<'a, T: Send + 'a>(&'a self, call: SaverFuture<'a, T>) -> SaverFuture<'a, T> {
-        Box::pin(async move {
-            let number = self.calls.fetch_add(1, Ordering::SeqCst);
-            let fault = self.fault.filter(|(at, _)| *at == number);
-            let fault = fault.map(|(_, fault)| fault);
-            let broken = || Err(CheckpointError::storage("the disk is away"));
-            tokio::task::yield_now().await;
-            match fault {
-                Some(Fault::Fails) => return broken(),
-                Some(Fault::Hangs) => std::future::pending::<()>().await,
-                _ => {}
+    async fn around<T>(
+        &self,
+        call: impl Future<Output = Result<T, CheckpointError>>,
+    ) -> Result<T, CheckpointError> {
+        let number = self.calls.fetch_add(1, Ordering::SeqCst);
+        let fault = self.fault.filter(|(at, _)| *at == number);
+        let fault = fault.map(|(_, fault)| fault);
+        let broken = || Err(CheckpointError::storage("the disk is away"));
+        tokio::task::yield_now().await;
+        match fault {
+            Some(Fault::Fails) => return broken(),
+            Some(Fault::Hangs) => std::future::pending::<()>().await,
+            _ => {}
+        }
+        let result = call.await;
+        tokio::task::yield_now().await;
+        match fault {
+            Some(Fault::FailsAfter) => broken(),
+            Some(Fault::HangsAfter) => {
+                std::future::pending::<()>().await;
+                result
             }
-            let result = call.await;
-            tokio::task::yield_now().await;
-            match fault {
-                Some(Fault::FailsAfter) => broken(),
-                Some(Fault::HangsAfter) => {
-                    std::future::pending::<()>().await;
-                    result
-                }
-                _ => result,
-            }
-        })
+            _ => result,
+        }
+    }
+
+    fn administered(&self) -> Result<&dyn Administration, CheckpointError> {
+        self.saver.administration_for("this test")
+    }
+
+    fn leased(&self) -> Result<&dyn Leases, CheckpointError> {
+        self.saver.leases_for("this test")
     }
 
     async fn counted<T>(&self, write: impl Future<Output = T>) -> T {
@@ -95,28 +106,104 @@ impl Faulty {
     }
 }
 
+#[async_trait]
 impl Checkpointer for Faulty {
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        // Not before its turn.
-        let put = Box::pin(async move { self.saver.put(key, batch).await });
-        Box::pin(self.counted(self.around(put)))
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
     }
 
-    fn lease<'a>(
-        &'a self,
-        thread: &'a str,
-        holder: &'a str,
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let put = self.saver.put(key, batch);
+        self.counted(self.around(put)).await
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.around(self.saver.load(key, id)).await
+    }
+
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        self.around(self.saver.load_state(key, id, see)).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.around(self.saver.head(key)).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.around(self.saver.list(key, options)).await
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Leases for Faulty {
+    async fn lease(
+        &self,
+        thread: &str,
+        holder: &str,
         term: Duration,
-    ) -> SaverFuture<'a, bool> {
+    ) -> Result<bool, CheckpointError> {
         if self.steals_leases.load(Ordering::SeqCst) {
-            return Box::pin(std::future::ready(Ok(false)));
+            return Ok(false);
         }
-        self.around(Box::pin(async move {
-            self.saver.lease(thread, holder, term).await
-        }))
+        self.around(self.leased()?.lease(thread, holder, term))
+            .await
     }
 
-    forward!(saver: formats);
-    forward!(saver through around: load, load_state, head, list, logs, threads, copy_thread, prune);
-    forward!(saver through around: delete_log, delete_thread, usage, release);
+    async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
+        self.around(self.leased()?.release(thread, holder)).await
+    }
+}
+
+#[async_trait]
+impl Administration for Faulty {
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
+        self.around(self.administered()?.threads(filter)).await
+    }
+
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
+        self.around(self.administered()?.logs(thread)).await
+    }
+
+    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
+        self.around(self.administered()?.usage(thread)).await
+    }
+
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
+        self.around(self.administered()?.copy_thread(from, to))
+            .await
+    }
+
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
+        self.around(self.administered()?.prune(key, prune)).await
+    }
+
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
+        self.around(self.administered()?.delete_log(key)).await
+    }
+
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
+        self.around(self.administered()?.delete_thread(thread))
+            .await
+    }
 }

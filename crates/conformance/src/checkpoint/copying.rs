@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::log::{Log, entry, payload};
-use super::{Problem, World, refused, same};
+use super::{Problem, World, administration, refused, same};
 use langgraph::checkpoint::{Batch, CheckpointError, ListOptions, ThreadKey, Usage};
 
 super::cases! {
@@ -46,10 +46,18 @@ async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
     let saver = &root.saver;
     // Other threads that are not copied.
     Log::root(saver, "other").grow(2).await?;
-    let before = saver.usage("from").await?;
-    saver.copy_thread("from", "to").await?;
-    same("the usage", saver.usage("to").await?, before)?;
-    same("that of the original", saver.usage("from").await?, before)?;
+    let before = administration(&saver)?.usage("from").await?;
+    administration(&saver)?.copy_thread("from", "to").await?;
+    same(
+        "the usage",
+        administration(&saver)?.usage("to").await?,
+        before,
+    )?;
+    same(
+        "that of the original",
+        administration(&saver)?.usage("from").await?,
+        before,
+    )?;
     for (log, key) in [(root, ThreadKey::root("to")), (sub, inside("to"))] {
         let saver = &log.saver;
         same("the head", saver.head(&key).await?, log.head)?;
@@ -68,7 +76,7 @@ async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
 async fn a_copy_and_its_original_go_their_own_ways(world: &World<'_>) -> Result<(), Problem> {
     let (mut root, _) = original(world).await?;
     let saver = std::sync::Arc::clone(&root.saver);
-    saver.copy_thread("from", "to").await?;
+    administration(&saver)?.copy_thread("from", "to").await?;
     let mut copy = Log::root(&saver, "to");
     copy.head = root.head;
     let here = root.step(|_| ()).await?;
@@ -80,21 +88,33 @@ async fn a_copy_and_its_original_go_their_own_ways(world: &World<'_>) -> Result<
         root.links(Some(there)).await?.contains(&there),
         here == there,
     )?;
-    saver.delete_thread("from").await?;
+    administration(&saver)?.delete_thread("from").await?;
     copy.step(|_| ()).await?;
     same("the chain of the copy", copy.links(None).await?.len(), 3)?;
-    same("the logs of the copy", saver.logs("to").await?.len(), 2)
+    same(
+        "the logs of the copy",
+        administration(&saver)?.logs("to").await?.len(),
+        2,
+    )
 }
 
 async fn a_thread_that_is_not_there_cannot_be_copied(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     let unknown = |error: &CheckpointError| matches!(error, CheckpointError::UnknownThread(thread) if thread == "from");
-    refused("the copy", saver.copy_thread("from", "to").await, unknown)?;
-    same("what it made", saver.usage("to").await?, Usage::default())?;
+    refused(
+        "the copy",
+        administration(&saver)?.copy_thread("from", "to").await,
+        unknown,
+    )?;
+    same(
+        "what it made",
+        administration(&saver)?.usage("to").await?,
+        Usage::default(),
+    )?;
     Log::root(&saver, "to").grow(1).await?;
     refused(
         "over another",
-        saver.copy_thread("from", "to").await,
+        administration(&saver)?.copy_thread("from", "to").await,
         unknown,
     )
 }
@@ -104,14 +124,18 @@ async fn a_thread_is_never_copied_over(world: &World<'_>) -> Result<(), Problem>
     let saver = &root.saver;
     let exists = |name: &'static str| move |error: &CheckpointError| matches!(error, CheckpointError::ThreadExists(thread) if thread == name);
     Log::at(saver, inside("to")).grow(1).await?;
-    let before = saver.usage("to").await?;
+    let before = administration(&saver)?.usage("to").await?;
     refused(
         "the copy",
-        saver.copy_thread("from", "to").await,
+        administration(&saver)?.copy_thread("from", "to").await,
         exists("to"),
     )?;
-    same("what was there", saver.usage("to").await?, before)?;
-    let copy = saver.copy_thread("from", "from").await;
+    same(
+        "what was there",
+        administration(&saver)?.usage("to").await?,
+        before,
+    )?;
+    let copy = administration(&saver)?.copy_thread("from", "from").await;
     refused("onto itself", copy, exists("from"))?;
     root.head_is_known().await
 }
@@ -119,6 +143,10 @@ async fn a_thread_is_never_copied_over(world: &World<'_>) -> Result<(), Problem>
 async fn a_thread_with_only_a_log_inside_is_copied(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     Log::at(&saver, inside("from")).grow(1).await?;
-    saver.copy_thread("from", "to").await?;
-    same("the logs", saver.logs("to").await?, vec![inside("to")])
+    administration(&saver)?.copy_thread("from", "to").await?;
+    same(
+        "the logs",
+        administration(&saver)?.logs("to").await?,
+        vec![inside("to")],
+    )
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, World, holds, same};
+use super::{Problem, World, administration, holds, same};
 use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability};
 use langgraph::graph::CompiledStateGraph;
 use langgraph::message::Message;
@@ -52,7 +52,7 @@ fn kept(
     saver: &Arc<dyn Checkpointer>,
 ) -> Result<CompiledStateGraph<Diary>, Problem> {
     let graph = graph.compile();
-    let graph = graph.map_err(|errors| Problem(format!("a graph: {errors}")))?;
+    let graph = graph.map_err(|errors| Problem::Wrong(format!("a graph: {errors}")))?;
     Ok(graph.checkpointer(Arc::clone(saver)))
 }
 
@@ -219,7 +219,9 @@ async fn a_run_goes_on_from_an_older_checkpoint(world: &World<'_>) -> Result<(),
     let graph = kept(&graph, &saver)?;
     let history = graph.thread("t").history().await?;
     let older = history.iter().find(|snapshot| snapshot.step == 3);
-    let older = older.ok_or_else(|| Problem("no step 3".to_owned()))?.id;
+    let older = older
+        .ok_or_else(|| Problem::Wrong("no step 3".to_owned()))?
+        .id;
     let edited = graph.thread("t").at(older).update(wrote("edited")).await?;
     let branch = graph.thread("t").at(edited).state().await?;
     let branch = branch.map(|snapshot| snapshot.values.log.len());
@@ -292,7 +294,7 @@ async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Pr
         .add_node("ask", ask)
         .add_sequence(&["before", "ask"]);
     let inner = inner.compile();
-    let inner = inner.map_err(|errors| Problem(format!("the graph inside: {errors}")))?;
+    let inner = inner.map_err(|errors| Problem::Wrong(format!("the graph inside: {errors}")))?;
     let mut graph = StateGraph::<Diary>::new();
     graph
         .add_node("inner", inner.storable())
@@ -300,7 +302,11 @@ async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Pr
         .add_sequence(&["inner", "after"]);
     let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
     same("the questions", paused.interrupts().len(), 1)?;
-    same("the logs", saver.logs("t").await?.len(), 2)?;
+    same(
+        "the logs",
+        administration(&saver)?.logs("t").await?.len(),
+        2,
+    )?;
     let done = kept(&graph, &saver)?.thread("t").answer("Ada").await?;
     same(
         "the run",
@@ -364,7 +370,7 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
             [("on", "talk"), ("enough", END)],
         );
     let graph = graph.compile();
-    let graph = graph.map_err(|errors| Problem(format!("a graph: {errors}")))?;
+    let graph = graph.map_err(|errors| Problem::Wrong(format!("a graph: {errors}")))?;
     let graph = graph.checkpointer(saver);
     let mut states = Vec::new();
     let mut events = graph
@@ -391,7 +397,7 @@ async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Probl
     }
     let oldest = graph.thread("t").history().await?.into_iter().rev().nth(12);
     let oldest = oldest
-        .ok_or_else(|| Problem("a short history".to_owned()))?
+        .ok_or_else(|| Problem::Wrong("a short history".to_owned()))?
         .id;
     let again = graph.thread("t").proceed().at(oldest).await?;
     let found = graph
@@ -417,7 +423,7 @@ async fn every_durability_ends_alike(world: &World<'_>) -> Result<(), Problem> {
             log_of(&graph, thread).await?,
             done.state().log.clone(),
         )?;
-        seen.push(saver.usage(thread).await?.checkpoints);
+        seen.push(administration(&saver)?.usage(thread).await?.checkpoints);
         let done = graph
             .run(wrote("more"))
             .thread(thread)
@@ -451,11 +457,13 @@ async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
     });
     let mut done = Vec::new();
     for run in runs.collect::<Vec<_>>() {
-        let run = run.await.map_err(|error| Problem(error.to_string()))?;
+        let run = run
+            .await
+            .map_err(|error| Problem::Wrong(error.to_string()))?;
         match run {
             Ok(outcome) => done.push(outcome.into_state().log),
             Err(AgentError::Checkpoint(CheckpointError::Conflict { .. })) => {}
-            Err(error) => return Err(Problem(format!("the wrong error: {error}"))),
+            Err(error) => return Err(Problem::Wrong(format!("the wrong error: {error}"))),
         }
     }
     // Inputs of the other runs may be there, but no writes of their nodes.

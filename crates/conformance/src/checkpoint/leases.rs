@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::log::Log;
-use super::{Problem, World, holds, same};
+use super::{Problem, World, administration, holds, leases, same};
 use langgraph::checkpoint::{Checkpointer, ThreadFilter, Usage};
 
 super::cases! {
@@ -27,65 +27,104 @@ const BEHIND_SHORT: Duration = Duration::from_millis(120);
 
 async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("the first gets it", saver.lease("t", "a", LONG).await?)?;
-    holds("another does not", !saver.lease("t", "b", LONG).await?)?;
+    holds(
+        "the first gets it",
+        leases(&saver)?.lease("t", "a", LONG).await?,
+    )?;
+    holds(
+        "another does not",
+        !leases(&saver)?.lease("t", "b", LONG).await?,
+    )?;
     holds(
         "not even for no time",
-        !saver.lease("t", "b", Duration::ZERO).await?,
+        !leases(&saver)?.lease("t", "b", Duration::ZERO).await?,
     )?;
-    saver.release("t", "a").await?;
-    holds("once it is given back", saver.lease("t", "b", LONG).await?)?;
+    leases(&saver)?.release("t", "a").await?;
+    holds(
+        "once it is given back",
+        leases(&saver)?.lease("t", "b", LONG).await?,
+    )?;
     holds(
         "now the first does not",
-        !saver.lease("t", "a", LONG).await?,
+        !leases(&saver)?.lease("t", "a", LONG).await?,
     )
 }
 
 async fn a_lease_that_is_not_renewed_expires(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("the first gets it", saver.lease("t", "a", SHORT).await?)?;
+    holds(
+        "the first gets it",
+        leases(&saver)?.lease("t", "a", SHORT).await?,
+    )?;
     sleep(BEHIND_SHORT).await;
-    holds("then it is free", saver.lease("t", "b", LONG).await?)
+    holds(
+        "then it is free",
+        leases(&saver)?.lease("t", "b", LONG).await?,
+    )
 }
 
 async fn a_renewed_lease_lasts(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", saver.lease("t", "a", SHORT).await?)?;
-    holds("it is renewed", saver.lease("t", "a", LONG).await?)?;
+    holds("it is taken", leases(&saver)?.lease("t", "a", SHORT).await?)?;
+    holds(
+        "it is renewed",
+        leases(&saver)?.lease("t", "a", LONG).await?,
+    )?;
     sleep(BEHIND_SHORT).await;
-    holds("it is still taken", !saver.lease("t", "b", LONG).await?)?;
+    holds(
+        "it is still taken",
+        !leases(&saver)?.lease("t", "b", LONG).await?,
+    )?;
     // A renewal can also shorten it.
-    holds("it is renewed again", saver.lease("t", "a", SHORT).await?)?;
+    holds(
+        "it is renewed again",
+        leases(&saver)?.lease("t", "a", SHORT).await?,
+    )?;
     sleep(BEHIND_SHORT).await;
-    holds("now it is free", saver.lease("t", "b", LONG).await?)
+    holds(
+        "now it is free",
+        leases(&saver)?.lease("t", "b", LONG).await?,
+    )
 }
 
 async fn a_lease_that_has_expired_cannot_be_kept_from_others(
     world: &World<'_>,
 ) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", saver.lease("t", "a", SHORT).await?)?;
+    holds("it is taken", leases(&saver)?.lease("t", "a", SHORT).await?)?;
     sleep(BEHIND_SHORT).await;
-    holds("another takes it", saver.lease("t", "b", LONG).await?)?;
-    holds("too late to renew it", !saver.lease("t", "a", LONG).await?)?;
-    saver.release("t", "a").await?;
+    holds(
+        "another takes it",
+        leases(&saver)?.lease("t", "b", LONG).await?,
+    )?;
+    holds(
+        "too late to renew it",
+        !leases(&saver)?.lease("t", "a", LONG).await?,
+    )?;
+    leases(&saver)?.release("t", "a").await?;
     holds(
         "it is still the other's",
-        !saver.lease("t", "c", LONG).await?,
+        !leases(&saver)?.lease("t", "c", LONG).await?,
     )
 }
 
 async fn a_stranger_cannot_give_a_thread_back(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", saver.lease("t", "a", LONG).await?)?;
+    holds("it is taken", leases(&saver)?.lease("t", "a", LONG).await?)?;
     for stranger in ["b", "", "A", "a "] {
-        saver.release("t", stranger).await?;
+        leases(&saver)?.release("t", stranger).await?;
     }
-    holds("it is still taken", !saver.lease("t", "b", LONG).await?)?;
-    saver.release("t", "a").await?;
-    saver.release("t", "a").await?;
-    saver.release("unknown", "a").await?;
-    holds("now it is free", saver.lease("t", "b", LONG).await?)
+    holds(
+        "it is still taken",
+        !leases(&saver)?.lease("t", "b", LONG).await?,
+    )?;
+    leases(&saver)?.release("t", "a").await?;
+    leases(&saver)?.release("t", "a").await?;
+    leases(&saver)?.release("unknown", "a").await?;
+    holds(
+        "now it is free",
+        leases(&saver)?.lease("t", "b", LONG).await?,
+    )
 }
 
 async fn leases_of_threads_are_independent(world: &World<'_>) -> Result<(), Problem> {
@@ -94,35 +133,50 @@ async fn leases_of_threads_are_independent(world: &World<'_>) -> Result<(), Prob
         let holder = format!("holder of {thread}");
         holds(
             "each has its own",
-            saver.lease(thread, &holder, LONG).await?,
+            leases(&saver)?.lease(thread, &holder, LONG).await?,
         )?;
     }
-    saver.release("t", "holder of t").await?;
-    holds("one is free", saver.lease("t", "x", LONG).await?)?;
-    holds("the others are not", !saver.lease("T", "x", LONG).await?)
+    leases(&saver)?.release("t", "holder of t").await?;
+    holds("one is free", leases(&saver)?.lease("t", "x", LONG).await?)?;
+    holds(
+        "the others are not",
+        !leases(&saver)?.lease("T", "x", LONG).await?,
+    )
 }
 
 async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", saver.lease("t", "a", LONG).await?)?;
+    holds("it is taken", leases(&saver)?.lease("t", "a", LONG).await?)?;
     same(
         "the threads",
-        saver.threads(ThreadFilter::default()).await?,
+        administration(&saver)?
+            .threads(ThreadFilter::default())
+            .await?,
         Vec::new(),
     )?;
-    same("the usage", saver.usage("t").await?, Usage::default())?;
+    same(
+        "the usage",
+        administration(&saver)?.usage("t").await?,
+        Usage::default(),
+    )?;
     // A lease binds only writers that ask for one.
     Log::root(&saver, "t").grow(1).await?;
-    saver.delete_thread("t").await?;
+    administration(&saver)?.delete_thread("t").await?;
     holds(
         "who holds it still does",
-        !saver.lease("t", "b", LONG).await?,
+        !leases(&saver)?.lease("t", "b", LONG).await?,
     )?;
     Log::root(&saver, "from").grow(1).await?;
-    saver.copy_thread("from", "t").await?;
-    holds("also of a copy", !saver.lease("t", "b", LONG).await?)?;
-    saver.copy_thread("t", "to").await?;
-    holds("a copy is free", saver.lease("to", "b", LONG).await?)
+    administration(&saver)?.copy_thread("from", "t").await?;
+    holds(
+        "also of a copy",
+        !leases(&saver)?.lease("t", "b", LONG).await?,
+    )?;
+    administration(&saver)?.copy_thread("t", "to").await?;
+    holds(
+        "a copy is free",
+        leases(&saver)?.lease("to", "b", LONG).await?,
+    )
 }
 
 async fn one_of_many_gets_the_lease(world: &World<'_>) -> Result<(), Problem> {
@@ -132,12 +186,16 @@ async fn one_of_many_gets_the_lease(world: &World<'_>) -> Result<(), Problem> {
             let saver: Arc<dyn Checkpointer> = Arc::clone(&saver);
             tokio::spawn(async move {
                 let holder = n.to_string();
-                saver.lease(&round.to_string(), &holder, LONG).await
+                leases(&saver)?
+                    .lease(&round.to_string(), &holder, LONG)
+                    .await
             })
         });
         let mut got = 0;
         for asked in asked.collect::<Vec<_>>() {
-            let got_it = asked.await.map_err(|error| Problem(error.to_string()))?;
+            let got_it = asked
+                .await
+                .map_err(|error| Problem::Wrong(error.to_string()))?;
             got += usize::from(got_it?);
         }
         same("how many got it", got, 1)?;

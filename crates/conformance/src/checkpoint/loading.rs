@@ -33,7 +33,7 @@ async fn what_is_not_there_is_not_loaded(world: &World<'_>) -> Result<(), Proble
     let unknown = [Some(unknown), between, Some(log.next_id())];
     for id in unknown.into_iter().flatten().filter(|id| !ids.contains(id)) {
         let chain = saver.load(&key, Some(id)).await?;
-        let chain = chain.ok_or_else(|| Problem("there is a log".to_owned()))?;
+        let chain = chain.ok_or_else(|| Problem::Wrong("there is a log".to_owned()))?;
         same("the head", Some(chain.head), log.head)?;
         holds("no records", chain.records.is_empty())?;
     }
@@ -105,7 +105,7 @@ async fn a_chain_follows_the_base_and_not_the_parent(world: &World<'_>) -> Resul
     )?;
     let chain = saver.load(&log.key, None).await?;
     let last = chain.and_then(|mut chain| chain.records.pop());
-    let last = last.ok_or_else(|| Problem("no records".to_owned()))?;
+    let last = last.ok_or_else(|| Problem::Wrong("no records".to_owned()))?;
     same("the base", last.checkpoint.base, Some(base))?;
     same("the parent", last.checkpoint.parent, Some(ids[4]))
 }

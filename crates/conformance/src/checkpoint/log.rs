@@ -101,7 +101,7 @@ impl Log {
     pub(super) fn newest(&self) -> Result<CheckpointId, Problem> {
         let head = self
             .head
-            .ok_or_else(|| Problem("no checkpoint".to_owned()))?;
+            .ok_or_else(|| Problem::Wrong("no checkpoint".to_owned()))?;
         Ok(head.id)
     }
 
@@ -192,8 +192,8 @@ impl Log {
 /// Returns the value of a payload.
 pub(super) fn value(payload: Payload) -> Result<Value, Problem> {
     let encoded = payload.encode(&Formats::default());
-    let encoded = encoded.map_err(|error| Problem(error.to_string()))?;
-    serde_json::from_slice(&encoded.bytes).map_err(|error| Problem(error.to_string()))
+    let encoded = encoded.map_err(|error| Problem::Wrong(error.to_string()))?;
+    serde_json::from_slice(&encoded.bytes).map_err(|error| Problem::Wrong(error.to_string()))
 }
 
 /// Returns the ancestry of a checkpoint as text.
@@ -246,7 +246,11 @@ fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<Stri
                 let values: Result<_, _> = written.into_iter().map(value).collect();
                 format!("tasks {}", Value::Array(values?))
             }
-            other => return Err(Problem(format!("a past of no known kind: {other:?}"))),
+            other => {
+                return Err(Problem::Wrong(format!(
+                    "a past of no known kind: {other:?}"
+                )));
+            }
         });
     }
     lines.extend(text(standing.checkpoint.into_iter().collect())?);
@@ -277,7 +281,7 @@ pub(super) fn text(records: Vec<Stored>) -> Result<Vec<String>, Problem> {
         }
         for value in values {
             let encoded = value.encode(&Formats::default());
-            let encoded = encoded.map_err(|error| Problem(error.to_string()))?;
+            let encoded = encoded.map_err(|error| Problem::Wrong(error.to_string()))?;
             lines.push(format!("{encoded:?}"));
         }
     }

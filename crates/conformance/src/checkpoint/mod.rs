@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use langgraph::AgentError;
-use langgraph::checkpoint::{CheckpointError, Checkpointer};
+use langgraph::checkpoint::{Administration, CheckpointError, Checkpointer, Leases};
 
 mod copying;
 mod graphs;
@@ -45,15 +45,17 @@ pub struct Report {
     pub passed: Vec<&'static str>,
     /// The cases that failed, with what was wrong.
     pub failed: Vec<(&'static str, String)>,
+    /// The cases that need leases or administration, of a saver that has none.
+    pub skipped: Vec<&'static str>,
 }
 
 impl Report {
-    /// Returns true if every case passed.
+    /// Returns true if no case failed.
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty()
     }
 
-    /// Does nothing if every case passed; for tests.
+    /// Does nothing if no case failed; for tests.
     ///
     /// # Panics
     ///
@@ -68,7 +70,11 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (passed, failed) = (self.passed.len(), self.failed.len());
-        write!(f, "{passed} cases passed, {failed} failed")?;
+        let skipped = self.skipped.len();
+        write!(
+            f,
+            "{passed} cases passed, {failed} failed, {skipped} skipped"
+        )?;
         for (case, problem) in &self.failed {
             write!(f, "\n- {case}: {problem}")?;
         }
@@ -78,8 +84,10 @@ impl fmt::Display for Report {
 
 /// Runs every case on a saver of its own, which `open` creates empty.
 ///
-/// The saver may keep values or bytes. Some cases write from several tasks at once, so this needs a
-/// tokio runtime with time. Some wait for a lease to expire, so the suite takes about a second.
+/// The saver may keep values or bytes. The suite skips cases that need [`Leases`] or
+/// [`Administration`] when the saver has none. Some cases write from several tasks at once, so this
+/// needs a tokio runtime with time. Some wait for a lease to expire, so the suite takes about a
+/// second.
 pub async fn run<F, Fut>(open: F) -> Report
 where
     F: Fn() -> Fut,
@@ -106,7 +114,8 @@ where
     for (name, case) in cases.into_iter().flatten() {
         match case.await {
             Ok(()) => report.passed.push(name),
-            Err(Problem(problem)) => report.failed.push((name, problem)),
+            Err(Problem::Wrong(problem)) => report.failed.push((name, problem)),
+            Err(Problem::Missing) => report.skipped.push(name),
         }
     }
     report
@@ -132,19 +141,50 @@ impl World<'_> {
     }
 }
 
-/// Why a case failed.
-struct Problem(String);
+/// Why a case did not pass.
+enum Problem {
+    /// The saver does something wrong.
+    Wrong(String),
+    /// The saver has no leases, or no administration.
+    Missing,
+}
+
+impl Problem {
+    /// The same problem, with the place where it was found.
+    fn at(self, place: &str) -> Self {
+        match self {
+            Self::Wrong(problem) => Self::Wrong(format!("{place}: {problem}")),
+            Self::Missing => Self::Missing,
+        }
+    }
+}
 
 impl From<CheckpointError> for Problem {
     fn from(error: CheckpointError) -> Self {
-        Self(format!("unexpected error: {error}"))
+        match error {
+            CheckpointError::NoLeases(_) | CheckpointError::NoAdministration(_) => Self::Missing,
+            error => Self::Wrong(format!("unexpected error: {error}")),
+        }
     }
 }
 
 impl From<AgentError> for Problem {
     fn from(error: AgentError) -> Self {
-        Self(format!("a run failed: {error}"))
+        match error {
+            AgentError::Checkpoint(
+                CheckpointError::NoLeases(_) | CheckpointError::NoAdministration(_),
+            ) => Self::Missing,
+            error => Self::Wrong(format!("a run failed: {error}")),
+        }
     }
+}
+
+fn leases(saver: &Arc<dyn Checkpointer>) -> Result<&dyn Leases, CheckpointError> {
+    saver.leases_for("this case")
+}
+
+fn administration(saver: &Arc<dyn Checkpointer>) -> Result<&dyn Administration, CheckpointError> {
+    saver.administration_for("this case")
 }
 
 /// Longer texts are truncated.
@@ -166,7 +206,9 @@ fn same<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) -> Result<
         return Ok(());
     }
     let (found, expected) = (shown(&found), shown(&expected));
-    Err(Problem(format!("{what}: {found}, expected {expected}")))
+    Err(Problem::Wrong(format!(
+        "{what}: {found}, expected {expected}"
+    )))
 }
 
 /// Fails the case unless it holds.
@@ -174,7 +216,7 @@ fn holds(what: &str, it: bool) -> Result<(), Problem> {
     if it {
         Ok(())
     } else {
-        Err(Problem(format!("not so: {what}")))
+        Err(Problem::Wrong(format!("not so: {what}")))
     }
 }
 
@@ -186,8 +228,11 @@ fn refused<T: fmt::Debug>(
 ) -> Result<(), Problem> {
     match result {
         Err(error) if as_expected(&error) => Ok(()),
-        Err(error) => Err(Problem(format!("{what}: the wrong error: {error}"))),
-        Ok(value) => Err(Problem(format!("{what}: accepted: {}", shown(&value)))),
+        Err(error) => Err(Problem::Wrong(format!("{what}: the wrong error: {error}"))),
+        Ok(value) => Err(Problem::Wrong(format!(
+            "{what}: accepted: {}",
+            shown(&value)
+        ))),
     }
 }
 

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
-use super::{Problem, World, same};
+use super::{Problem, World, administration, leases, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, ListOptions, MemorySaver,
     Prune, Source, ThreadFilter, ThreadKey,
@@ -30,12 +30,14 @@ async fn random_histories_are_those_of_memory(world: &World<'_>) -> Result<(), P
         };
         for step in 0..STEPS {
             let done = history.step().await;
-            done.map_err(|Problem(problem)| {
-                Problem(format!("seed {seed}, step {step}: {problem}"))
-            })?;
+            match done {
+                // It was done to neither.
+                Ok(()) | Err(Problem::Missing) => {}
+                Err(problem) => return Err(problem.at(&format!("seed {seed}, step {step}"))),
+            }
         }
         let all = history.all().await;
-        all.map_err(|Problem(problem)| Problem(format!("seed {seed}, at the end: {problem}")))?;
+        all.map_err(|problem| problem.at(&format!("seed {seed}, at the end")))?;
     }
     Ok(())
 }
@@ -44,7 +46,7 @@ async fn random_histories_are_those_of_memory(world: &World<'_>) -> Result<(), P
 struct History {
     rng: Rng,
     saver: Arc<dyn Checkpointer>,
-    memory: Arc<MemorySaver>,
+    memory: Arc<dyn Checkpointer>,
     /// All ids ever created.
     ids: Vec<CheckpointId>,
 }
@@ -86,33 +88,33 @@ impl History {
             12 => self.prune().await,
             13 => {
                 let (from, to) = (self.thread(), self.thread());
-                let saver = kind(self.saver.copy_thread(from, to).await);
-                let memory = kind(self.memory.copy_thread(from, to).await);
+                let saver = kind(administration(&self.saver)?.copy_thread(from, to).await);
+                let memory = kind(administration(&self.memory)?.copy_thread(from, to).await);
                 same("a copy", saver, memory)
             }
             14 => {
                 let key = self.key();
-                self.saver.delete_log(&key).await?;
-                Ok(self.memory.delete_log(&key).await?)
+                administration(&self.saver)?.delete_log(&key).await?;
+                Ok(administration(&self.memory)?.delete_log(&key).await?)
             }
             15 if self.rng.bool() => {
                 let thread = self.thread();
-                self.saver.delete_thread(thread).await?;
-                Ok(self.memory.delete_thread(thread).await?)
+                administration(&self.saver)?.delete_thread(thread).await?;
+                Ok(administration(&self.memory)?.delete_thread(thread).await?)
             }
             16 => self.list().await,
             17 => {
                 let (thread, holder) = (self.thread(), ["x", "y"][self.rng.usize(..2)]);
                 let term = Duration::from_secs(100);
                 if self.rng.bool() {
-                    self.saver.release(thread, holder).await?;
-                    self.memory.release(thread, holder).await?;
+                    leases(&self.saver)?.release(thread, holder).await?;
+                    leases(&self.memory)?.release(thread, holder).await?;
                 }
-                let saver = self.saver.lease(thread, holder, term).await?;
+                let saver = leases(&self.saver)?.lease(thread, holder, term).await?;
                 same(
                     "a lease",
                     saver,
-                    self.memory.lease(thread, holder, term).await?,
+                    leases(&self.memory)?.lease(thread, holder, term).await?,
                 )
             }
             _ => {
@@ -203,8 +205,10 @@ impl History {
                 _ => {}
             }
         }
-        self.saver.prune(&key, prune.clone()).await?;
-        Ok(self.memory.prune(&key, prune).await?)
+        administration(&self.saver)?
+            .prune(&key, prune.clone())
+            .await?;
+        Ok(administration(&self.memory)?.prune(&key, prune).await?)
     }
 
     async fn list(&mut self) -> Result<(), Problem> {
@@ -238,14 +242,25 @@ impl History {
 
     async fn all(&mut self) -> Result<(), Problem> {
         for thread in THREADS {
-            let mut logs = self.saver.logs(thread).await?;
+            for key in administration(&self.memory)?.logs(thread).await? {
+                for id in self.memory.list(&key, ListOptions::default()).await? {
+                    self.load(&key, Some(id)).await?;
+                }
+            }
+        }
+        match self.administered().await {
+            Err(Problem::Missing) => Ok(()),
+            result => result,
+        }
+    }
+
+    async fn administered(&mut self) -> Result<(), Problem> {
+        let (saver, memory) = (administration(&self.saver)?, administration(&self.memory)?);
+        for thread in THREADS {
+            let mut logs = saver.logs(thread).await?;
             logs.sort();
-            let memory = self.memory.logs(thread).await?;
-            same("the logs", &logs, &memory)?;
-            let (saver, memory) = (
-                self.saver.usage(thread).await?,
-                self.memory.usage(thread).await?,
-            );
+            same("the logs", &logs, &memory.logs(thread).await?)?;
+            let (saver, memory) = (saver.usage(thread).await?, memory.usage(thread).await?);
             same("the logs' number", saver.logs, memory.logs)?;
             same(
                 "the checkpoints' number",
@@ -253,16 +268,11 @@ impl History {
                 memory.checkpoints,
             )?;
             same("the records' number", saver.records, memory.records)?;
-            for key in logs {
-                for id in self.memory.list(&key, ListOptions::default()).await? {
-                    self.load(&key, Some(id)).await?;
-                }
-            }
         }
         let plain =
             |info: langgraph::checkpoint::ThreadInfo| (info.thread, info.head, info.running);
-        let saver = self.saver.threads(ThreadFilter::default()).await?;
-        let memory = self.memory.threads(ThreadFilter::default()).await?;
+        let saver = saver.threads(ThreadFilter::default()).await?;
+        let memory = memory.threads(ThreadFilter::default()).await?;
         let saver: Vec<_> = saver.into_iter().map(plain).collect();
         same(
             "the threads",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::log::{Log, checkpoint, entry};
-use super::{Problem, World, same};
+use super::{Problem, World, administration, same};
 use langgraph::checkpoint::{Batch, ListOptions, ThreadKey};
 
 super::cases! {
@@ -66,12 +66,12 @@ async fn threads_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<
     for name in ODD {
         let found = Log::root(&saver, name).values(None).await?;
         same(&format!("of thread {name:?}"), found, vec![json!(name)])?;
-        let usage = saver.usage(name).await?;
+        let usage = administration(&saver)?.usage(name).await?;
         same(&format!("logs of thread {name:?}"), usage.logs, 1)?;
     }
     let deleted = ODD.iter().step_by(2);
     for name in deleted.clone() {
-        saver.delete_thread(name).await?;
+        administration(&saver)?.delete_thread(name).await?;
     }
     for (index, name) in ODD.iter().enumerate() {
         let found = Log::root(&saver, name).values(None).await?;
@@ -133,7 +133,7 @@ async fn names_come_back_as_they_were(world: &World<'_>) -> Result<(), Problem> 
         sign(&mut Log::root(&saver, name), name).await?;
     }
     threads.sort();
-    let found = saver
+    let found = administration(&saver)?
         .threads(langgraph::checkpoint::ThreadFilter::default())
         .await?;
     let found: Vec<_> = found.into_iter().map(|info| info.thread).collect();
@@ -149,7 +149,7 @@ async fn names_come_back_as_they_were(world: &World<'_>) -> Result<(), Problem> 
         keys.push(key);
     }
     keys.sort();
-    let mut found = saver.logs("odd").await?;
+    let mut found = administration(&saver)?.logs("odd").await?;
     found.sort();
     same("the logs", found, keys)
 }

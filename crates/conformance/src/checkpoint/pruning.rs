@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::log::{Log, entry, finished, payload, value};
-use super::{Problem, World, holds, same};
+use super::{Problem, World, administration, holds, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointId, Fold, ListOptions, Prune, TaskArgument, TaskSpec, ThreadKey, Usage,
 };
@@ -35,7 +35,7 @@ async fn a_folded_checkpoint_needs_nothing_before_it(world: &World<'_>) -> Resul
         fold: vec![fold(ids[3])],
         delete: Vec::new(),
     };
-    saver.prune(&log.key, prune).await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
     same("the chain", log.links(None).await?, ids[3..].to_vec())?;
     let found = log.links(Some(ids[2])).await?;
     same("an older one", found, ids[..3].to_vec())?;
@@ -67,13 +67,13 @@ async fn a_fold_keeps_the_rest_of_its_checkpoint(world: &World<'_>) -> Result<()
         fold: vec![fold(id)],
         delete: Vec::new(),
     };
-    saver.prune(&log.key, prune).await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
     let expected = vec![json!(1), json!(2), json!(3)];
     same("its records", log.values(None).await?, expected)?;
     let chain = saver.load(&log.key, None).await?;
     let stored = chain.and_then(|mut chain| chain.records.pop());
     let record = stored
-        .ok_or_else(|| Problem("no records".to_owned()))?
+        .ok_or_else(|| Problem::Wrong("no records".to_owned()))?
         .checkpoint;
     same("the step", record.step, 4)?;
     same(
@@ -91,11 +91,11 @@ async fn a_fold_keeps_the_rest_of_its_checkpoint(world: &World<'_>) -> Result<()
         .and_then(|task| task.argument);
     match argument {
         Some(TaskArgument::Item(item)) => same("the item", value(item)?, json!("item"))?,
-        other => return Err(Problem(format!("the item: {other:?}"))),
+        other => return Err(Problem::Wrong(format!("the item: {other:?}"))),
     }
     let snapshot = record
         .snapshot
-        .ok_or_else(|| Problem("no snapshot".to_owned()))?;
+        .ok_or_else(|| Problem::Wrong("no snapshot".to_owned()))?;
     same("the snapshot", value(snapshot)?, json!("folded"))
 }
 
@@ -109,12 +109,12 @@ async fn what_is_pruned_is_gone(world: &World<'_>) -> Result<(), Problem> {
         ..Batch::default()
     })
     .await?;
-    let before = saver.usage("t").await?;
+    let before = administration(&saver)?.usage("t").await?;
     let prune = Prune {
         fold: vec![fold(ids[4])],
         delete: ids[..4].to_vec(),
     };
-    saver.prune(&log.key, prune).await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
     let listed = saver.list(&log.key, ListOptions::default()).await?;
     same("what is left", listed, vec![ids[5], ids[4]])?;
     same("the chain", log.links(None).await?, ids[4..].to_vec())?;
@@ -122,7 +122,7 @@ async fn what_is_pruned_is_gone(world: &World<'_>) -> Result<(), Problem> {
     for id in &ids[..4] {
         same("a pruned one", log.links(Some(*id)).await?, Vec::new())?;
     }
-    let after = saver.usage("t").await?;
+    let after = administration(&saver)?.usage("t").await?;
     same(
         "checkpoints",
         (before.checkpoints, after.checkpoints),
@@ -145,7 +145,7 @@ async fn other_branches_are_left(world: &World<'_>) -> Result<(), Problem> {
         fold: vec![fold(ids[2]), fold(side)],
         delete: vec![ids[0], ids[1]],
     };
-    saver.prune(&log.key, prune).await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
     same(
         "the trunk",
         log.links(Some(ids[3])).await?,
@@ -163,7 +163,7 @@ async fn pruning_does_not_disturb_a_writer(world: &World<'_>) -> Result<(), Prob
         fold: vec![fold(ids[2])],
         delete: vec![ids[0], ids[1]],
     };
-    saver.prune(&log.key, prune).await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
     log.head_is_known().await?;
     ids.push(log.step(|_| ()).await?);
     log.head_is_known().await?;
@@ -177,13 +177,21 @@ async fn pruning_what_is_not_there_does_nothing(world: &World<'_>) -> Result<(),
         fold: vec![fold(unknown)],
         delete: vec![unknown],
     };
-    saver.prune(&ThreadKey::root("t"), prune.clone()).await?;
-    same("the usage", saver.usage("t").await?, Usage::default())?;
+    administration(&saver)?
+        .prune(&ThreadKey::root("t"), prune.clone())
+        .await?;
+    same(
+        "the usage",
+        administration(&saver)?.usage("t").await?,
+        Usage::default(),
+    )?;
     let mut log = Log::root(&saver, "t");
     log.grow(2).await?;
     let before = log.chain(None).await?;
-    saver.prune(&log.key, prune).await?;
-    saver.prune(&log.key, Prune::default()).await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
+    administration(&saver)?
+        .prune(&log.key, Prune::default())
+        .await?;
     same("the chain", log.chain(None).await?, before)?;
     log.head_is_known().await
 }
@@ -196,8 +204,8 @@ async fn records_for_a_pruned_checkpoint_are_dropped(world: &World<'_>) -> Resul
         fold: vec![fold(ids[2])],
         delete: vec![ids[0]],
     };
-    saver.prune(&log.key, prune).await?;
-    let before = saver.usage("t").await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
+    let before = administration(&saver)?.usage("t").await?;
     log.put(Batch {
         tasks: vec![
             finished(ids[0], 0, &json!("late")),
@@ -207,7 +215,7 @@ async fn records_for_a_pruned_checkpoint_are_dropped(world: &World<'_>) -> Resul
         ..Batch::default()
     })
     .await?;
-    let after = saver.usage("t").await?;
+    let after = administration(&saver)?.usage("t").await?;
     same("the records", after.records, before.records + 1)?;
     same(
         "the chain",

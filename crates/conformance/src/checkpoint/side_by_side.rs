@@ -23,7 +23,10 @@ super::cases! {
 async fn joined<T>(tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>, Problem> {
     let mut answers = Vec::new();
     for task in tasks {
-        answers.push(task.await.map_err(|error| Problem(error.to_string()))?);
+        answers.push(
+            task.await
+                .map_err(|error| Problem::Wrong(error.to_string()))?,
+        );
     }
     Ok(answers)
 }
@@ -57,11 +60,14 @@ async fn race(
                 head: Some(_),
                 ..
             }) if known == head => {}
-            Err(error) => return Err(Problem(format!("a loser is told: {error}"))),
+            Err(error) => return Err(Problem::Wrong(format!("a loser is told: {error}"))),
         }
     }
     let [(n, id)] = won[..] else {
-        return Err(Problem(format!("{} writers won, expected 1", won.len())));
+        return Err(Problem::Wrong(format!(
+            "{} writers won, expected 1",
+            won.len()
+        )));
     };
     let log = Log::at(saver, key.clone());
     let found = log.values(None).await?;
@@ -199,7 +205,9 @@ async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
         tokio::task::yield_now().await;
     }
     done.store(true, Ordering::Relaxed);
-    let reads = reader.await.map_err(|error| Problem(error.to_string()))??;
+    let reads = reader
+        .await
+        .map_err(|error| Problem::Wrong(error.to_string()))??;
     written?;
     holds("something was read", reads > 0)?;
     same("in the end", log.values(None).await?.len(), 80)

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::log::{Log, checkpoint, ended, entry, finished, payload, state, state_of_chain};
-use super::{Problem, World, holds, same};
+use super::{Problem, World, administration, holds, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, ThreadKey, Usage,
 };
@@ -224,7 +224,7 @@ async fn a_pruned_log_has_the_same_states(world: &World<'_>) -> Result<(), Probl
             }],
             delete: ids.get(gone).unwrap_or_default().to_vec(),
         };
-        saver.prune(&log.key, prune).await?;
+        administration(&saver)?.prune(&log.key, prune).await?;
         states_are_told(&log, &ids).await?;
     }
     let mut ids = ids;
@@ -241,13 +241,13 @@ async fn a_checkpoint_goes_and_what_its_task_before_wrote_stays(
     let Some([kept, gone]) = ids.get(1..3) else {
         return Ok(());
     };
-    let before: Usage = saver.usage("t").await?;
+    let before: Usage = administration(&saver)?.usage("t").await?;
     let prune = Prune {
         fold: Vec::new(),
         delete: vec![*gone],
     };
-    saver.prune(&log.key, prune).await?;
-    let after = saver.usage("t").await?;
+    administration(&saver)?.prune(&log.key, prune).await?;
+    let after = administration(&saver)?.usage("t").await?;
     same("checkpoints", after.checkpoints + 1, before.checkpoints)?;
     same("records", after.records + 1, before.records)?;
     let chain = saver.load(&log.key, Some(*kept)).await?;
@@ -262,7 +262,7 @@ async fn a_copy_has_the_same_states(world: &World<'_>) -> Result<(), Problem> {
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     let told = state(&*saver, &log.key, None).await?;
-    saver.copy_thread("t", "copy").await?;
+    administration(&saver)?.copy_thread("t", "copy").await?;
     let copy = ThreadKey::root("copy");
     same("the copy", state(&*saver, &copy, None).await?, told)?;
     log.step(|_| ()).await?;

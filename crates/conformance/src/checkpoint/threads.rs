@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::log::{Log, checkpoint, entry, finished, payload};
-use super::{Problem, World, holds, refused, same};
+use super::{Problem, World, administration, holds, refused, same};
 use langgraph::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadKey, Usage};
 
 super::cases! {
@@ -32,7 +32,7 @@ fn inside(thread: &str, labels: &[&str]) -> ThreadKey {
 }
 
 async fn names(world: &Log, filter: ThreadFilter) -> Result<Vec<String>, Problem> {
-    let threads = world.saver.threads(filter).await?;
+    let threads = administration(&world.saver)?.threads(filter).await?;
     Ok(threads.into_iter().map(|info| info.thread).collect())
 }
 
@@ -49,9 +49,11 @@ async fn threads_are_those_with_a_root_log(world: &World<'_>) -> Result<(), Prob
         .await?;
     let before = SystemTime::now();
     log.grow(2).await?;
-    let found = saver.threads(ThreadFilter::default()).await?;
+    let found = administration(&saver)?
+        .threads(ThreadFilter::default())
+        .await?;
     let [info] = &found[..] else {
-        return Err(Problem(format!("threads: {found:?}, expected one")));
+        return Err(Problem::Wrong(format!("threads: {found:?}, expected one")));
     };
     same("its name", info.thread.as_str(), "t")?;
     same("its head", Some(info.head), log.head)?;
@@ -99,7 +101,9 @@ async fn threads_are_listed_by_name_and_in_pages(world: &World<'_>) -> Result<()
 }
 
 async fn runs(log: &Log) -> Result<bool, Problem> {
-    let threads = log.saver.threads(ThreadFilter::default()).await?;
+    let threads = administration(&log.saver)?
+        .threads(ThreadFilter::default())
+        .await?;
     let info = threads
         .into_iter()
         .find(|info| info.thread == log.key.thread);
@@ -176,7 +180,9 @@ async fn threads_are_filtered_by_age(world: &World<'_>) -> Result<(), Problem> {
     tokio::time::sleep(Duration::from_millis(20)).await;
     let mut new = Log::root(&saver, "new");
     new.step(|_| ()).await?;
-    let threads = saver.threads(ThreadFilter::default()).await?;
+    let threads = administration(&saver)?
+        .threads(ThreadFilter::default())
+        .await?;
     let newest = threads.iter().map(|info| info.updated_at).max();
     let since = |idle_since| {
         let mut filter = ThreadFilter::new();
@@ -237,22 +243,30 @@ async fn logs_are_all_logs_of_a_thread(world: &World<'_>) -> Result<(), Problem>
     Log::at(&saver, inside("other", &["a"]))
         .step(|_| ())
         .await?;
-    let mut found = saver.logs("t").await?;
+    let mut found = administration(&saver)?.logs("t").await?;
     found.sort();
     same("the logs", found, keys.clone())?;
-    saver.delete_log(&keys.remove(0)).await?;
-    let mut found = saver.logs("t").await?;
+    administration(&saver)?.delete_log(&keys.remove(0)).await?;
+    let mut found = administration(&saver)?.logs("t").await?;
     found.sort();
     same("without the root's", found, keys)?;
-    same("of no thread", saver.logs("unknown").await?, Vec::new())
+    same(
+        "of no thread",
+        administration(&saver)?.logs("unknown").await?,
+        Vec::new(),
+    )
 }
 
 async fn usage_counts_what_is_stored(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
-    same("at first", saver.usage("t").await?, Usage::default())?;
+    same(
+        "at first",
+        administration(&saver)?.usage("t").await?,
+        Usage::default(),
+    )?;
     log.grow(3).await?;
-    let small = saver.usage("t").await?;
+    let small = administration(&saver)?.usage("t").await?;
     same("logs", small.logs, 1)?;
     same("checkpoints", small.checkpoints, 4)?;
     same("records", small.records, 3)?;
@@ -267,7 +281,7 @@ async fn usage_counts_what_is_stored(world: &World<'_>) -> Result<(), Problem> {
     log.step(|record| record.snapshot = Some(payload(&json!(big))))
         .await?;
     Log::at(&saver, inside("t", &["a"])).grow(1).await?;
-    let large = saver.usage("t").await?;
+    let large = administration(&saver)?.usage("t").await?;
     same("all logs", large.logs, 2)?;
     same("all checkpoints", large.checkpoints, 7)?;
     same("all records", large.records, 6)?;
@@ -282,7 +296,11 @@ async fn usage_counts_what_is_stored(world: &World<'_>) -> Result<(), Problem> {
     } else {
         same("bytes", large.bytes, 0)?;
     }
-    same("of another", saver.usage("u").await?, Usage::default())
+    same(
+        "of another",
+        administration(&saver)?.usage("u").await?,
+        Usage::default(),
+    )
 }
 
 /// Two threads with two logs each.
@@ -315,11 +333,11 @@ async fn left(logs: &[Log], expected: &[bool]) -> Result<(), Problem> {
 async fn a_deleted_log_leaves_the_others(world: &World<'_>) -> Result<(), Problem> {
     let logs = two_threads(world).await?;
     let saver = &logs[0].saver;
-    saver.delete_log(&logs[1].key).await?;
+    administration(&saver)?.delete_log(&logs[1].key).await?;
     left(&logs, &[true, false, true, true]).await?;
-    saver.delete_log(&logs[2].key).await?;
+    administration(&saver)?.delete_log(&logs[2].key).await?;
     left(&logs, &[true, false, false, true]).await?;
-    same("logs", saver.usage("t").await?.logs, 1)?;
+    same("logs", administration(&saver)?.usage("t").await?.logs, 1)?;
     let threads = names(&logs[0], ThreadFilter::default()).await?;
     same("the threads", threads, vec!["t".to_owned()])
 }
@@ -327,10 +345,18 @@ async fn a_deleted_log_leaves_the_others(world: &World<'_>) -> Result<(), Proble
 async fn a_deleted_thread_leaves_the_others(world: &World<'_>) -> Result<(), Problem> {
     let logs = two_threads(world).await?;
     let saver = &logs[0].saver;
-    saver.delete_thread("t").await?;
+    administration(&saver)?.delete_thread("t").await?;
     left(&logs, &[false, false, true, true]).await?;
-    same("what it takes", saver.usage("t").await?, Usage::default())?;
-    same("its logs", saver.logs("t").await?, Vec::new())?;
+    same(
+        "what it takes",
+        administration(&saver)?.usage("t").await?,
+        Usage::default(),
+    )?;
+    same(
+        "its logs",
+        administration(&saver)?.logs("t").await?,
+        Vec::new(),
+    )?;
     let threads = names(&logs[0], ThreadFilter::default()).await?;
     same("the threads", threads, vec!["u".to_owned()])
 }
@@ -338,7 +364,7 @@ async fn a_deleted_thread_leaves_the_others(world: &World<'_>) -> Result<(), Pro
 async fn a_deleted_thread_can_begin_again(world: &World<'_>) -> Result<(), Problem> {
     let mut logs = two_threads(world).await?;
     let saver = std::sync::Arc::clone(&logs[0].saver);
-    saver.delete_thread("t").await?;
+    administration(&saver)?.delete_thread("t").await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(1).await?;
     same("the chain", log.links(None).await?, ids)?;
@@ -353,10 +379,16 @@ async fn a_deleted_thread_can_begin_again(world: &World<'_>) -> Result<(), Probl
 async fn what_is_not_there_can_be_deleted(world: &World<'_>) -> Result<(), Problem> {
     let logs = two_threads(world).await?;
     let saver = &logs[0].saver;
-    saver.delete_thread("unknown").await?;
-    saver.delete_log(&ThreadKey::root("unknown")).await?;
-    saver.delete_log(&inside("t", &["unknown"])).await?;
-    saver.delete_log(&inside("t", &["a", "b"])).await?;
+    administration(&saver)?.delete_thread("unknown").await?;
+    administration(&saver)?
+        .delete_log(&ThreadKey::root("unknown"))
+        .await?;
+    administration(&saver)?
+        .delete_log(&inside("t", &["unknown"]))
+        .await?;
+    administration(&saver)?
+        .delete_log(&inside("t", &["a", "b"]))
+        .await?;
     left(&logs, &[true; 4]).await
 }
 
@@ -364,9 +396,13 @@ async fn a_writer_notices_that_its_thread_is_gone(world: &World<'_>) -> Result<(
     let mut logs = two_threads(world).await?;
     let [log, ..] = &mut logs;
     let saver = std::sync::Arc::clone(&log.saver);
-    saver.delete_thread("t").await?;
+    administration(&saver)?.delete_thread("t").await?;
     let gone =
         |error: &CheckpointError| matches!(error, CheckpointError::Conflict { head: None, .. });
     refused("a batch", log.put(Batch::default()).await, gone)?;
-    same("the logs", saver.logs("t").await?, Vec::new())
+    same(
+        "the logs",
+        administration(&saver)?.logs("t").await?,
+        Vec::new(),
+    )
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
-use super::{Problem, World, holds, refused, same};
+use super::{Problem, World, administration, holds, refused, same};
 use langgraph::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, Source, Stored,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
@@ -50,7 +50,7 @@ async fn an_empty_batch_makes_no_log(world: &World<'_>) -> Result<(), Problem> {
         "nothing is loaded",
         saver.load(&log.key, None).await?.is_none(),
     )?;
-    same("logs", saver.logs("t").await?, Vec::new())?;
+    same("logs", administration(&saver)?.logs("t").await?, Vec::new())?;
     log.step(|_| ()).await?;
     log.head_is_known().await
 }
@@ -117,13 +117,13 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     });
     let questions = json!({"own": question, "inner": [inner], "again": true});
     let questions: AskedQuestions =
-        serde_json::from_value(questions).map_err(|error| Problem(error.to_string()))?;
+        serde_json::from_value(questions).map_err(|error| Problem::Wrong(error.to_string()))?;
     let answer = Answer {
         key: "sure".into(),
         value: json!(null),
     };
     let once = json!([{"key": "paid", "arguments": 7, "value": "{\"id\": 1}"}]);
-    let once = serde_json::from_value(once).map_err(|error| Problem(error.to_string()))?;
+    let once = serde_json::from_value(once).map_err(|error| Problem::Wrong(error.to_string()))?;
     let failed = TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into());
     let tasks = vec![
         finished(id, 0, &json!("done")),
@@ -202,7 +202,7 @@ async fn records_are_added_to_older_checkpoints(world: &World<'_>) -> Result<(),
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     let [first, second, ..] = ids[..] else {
-        return Err(Problem("too few checkpoints".to_owned()));
+        return Err(Problem::Wrong("too few checkpoints".to_owned()));
     };
     log.put(Batch {
         tasks: vec![finished(second, 1, &json!("later"))],
@@ -356,7 +356,7 @@ async fn a_batch_for_a_log_that_is_not_there_is_refused(world: &World<'_>) -> Re
     let put = saver.put(&key, batch).await;
     refused("a checkpoint", put, is_conflict(head, None))?;
     same("the head", saver.head(&key).await?, None)?;
-    same("logs", saver.logs("t").await?, Vec::new())
+    same("logs", administration(&saver)?.logs("t").await?, Vec::new())
 }
 
 async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem> {
@@ -365,7 +365,10 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
     let id = log.step(|_| ()).await?;
     let known = log.head;
     log.put(Batch::default()).await?;
-    let (before, usage) = (log.chain(None).await?, saver.usage("t").await?);
+    let (before, usage) = (
+        log.chain(None).await?,
+        administration(&saver)?.usage("t").await?,
+    );
     let new = log.next_id();
     let batch = Batch {
         head: known,
@@ -378,8 +381,14 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
     refused("the batch", put, is_conflict(known, log.head))?;
     same("the chain", log.chain(None).await?, before)?;
     same("its own chain", log.links(Some(new)).await?, Vec::new())?;
-    same("the usage", saver.usage("t").await?, usage)?;
-    let threads = saver.threads(ThreadFilter::default()).await?;
+    same(
+        "the usage",
+        administration(&saver)?.usage("t").await?,
+        usage,
+    )?;
+    let threads = administration(&saver)?
+        .threads(ThreadFilter::default())
+        .await?;
     holds("nothing runs", threads.iter().all(|thread| !thread.running))
 }
 
@@ -435,7 +444,7 @@ async fn a_payload_of_a_megabyte_comes_back(world: &World<'_>) -> Result<(), Pro
     holds("the record", log.values(None).await? == [json!(text)])?;
     let chain = saver.load(&log.key, None).await?;
     let snapshot = chain.and_then(|chain| chain.records.into_iter().next()?.checkpoint.snapshot);
-    let snapshot = snapshot.ok_or_else(|| Problem("no snapshot".to_owned()))?;
+    let snapshot = snapshot.ok_or_else(|| Problem::Wrong("no snapshot".to_owned()))?;
     holds(
         "the snapshot",
         super::log::value(snapshot)? == json!([text]),

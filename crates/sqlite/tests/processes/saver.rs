@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Batch, Checkpointer, Payload, SaverFuture, TaskOutcome, ThreadKey, forward,
+    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
+    Leases, ListOptions, Payload, SeePast, Standing, TaskOutcome, ThreadKey,
 };
 
 use crate::trace::{Phase, Trace};
@@ -35,21 +37,58 @@ fn keys(batch: &Batch) -> Vec<String> {
     keys
 }
 
+#[async_trait]
 impl Checkpointer for Traced {
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            let keys = keys(&batch);
-            let put = async {
-                self.saver.put(key, batch).await?;
-                for key in keys {
-                    self.trace.line(&format!("ack {key}"));
-                }
-                Ok(())
-            };
-            self.trace.within(Phase::Put, put).await
-        })
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let keys = keys(&batch);
+        let put = async {
+            self.saver.put(key, batch).await?;
+            for key in keys {
+                self.trace.line(&format!("ack {key}"));
+            }
+            Ok(())
+        };
+        self.trace.within(Phase::Put, put).await
     }
 
-    forward!(saver: formats, load, load_state, head, list, logs, threads, copy_thread, prune);
-    forward!(saver: delete_log, delete_thread, usage, lease, release);
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.saver.load(key, id).await
+    }
+
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        self.saver.load_state(key, id, see).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.saver.head(key).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.saver.list(key, options).await
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        self.saver.leases()
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        self.saver.administration()
+    }
 }

@@ -25,11 +25,19 @@ impl CopiedLogs {
         &self.last
     }
 
-    /// Removes the logs again. What cannot be removed is in nobody's way.
+    /// Removes the logs again.
     pub(super) async fn remove(self, saver: &Arc<dyn Checkpointer>) {
-        for key in self.first.iter().chain([&self.last]) {
-            let _ = saver.delete_log(key).await;
-        }
+        delete(&**saver, self.first.iter().chain([&self.last])).await;
+    }
+}
+
+/// Deletes the logs of a copy that came to nothing. A log that cannot be deleted is in nobody's way.
+async fn delete(saver: &dyn Checkpointer, logs: impl Iterator<Item = &ThreadKey>) {
+    let Some(administration) = saver.administration() else {
+        return;
+    };
+    for key in logs {
+        let _ = administration.delete_log(key).await;
     }
 }
 
@@ -75,9 +83,7 @@ pub(super) async fn copy_logs(
         let put = saver.put(&key, copy_of(records)).await;
         copied.push(key);
         if let Err(error) = put {
-            for key in &copied {
-                let _ = saver.delete_log(key).await;
-            }
+            delete(&**saver, copied.iter()).await;
             return Err(error);
         }
     }

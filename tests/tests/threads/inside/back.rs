@@ -41,7 +41,16 @@ async fn a_call_that_has_ended_is_shown_and_is_changed_in_a_copy() {
             old.len(),
             "nothing is left behind"
         );
-        assert_eq!(saver.logs("t").await.unwrap().len(), 2);
+        assert_eq!(
+            saver
+                .administration()
+                .unwrap()
+                .logs("t")
+                .await
+                .unwrap()
+                .len(),
+            2
+        );
 
         then.at(asked.id)
             .update(wrote("outside"))
@@ -259,7 +268,16 @@ async fn what_stays_of_a_pruned_thread_keeps_its_graphs() {
         graph.thread("t").answer("yes").await.unwrap();
         graph.run(()).thread("t").await.unwrap();
         graph.thread("t").prune(Keep::Newest(1)).await.unwrap();
-        assert_eq!(saver.logs("t").await.unwrap().len(), 2);
+        assert_eq!(
+            saver
+                .administration()
+                .unwrap()
+                .logs("t")
+                .await
+                .unwrap()
+                .len(),
+            2
+        );
         let inner = inside(&graph, "inner");
         inner.update(wrote("outside")).as_node("ask").await.unwrap();
         let state = graph

@@ -168,12 +168,15 @@ async fn a_graph_inside_an_older_call_of_it_is_shown_but_not_changed() {
         let then = mid.at(first).subgraph::<Vec2>("inner").unwrap();
         let log = log_of(&then).await;
         assert_eq!(log[log.len() - 2..], ["a: yes", "last"]);
-        let logs = saver.logs("t").await.unwrap();
+        let logs = saver.administration().unwrap().logs("t").await.unwrap();
         let error = then.update(wrote("x")).await.unwrap_err();
         assert!(
             matches!(error, AgentError::Subgraph(SubgraphError::Ended { .. })),
             "{error}"
         );
-        assert_eq!(saver.logs("t").await.unwrap(), logs);
+        assert_eq!(
+            saver.administration().unwrap().logs("t").await.unwrap(),
+            logs
+        );
     }
 }

@@ -494,7 +494,12 @@ async fn how_a_run_is_stored_makes_no_difference_to_a_change_inside() {
     for Opened { saver, .. } in savers().await {
         for durability in [Durability::Async, Durability::Exit] {
             let graph = around(inner(), &saver);
-            saver.delete_thread("t").await.unwrap();
+            saver
+                .administration()
+                .unwrap()
+                .delete_thread("t")
+                .await
+                .unwrap();
             graph
                 .run(())
                 .thread("t")
@@ -524,8 +529,24 @@ async fn a_saver_of_a_graph_inside_is_not_used() {
         let graph = around(inner().checkpointer(Arc::clone(&own)), &saver);
         graph.run(()).thread("t").await.unwrap();
         graph.thread("t").answer("yes").await.unwrap();
-        assert_eq!(saver.logs("t").await.unwrap().len(), 2);
-        assert!(own.logs("t").await.unwrap().is_empty());
+        assert_eq!(
+            saver
+                .administration()
+                .unwrap()
+                .logs("t")
+                .await
+                .unwrap()
+                .len(),
+            2
+        );
+        assert!(
+            own.administration()
+                .unwrap()
+                .logs("t")
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
 }
 

@@ -1,46 +1,49 @@
-//! Records that are held back until the end of a run.
+//! `Durability::Exit`: records stay in memory until the run ends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
+
 use super::Place;
 use super::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Head, SaverFuture,
-    SeePast, Standing, Stored, TaskRecord, ThreadKey, forward,
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
+    ListOptions, SeePast, Standing, Stored, TaskRecord, ThreadKey,
 };
 
-/// Stands before a saver and passes on only what matters when the run has ended.
-pub(crate) struct Held {
+/// Stands before a saver and keeps the records of a run in memory. At the end of the run,
+/// [`release`](Self::release) passes on those that are still of use.
+pub(crate) struct ExitBuffer {
     saver: Arc<dyn Checkpointer>,
-    logs: Mutex<HashMap<ThreadKey, HeldLog>>,
+    logs: Mutex<HashMap<ThreadKey, BufferedLog>>,
 }
 
-/// What is held back of one log.
+/// The records of one log that are not stored.
 #[derive(Default)]
-struct HeldLog {
+struct BufferedLog {
     /// The head of the log that is stored.
     head: Option<Head>,
-    /// The head with what is held back.
-    held: Option<Head>,
+    /// The head with the records that are not stored.
+    newest: Option<Head>,
     running: bool,
     /// New checkpoints, oldest first.
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
-    /// What was added to checkpoints that are stored already.
+    /// Additions to checkpoints that are stored already.
     tasks: Vec<TaskRecord>,
     entries: Vec<EntryRecord>,
 }
 
-impl HeldLog {
+impl BufferedLog {
     fn put(&mut self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        if batch.head != self.held {
+        if batch.head != self.newest {
             return Err(CheckpointError::Conflict {
                 thread: key.thread.clone(),
                 known: batch.head,
-                head: self.held,
+                head: self.newest,
             });
         }
-        self.held = batch.next_head();
+        self.newest = batch.next_head();
         self.running = batch.running;
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
@@ -69,7 +72,7 @@ impl HeldLog {
     /// The new records behind a checkpoint, newest first, and the stored one before them.
     fn chain(&self, id: Option<CheckpointId>) -> (Vec<Stored>, Option<CheckpointId>) {
         let mut chain = Vec::new();
-        let mut wanted = id.or(self.held.map(|head| head.id));
+        let mut wanted = id.or(self.newest.map(|head| head.id));
         while let Some(stored) = wanted.and_then(|id| self.records.get(&id)) {
             chain.push(stored.clone());
             wanted = stored.checkpoint.base.map(|base| base.id);
@@ -77,7 +80,7 @@ impl HeldLog {
         (chain, wanted)
     }
 
-    /// Adds to stored records what came later.
+    /// Adds the later additions to stored records.
     fn complete(&self, chain: &mut [Stored]) {
         for stored in chain {
             let id = stored.checkpoint.id;
@@ -106,7 +109,7 @@ impl HeldLog {
     }
 }
 
-impl Held {
+impl ExitBuffer {
     pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
         Self {
             saver,
@@ -114,7 +117,7 @@ impl Held {
         }
     }
 
-    fn logs(&self) -> MutexGuard<'_, HashMap<ThreadKey, HeldLog>> {
+    fn logs(&self) -> MutexGuard<'_, HashMap<ThreadKey, BufferedLog>> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,7 +178,7 @@ impl Held {
 /// True when the log of a graph inside is of use behind the checkpoint `last` of `root`: it is kept
 /// from call to call, or the task that it belongs to is pending.
 fn is_needed(
-    logs: &HashMap<ThreadKey, HeldLog>,
+    logs: &HashMap<ThreadKey, BufferedLog>,
     key: &ThreadKey,
     root: &ThreadKey,
     last: CheckpointId,
@@ -194,82 +197,78 @@ fn is_needed(
         thread: key.thread.clone(),
         namespace: key.namespace.iter().take(depth + 1).cloned().collect(),
     };
-    let end = logs.get(&kept).and_then(|log| log.held);
+    let end = logs.get(&kept).and_then(|log| log.newest);
     end.is_none_or(|end| Place::checkpoint_of(task) == Some(end.id))
 }
 
-impl Checkpointer for Held {
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
+#[async_trait]
+impl Checkpointer for ExitBuffer {
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
+    }
+
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let head = batch.head;
         let mut logs = self.logs();
-        let log = logs.entry(key.clone()).or_insert_with(|| HeldLog {
+        let log = logs.entry(key.clone()).or_insert_with(|| BufferedLog {
             head,
-            held: head,
-            ..HeldLog::default()
+            newest: head,
+            ..BufferedLog::default()
         });
-        let result = log.put(key, batch);
-        Box::pin(std::future::ready(result))
+        log.put(key, batch)
     }
 
-    fn load<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-    ) -> SaverFuture<'a, Option<Chain>> {
-        Box::pin(async move {
-            let held = self
-                .logs()
-                .get(key)
-                .and_then(|log| Some((log.chain(id), log.held?)));
-            let Some(((mut newer, before), head)) = held else {
-                return self.saver.load(key, id).await;
-            };
-            let mut chain = match before {
-                Some(id) => self.saver.load(key, Some(id)).await?,
-                None => None,
-            }
-            .map_or_else(Vec::new, |chain| chain.records);
-            if let Some(log) = self.logs().get(key) {
-                log.complete(&mut chain);
-            }
-            newer.reverse();
-            chain.append(&mut newer);
-            Ok(Some(Chain::new(head, chain)))
-        })
+    ) -> Result<Option<Chain>, CheckpointError> {
+        let held = self
+            .logs()
+            .get(key)
+            .and_then(|log| Some((log.chain(id), log.newest?)));
+        let Some(((mut newer, before), head)) = held else {
+            return self.saver.load(key, id).await;
+        };
+        let mut chain = match before {
+            Some(id) => self.saver.load(key, Some(id)).await?,
+            None => None,
+        }
+        .map_or_else(Vec::new, |chain| chain.records);
+        if let Some(log) = self.logs().get(key) {
+            log.complete(&mut chain);
+        }
+        newer.reverse();
+        chain.append(&mut newer);
+        Ok(Some(Chain::new(head, chain)))
     }
 
-    fn load_state<'a>(
-        &'a self,
-        key: &'a ThreadKey,
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &'a mut SeePast<'a>,
-    ) -> SaverFuture<'a, Option<Standing>> {
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
         if !self.logs().contains_key(key) {
-            return self.saver.load_state(key, id, see);
+            return self.saver.load_state(key, id, see).await;
         }
-        Box::pin(async move {
-            let chain = self.load(key, id).await?;
-            Ok(chain.map(|chain| chain.hand_over(see)))
-        })
+        let chain = self.load(key, id).await?;
+        Ok(chain.map(|chain| chain.hand_over(see)))
     }
 
-    fn head<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, Option<Head>> {
-        let held = self.logs().get(key).and_then(|log| log.held);
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        let held = self.logs().get(key).and_then(|log| log.newest);
         match held {
-            Some(head) => Box::pin(std::future::ready(Ok(Some(head)))),
-            None => self.saver.head(key),
+            Some(head) => Ok(Some(head)),
+            None => self.saver.head(key).await,
         }
     }
 
-    fn delete_log<'a>(&'a self, key: &'a ThreadKey) -> SaverFuture<'a, ()> {
-        self.logs().remove(key);
-        self.saver.delete_log(key)
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.saver.list(key, options).await
     }
-
-    fn delete_thread<'a>(&'a self, thread: &'a str) -> SaverFuture<'a, ()> {
-        self.logs().retain(|key, _| key.thread != thread);
-        self.saver.delete_thread(thread)
-    }
-
-    forward!(saver: formats, list, logs, threads, copy_thread, prune, usage, lease, release);
 }

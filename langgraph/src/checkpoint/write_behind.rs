@@ -1,19 +1,23 @@
-//! Records that are written while the run goes on.
+//! `Durability::Async`: records are written in the background.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Batch, CheckpointError, Checkpointer, SaverFuture, ThreadKey, forward};
+use super::{
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, ListOptions, SeePast,
+    Standing, ThreadKey,
+};
 
-/// How many batches may wait.
+/// How many batches may wait to be written.
 const WAITING: usize = 64;
 
 /// Stands before a saver and writes in the background, in order.
 ///
-/// A batch that cannot be written fails whatever comes next. A run that is dropped still has
-/// written what it has handed over.
-pub(crate) struct Behind {
+/// After a batch that cannot be written, every call fails. When a run is dropped, the batches that it
+/// has put are still written.
+pub(crate) struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
     failed: Arc<Mutex<Failure>>,
@@ -22,19 +26,19 @@ pub(crate) struct Behind {
 /// What went wrong with a batch.
 #[derive(Default)]
 struct Failure {
-    /// Until somebody is told.
+    /// The error itself, for the first caller.
     error: Option<CheckpointError>,
-    /// For those who come after.
+    /// Its text, for later callers.
     text: Option<String>,
 }
 
 enum Job {
     Put(ThreadKey, Batch),
-    /// Everything before it is written.
+    /// Reports that everything before it is written.
     Barrier(oneshot::Sender<()>),
 }
 
-impl Behind {
+impl WriteBehind {
     /// Starts the writer, on the runtime that it is called from.
     pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
@@ -62,18 +66,10 @@ impl Behind {
     pub(crate) async fn flush(&self) -> Result<(), CheckpointError> {
         let (done, wait) = oneshot::channel();
         if self.jobs.send(Job::Barrier(done)).await.is_ok() {
-            // The writer ends only after a failure, which is told below.
+            // The writer ends only after a failure, which `check` reports.
             let _ = wait.await;
         }
         self.check()
-    }
-
-    /// Makes a call when everything is written.
-    fn written<'a, T: Send + 'a>(&'a self, call: SaverFuture<'a, T>) -> SaverFuture<'a, T> {
-        Box::pin(async move {
-            self.flush().await?;
-            call.await
-        })
     }
 }
 
@@ -90,7 +86,7 @@ async fn write(
                         text: Some(error.to_string()),
                         error: Some(error),
                     };
-                    // What follows was made on top of what is missing.
+                    // Later batches build on the one that is missing.
                     return;
                 }
             }
@@ -101,19 +97,53 @@ async fn write(
     }
 }
 
-impl Checkpointer for Behind {
-    fn put<'a>(&'a self, key: &'a ThreadKey, batch: Batch) -> SaverFuture<'a, ()> {
-        Box::pin(async move {
-            self.check()?;
-            if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
-                self.check()?;
-                return Err(CheckpointError::storage("nobody writes records any more"));
-            }
-            Ok(())
-        })
+#[async_trait]
+impl Checkpointer for WriteBehind {
+    fn formats(&self) -> Option<&Formats> {
+        self.saver.formats()
     }
 
-    forward!(saver: formats, lease, release);
-    forward!(saver through written: load, load_state, head, list, logs, threads, copy_thread, prune);
-    forward!(saver through written: delete_log, delete_thread, usage);
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        self.check()?;
+        if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
+            self.check()?;
+            return Err(CheckpointError::storage(
+                "the task that writes records has ended",
+            ));
+        }
+        Ok(())
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.flush().await?;
+        self.saver.load(key, id).await
+    }
+
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        self.flush().await?;
+        self.saver.load_state(key, id, see).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.flush().await?;
+        self.saver.head(key).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.flush().await?;
+        self.saver.list(key, options).await
+    }
 }

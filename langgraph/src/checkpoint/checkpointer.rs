@@ -1,0 +1,196 @@
+//! Where threads are kept.
+
+use async_trait::async_trait;
+
+use super::{
+    Administration, Batch, Chain, CheckpointError, CheckpointId, Formats, Head, Leases,
+    ListOptions, Past, Standing, ThreadKey,
+};
+
+/// Receives the past of a checkpoint, part by part.
+pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
+
+/// Keeps the logs of threads.
+///
+/// A record is stored when [`put`](Self::put) returns. The runtime does not run a task again whose
+/// record is stored.
+///
+/// Runs need the five required methods and no more. Two further traits add to them:
+/// [`Leases`], for runs that wait for a thread, and [`Administration`], for listing, copying, pruning
+/// and deleting threads. A call that needs one of them fails when the saver has none:
+/// [`CheckpointError::NoLeases`], [`CheckpointError::NoAdministration`]. For a graph to take a saver,
+/// it implements [`Attach`](super::Attach) too.
+///
+/// # Examples
+///
+/// Implementations are `async fn`s under [`#[async_trait]`](macro@crate::async_trait). A saver that
+/// counts what another one stores:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use langgraph::async_trait;
+/// use langgraph::checkpoint::{
+///     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+///     Formats, Head, Leases, ListOptions, MemorySaver, SeePast, Standing, ThreadKey,
+/// };
+/// use langgraph::prelude::*;
+///
+/// struct Counting {
+///     saver: MemorySaver,
+///     puts: AtomicU64,
+/// }
+///
+/// #[async_trait]
+/// impl Checkpointer for Counting {
+///     fn formats(&self) -> Option<&Formats> {
+///         self.saver.formats()
+///     }
+///
+///     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+///         self.puts.fetch_add(1, Ordering::Relaxed);
+///         self.saver.put(key, batch).await
+///     }
+///
+///     async fn load(
+///         &self,
+///         key: &ThreadKey,
+///         id: Option<CheckpointId>,
+///     ) -> Result<Option<Chain>, CheckpointError> {
+///         self.saver.load(key, id).await
+///     }
+///
+///     // Left out, it would go through `load`, which is slower.
+///     async fn load_state(
+///         &self,
+///         key: &ThreadKey,
+///         id: Option<CheckpointId>,
+///         see: &mut SeePast<'_>,
+///     ) -> Result<Option<Standing>, CheckpointError> {
+///         self.saver.load_state(key, id, see).await
+///     }
+///
+///     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+///         self.saver.head(key).await
+///     }
+///
+///     async fn list(
+///         &self,
+///         key: &ThreadKey,
+///         options: ListOptions,
+///     ) -> Result<Vec<CheckpointId>, CheckpointError> {
+///         self.saver.list(key, options).await
+///     }
+///
+///     fn leases(&self) -> Option<&dyn Leases> {
+///         self.saver.leases()
+///     }
+///
+///     fn administration(&self) -> Option<&dyn Administration> {
+///         self.saver.administration()
+///     }
+/// }
+///
+/// impl<S: State> Attach<S> for Counting {
+///     fn attach(self: Arc<Self>) -> Attached<S> {
+///         Attached::values(self)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+/// let saver = Arc::new(Counting { saver: MemorySaver::new(), puts: AtomicU64::new(0) });
+/// let graph = graph.compile()?.checkpointer(Arc::clone(&saver));
+///
+/// graph.run(1).thread("t").await?;
+/// // The input, what follows START, and the superstep.
+/// assert_eq!(saver.puts.load(Ordering::Relaxed), 3);
+/// assert_eq!(graph.threads().list(Default::default()).await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait Checkpointer: Send + Sync + 'static {
+    /// The formats in which this saver keeps values as bytes; `None` when it keeps them as they are.
+    fn formats(&self) -> Option<&Formats>;
+
+    /// Stores a batch, all of it or nothing. An empty batch only raises the version of the log, so
+    /// that a writer that knows the old version is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Conflict`] when the head of the log is not the one that the batch names.
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError>;
+
+    /// Loads what the state of a checkpoint is made of; of the head, without `id`. These are the
+    /// records it is based on, from the nearest snapshot on, oldest first and the checkpoint itself
+    /// last. There are no records when there is no such checkpoint; `None` when there is no such log.
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError>;
+
+    /// The head of the log.
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError>;
+
+    /// The ids of the checkpoints of a log, newest first.
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError>;
+
+    /// As [`load`](Self::load), for callers that need the state and no more. It passes to `see` what
+    /// each checkpoint before this one has left, oldest first, while it reads them, and returns what
+    /// is stored of the checkpoint itself. `None` when there is no such log.
+    ///
+    /// The default loads everything. On an error, the caller ignores what `see` has received.
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        see: &mut SeePast<'_>,
+    ) -> Result<Option<Standing>, CheckpointError> {
+        let chain = self.load(key, id).await?;
+        Ok(chain.map(|chain| chain.hand_over(see)))
+    }
+
+    /// The leases of this saver. A saver that implements [`Leases`] returns `Some(self)`.
+    fn leases(&self) -> Option<&dyn Leases> {
+        None
+    }
+
+    /// The administration of this saver. A saver that implements [`Administration`] returns
+    /// `Some(self)`.
+    fn administration(&self) -> Option<&dyn Administration> {
+        None
+    }
+}
+
+impl dyn Checkpointer {
+    /// The leases of this saver; `call` is what needs them.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::NoLeases`], which names `call`.
+    pub fn leases_for(&self, call: &'static str) -> Result<&dyn Leases, CheckpointError> {
+        self.leases().ok_or(CheckpointError::NoLeases(call))
+    }
+
+    /// The administration of this saver; `call` is what needs it.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::NoAdministration`], which names `call`.
+    pub fn administration_for(
+        &self,
+        call: &'static str,
+    ) -> Result<&dyn Administration, CheckpointError> {
+        let missing = CheckpointError::NoAdministration(call);
+        self.administration().ok_or(missing)
+    }
+}
