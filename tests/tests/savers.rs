@@ -10,12 +10,16 @@ use langgraph_tests::ByteSaver;
 async fn e1_the_saver_in_memory_does_what_a_saver_has_to() {
     let report =
         checkpoint::run(async || Ok(Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>));
-    report.await.assert_ok();
+    let report = report.await;
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_saver_of_bytes_does_what_a_saver_has_to() {
     let report =
         checkpoint::run(async || Ok(Arc::new(ByteSaver::default()) as Arc<dyn Checkpointer>));
-    report.await.assert_ok();
+    let report = report.await;
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "{report}");
 }

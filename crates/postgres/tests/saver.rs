@@ -34,5 +34,7 @@ async fn conforms(formats: Formats) {
         let saver = PostgresSaver::new(connecting.await?).with_formats(formats.clone());
         Ok(Arc::new(saver) as Arc<dyn Checkpointer>)
     });
-    report.await.assert_ok();
+    let report = report.await;
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "{report}");
 }

@@ -16,7 +16,9 @@ async fn a_file_does_what_a_saver_has_to() {
         let saver = SqliteSaver::open(folder.path().join(format!("{file}.db")))?;
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(saver))
     });
-    report.await.assert_ok();
+    let report = report.await;
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -24,7 +26,9 @@ async fn a_database_in_memory_does_what_a_saver_has_to() {
     let report = checkpoint::run(async || {
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(SqliteSaver::in_memory()?))
     });
-    report.await.assert_ok();
+    let report = report.await;
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -34,5 +38,7 @@ async fn what_a_saver_has_to_do_it_does_in_a_secret_binary_format() {
         let saver = SqliteSaver::in_memory()?.with_formats(Formats::new(format));
         Ok::<Arc<dyn Checkpointer>, CheckpointError>(Arc::new(saver))
     });
-    report.await.assert_ok();
+    let report = report.await;
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "{report}");
 }

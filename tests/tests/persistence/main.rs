@@ -1,6 +1,7 @@
 //! What a thread keeps, whatever happens to its runs.
 #![allow(clippy::panic, clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+mod bare;
 mod copying;
 mod cut_off;
 mod durability;
