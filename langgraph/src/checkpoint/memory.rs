@@ -214,7 +214,7 @@ impl Checkpointer for MemorySaver {
         let log = threads
             .get_mut(&key.thread)
             .and_then(|thread| thread.logs.get_mut(&key.namespace));
-        let result = if let Some(log) = log {
+        if let Some(log) = log {
             log.put(key, batch)
         } else {
             let mut log = Log::new();
@@ -225,8 +225,7 @@ impl Checkpointer for MemorySaver {
                 thread.logs.insert(key.namespace.clone(), log);
             }
             result
-        };
-        result
+        }
     }
 
     async fn load(

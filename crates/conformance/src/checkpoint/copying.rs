@@ -46,16 +46,16 @@ async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
     let saver = &root.saver;
     // Other threads that are not copied.
     Log::root(saver, "other").grow(2).await?;
-    let before = administration(&saver)?.usage("from").await?;
-    administration(&saver)?.copy_thread("from", "to").await?;
+    let before = administration(saver)?.usage("from").await?;
+    administration(saver)?.copy_thread("from", "to").await?;
     same(
         "the usage",
-        administration(&saver)?.usage("to").await?,
+        administration(saver)?.usage("to").await?,
         before,
     )?;
     same(
         "that of the original",
-        administration(&saver)?.usage("from").await?,
+        administration(saver)?.usage("from").await?,
         before,
     )?;
     for (log, key) in [(root, ThreadKey::root("to")), (sub, inside("to"))] {
@@ -124,18 +124,18 @@ async fn a_thread_is_never_copied_over(world: &World<'_>) -> Result<(), Problem>
     let saver = &root.saver;
     let exists = |name: &'static str| move |error: &CheckpointError| matches!(error, CheckpointError::ThreadExists(thread) if thread == name);
     Log::at(saver, inside("to")).grow(1).await?;
-    let before = administration(&saver)?.usage("to").await?;
+    let before = administration(saver)?.usage("to").await?;
     refused(
         "the copy",
-        administration(&saver)?.copy_thread("from", "to").await,
+        administration(saver)?.copy_thread("from", "to").await,
         exists("to"),
     )?;
     same(
         "what was there",
-        administration(&saver)?.usage("to").await?,
+        administration(saver)?.usage("to").await?,
         before,
     )?;
-    let copy = administration(&saver)?.copy_thread("from", "from").await;
+    let copy = administration(saver)?.copy_thread("from", "from").await;
     refused("onto itself", copy, exists("from"))?;
     root.head_is_known().await
 }

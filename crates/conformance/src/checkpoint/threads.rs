@@ -333,11 +333,11 @@ async fn left(logs: &[Log], expected: &[bool]) -> Result<(), Problem> {
 async fn a_deleted_log_leaves_the_others(world: &World<'_>) -> Result<(), Problem> {
     let logs = two_threads(world).await?;
     let saver = &logs[0].saver;
-    administration(&saver)?.delete_log(&logs[1].key).await?;
+    administration(saver)?.delete_log(&logs[1].key).await?;
     left(&logs, &[true, false, true, true]).await?;
-    administration(&saver)?.delete_log(&logs[2].key).await?;
+    administration(saver)?.delete_log(&logs[2].key).await?;
     left(&logs, &[true, false, false, true]).await?;
-    same("logs", administration(&saver)?.usage("t").await?.logs, 1)?;
+    same("logs", administration(saver)?.usage("t").await?.logs, 1)?;
     let threads = names(&logs[0], ThreadFilter::default()).await?;
     same("the threads", threads, vec!["t".to_owned()])
 }
@@ -345,16 +345,16 @@ async fn a_deleted_log_leaves_the_others(world: &World<'_>) -> Result<(), Proble
 async fn a_deleted_thread_leaves_the_others(world: &World<'_>) -> Result<(), Problem> {
     let logs = two_threads(world).await?;
     let saver = &logs[0].saver;
-    administration(&saver)?.delete_thread("t").await?;
+    administration(saver)?.delete_thread("t").await?;
     left(&logs, &[false, false, true, true]).await?;
     same(
         "what it takes",
-        administration(&saver)?.usage("t").await?,
+        administration(saver)?.usage("t").await?,
         Usage::default(),
     )?;
     same(
         "its logs",
-        administration(&saver)?.logs("t").await?,
+        administration(saver)?.logs("t").await?,
         Vec::new(),
     )?;
     let threads = names(&logs[0], ThreadFilter::default()).await?;
@@ -379,14 +379,14 @@ async fn a_deleted_thread_can_begin_again(world: &World<'_>) -> Result<(), Probl
 async fn what_is_not_there_can_be_deleted(world: &World<'_>) -> Result<(), Problem> {
     let logs = two_threads(world).await?;
     let saver = &logs[0].saver;
-    administration(&saver)?.delete_thread("unknown").await?;
-    administration(&saver)?
+    administration(saver)?.delete_thread("unknown").await?;
+    administration(saver)?
         .delete_log(&ThreadKey::root("unknown"))
         .await?;
-    administration(&saver)?
+    administration(saver)?
         .delete_log(&inside("t", &["unknown"]))
         .await?;
-    administration(&saver)?
+    administration(saver)?
         .delete_log(&inside("t", &["a", "b"]))
         .await?;
     left(&logs, &[true; 4]).await
