@@ -1,5 +1,5 @@
 //! The builder: a graph of one node, its edges written one by one, compiled and invoked.
-//! The same agent alone and as a node gives the same result, and so does the graph of `graph!`.
+//! The graph that `graph!` writes gives the same result.
 //! Run it with `cargo run --example state_graph_echo -- "hello there"`.
 
 use langgraph::prelude::*;

@@ -5,6 +5,9 @@
 // A node's argument is a reference.
 #![allow(clippy::trivially_copy_pass_by_ref)]
 
+#[path = "support/ends.rs"]
+mod ends;
+use crate::ends::{ends, ends_paused};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -238,111 +241,121 @@ async fn b17_dropping_the_run_reaches_the_nodes_of_a_graph_inside() {
     }
 }
 
-#[tokio::test]
-async fn b17_a_token_stops_a_loop_between_its_nodes() {
-    let token = CancelToken::new();
-    let seen = token.clone();
-    let mut graph = StateGraph::<i64>::new();
-    graph.add_node("a", move |n: &i64| {
-        if *n == 5_000 {
-            seen.cancel();
-        }
-        n + 1
-    });
-    graph.add_edge(START, "a").add_edge("a", "a");
-    let run = graph
-        .compile()
-        .unwrap()
-        .run(0)
-        .limit(usize::MAX)
-        .cancel(token);
-    assert!(matches!(run.await, Err(AgentError::Cancelled)));
-}
-
-#[tokio::test]
-async fn b18_a_timeout_around_a_loop_that_never_waits_fires() {
-    let run = endless().run(0).limit(usize::MAX);
-    assert!(
-        tokio::time::timeout(ms(20), run.into_future())
-            .await
-            .is_err()
-    );
-    let error = endless()
-        .run(0)
-        .limit(usize::MAX)
-        .timeout(ms(20))
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(error, AgentError::TimedOut(limit) if limit == ms(20)),
-        "{error}"
-    );
-}
-
-#[tokio::test]
-async fn b18_a_loop_of_nodes_that_compute_for_long_is_stopped_soon() {
-    let mut graph = StateGraph::<i64>::new();
-    graph.add_node("busy", |n: &i64| {
-        let start = std::time::Instant::now();
-        while start.elapsed() < Duration::from_micros(500) {
-            std::hint::spin_loop();
-        }
-        n + 1
-    });
-    graph.add_edge(START, "busy").add_edge("busy", "busy");
-    let start = std::time::Instant::now();
-    let run = graph
-        .compile()
-        .unwrap()
-        .run(0)
-        .limit(usize::MAX)
-        .timeout(ms(20));
-    assert!(matches!(run.await, Err(AgentError::TimedOut(_))));
-    // Sixteen thousand of these supersteps would take eight seconds.
-    assert!(
-        start.elapsed() < Duration::from_secs(4),
-        "{:?}",
-        start.elapsed()
-    );
-}
-
-#[tokio::test]
-async fn b18_a_loop_that_never_waits_leaves_others_their_turn() {
-    let turns = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&turns);
-    let other = tokio::spawn(async move {
-        for _ in 0..100 {
-            counted.fetch_add(1, Ordering::SeqCst);
-            tokio::task::yield_now().await;
-        }
-    });
-    let token = CancelToken::new();
-    let run = endless().run(0).limit(usize::MAX).cancel(token.clone());
-    let run = tokio::spawn(run.into_future());
-    other.await.unwrap();
-    token.cancel();
-    assert!(matches!(run.await.unwrap(), Err(AgentError::Cancelled)));
-    assert_eq!(turns.load(Ordering::SeqCst), 100);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_ends_at_its_deadline_and_drops_its_nodes() {
-    for count in [1, 3] {
-        let (alive, start) = (Alive::default(), Instant::now());
-        let error = holders(&alive, count, None)
+#[test]
+fn b17_a_token_stops_a_loop_between_its_nodes() {
+    ends(|| async {
+        let token = CancelToken::new();
+        let seen = token.clone();
+        let mut graph = StateGraph::<i64>::new();
+        graph.add_node("a", move |n: &i64| {
+            if *n == 5_000 {
+                seen.cancel();
+            }
+            n + 1
+        });
+        graph.add_edge(START, "a").add_edge("a", "a");
+        let run = graph
+            .compile()
+            .unwrap()
             .run(0)
-            .timeout(ms(1500))
+            .limit(usize::MAX)
+            .cancel(token);
+        assert!(matches!(run.await, Err(AgentError::Cancelled)));
+    });
+}
+
+#[test]
+fn b18_a_timeout_around_a_loop_that_never_waits_fires() {
+    ends(|| async {
+        let run = endless().run(0).limit(usize::MAX);
+        assert!(
+            tokio::time::timeout(ms(20), run.into_future())
+                .await
+                .is_err()
+        );
+        let error = endless()
+            .run(0)
+            .limit(usize::MAX)
+            .timeout(ms(20))
             .await
             .unwrap_err();
-        assert_eq!(error.to_string(), "the run exceeded its deadline of 1.5s");
-        assert_eq!(start.elapsed(), ms(1500));
-        alive.reach(0).await;
-    }
-    let state = holders(&Alive::default(), 3, Some(ms(1499)))
-        .run(0)
-        .timeout(ms(1500))
-        .await;
-    assert_eq!(state.unwrap().into_state(), 1);
+        assert!(
+            matches!(error, AgentError::TimedOut(limit) if limit == ms(20)),
+            "{error}"
+        );
+    });
+}
+
+#[test]
+fn b18_a_loop_of_nodes_that_compute_for_long_is_stopped_soon() {
+    ends(|| async {
+        let mut graph = StateGraph::<i64>::new();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        graph.add_node("busy", move |n: &i64| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let start = std::time::Instant::now();
+            while start.elapsed() < Duration::from_micros(500) {
+                std::hint::spin_loop();
+            }
+            n + 1
+        });
+        graph.add_edge(START, "busy").add_edge("busy", "busy");
+        let run = graph
+            .compile()
+            .unwrap()
+            .run(0)
+            .limit(usize::MAX)
+            .timeout(ms(20));
+        assert!(matches!(run.await, Err(AgentError::TimedOut(_))));
+        // A turn is given at least once in sixteen thousand supersteps; these take much longer than
+        // the limit, so that it is given sooner.
+        let count = count.load(Ordering::SeqCst);
+        assert!(count < 4_000, "{count} supersteps in 20 ms");
+    });
+}
+
+#[test]
+fn b18_a_loop_that_never_waits_leaves_others_their_turn() {
+    ends(|| async {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&turns);
+        let other = tokio::spawn(async move {
+            for _ in 0..100 {
+                counted.fetch_add(1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+            }
+        });
+        let token = CancelToken::new();
+        let run = endless().run(0).limit(usize::MAX).cancel(token.clone());
+        let run = tokio::spawn(run.into_future());
+        other.await.unwrap();
+        token.cancel();
+        assert!(matches!(run.await.unwrap(), Err(AgentError::Cancelled)));
+        assert_eq!(turns.load(Ordering::SeqCst), 100);
+    });
+}
+
+#[test]
+fn a_run_ends_at_its_deadline_and_drops_its_nodes() {
+    ends_paused(|| async {
+        for count in [1, 3] {
+            let (alive, start) = (Alive::default(), Instant::now());
+            let error = holders(&alive, count, None)
+                .run(0)
+                .timeout(ms(1500))
+                .await
+                .unwrap_err();
+            assert_eq!(error.to_string(), "the run exceeded its deadline of 1.5s");
+            assert_eq!(start.elapsed(), ms(1500));
+            alive.reach(0).await;
+        }
+        let state = holders(&Alive::default(), 3, Some(ms(1499)))
+            .run(0)
+            .timeout(ms(1500))
+            .await;
+        assert_eq!(state.unwrap().into_state(), 1);
+    });
 }
 
 #[tokio::test(start_paused = true)]

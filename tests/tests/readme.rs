@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use langgraph::graph::draw::embed::{self, EmbedError};
 
+#[path = "readme/old_names.rs"]
+mod old_names;
+
 /// The agent of the README, word for word.
 mod agent {
     include!("readme/agent.rs");
@@ -129,6 +132,144 @@ fn i4_the_alignment_page_answers_every_question() {
         .collect();
     answered.sort_unstable();
     assert_eq!(answered, (1..=35).collect::<Vec<_>>());
+}
+
+/// What the answers say, in words that are in the page's row: the last column, and that of Python
+/// where it is the same.
+const ANSWERS: [&[&str]; 35] = [
+    &["`add_edge(from, to)` only", "`add_sequence`", "`graph!`"],
+    &[
+        "an update; the whole state",
+        "`Next`",
+        "`Command`",
+        "`()`",
+        "`Result`",
+        "`NodeError`",
+    ],
+    &[
+        "one method",
+        "`Agent`",
+        "`Node`",
+        "closure",
+        "`#[node]`",
+        "a compiled graph",
+    ],
+    &["no: an agent becomes a node when"],
+    &[
+        "`compile()` that names the id",
+        "in `graph!` a compile error",
+    ],
+    &["never a panic", "every problem of the graph at once"],
+    &["`CompilationError::NoEntryPoint`"],
+    &["in parallel", "the same"],
+    &["in parallel", "the same"],
+    &[
+        "once for each superstep",
+        "`add_edge([a, b], c)` waits for all",
+        "`[a, b] => c`",
+    ],
+    &["in the builder", "In `graph!`", "`=> END`"],
+    &["from START and to END", "`add_chain`"],
+    &[
+        "wins",
+        "`Next::Continue` follows the edges",
+        ".and_edges()` does both",
+    ],
+    &["`Command`", "`add_conditional_edges`", "both"],
+    &["an error that names the node and the key", "exhaustive"],
+    &[
+        "`Message { id, kind }`",
+        "tool calls",
+        "removals",
+        "`Message::user(..)`",
+    ],
+    &[
+        "`#[reducer(append)]`",
+        "`#[reducer(add_messages)]`",
+        "without an attribute is replaced",
+    ],
+    &[
+        "assigned on both sides",
+        "does nothing",
+        "`add_messages_strict` refuses it",
+    ],
+    &["unit structs", "`Replace`", "`Append`", "`ReducerFn::new`"],
+    &["by value or by reference", "`Context`", "async or not"],
+    &[
+        "`invoke(input)`",
+        "`run(input).thread(..).resource(..).limit(..)`",
+        "an update",
+    ],
+    &["an update", "by the reducers into the saved state"],
+    &["step -1", "step 0", "after every superstep", "the same"],
+    &[
+        "nodes, routers and tools",
+        "before and after",
+        "thread and key",
+    ],
+    &["placeholder", "binding", "transport", "a clear error"],
+    &[
+        "no: a flag has no agent id",
+        "`add_remote_node`",
+        "`NodeKind`",
+    ],
+    &["the call", "the graph continues"],
+    &["an error message to the model", "exactly once"],
+    &[
+        "the last reply is defined",
+        "tool call",
+        "every run has a step limit",
+    ],
+    &["`serde_json::Value`"],
+    &["`futures_core::Stream`"],
+    &[
+        "`langgraph`",
+        "`langgraph-macros`",
+        "`examples`",
+        "`tests`",
+        "`crates`",
+        "public interface",
+    ],
+    &["the same flow", "by default", "environment variables"],
+    &[
+        "`AgentError`",
+        "a node failed",
+        "interrupted",
+        "step limit",
+        "invalid update",
+        "routing",
+        "checkpoint",
+        "remote",
+        "cancelled",
+        "timed out",
+    ],
+    &[
+        "`update`, `overwrite` and `goto`",
+        "are set",
+        "takes a `Command`",
+    ],
+];
+
+#[test]
+fn i4_the_answers_of_the_alignment_page_are_the_decisions() {
+    let page = read("docs/langgraph-rust-alignment.md");
+    let mut missing = Vec::new();
+    for (number, words) in (1..).zip(ANSWERS) {
+        let start = format!("| Q{number} | ");
+        let row = page.lines().find_map(|line| line.strip_prefix(&start));
+        let row = row.unwrap();
+        // The question says nothing about the answer.
+        let (_, answer) = row.split_once(" | ").unwrap();
+        let here = answer.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let answer = if here.starts_with("the same") || here == "both" {
+            answer
+        } else {
+            here
+        };
+        let lost = words.iter().filter(|word| !answer.contains(**word));
+        missing.extend(lost.map(|word| format!("Q{number} says `{answer}`, not `{word}`")));
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use crate::ends::ends_paused;
 use langgraph::policy::{NodeFailure, NodeTimeout, RetryPolicy, TimeoutKind};
 use langgraph::prelude::*;
 use tokio::time::Instant;
@@ -53,46 +54,48 @@ async fn a_default_holds_for_every_node_and_a_nodes_own_option_wins() {
     );
 }
 
-#[tokio::test(start_paused = true)]
-async fn time_limits_are_defaults_too() {
-    async fn never(_: &Log) -> LogUpdate {
-        std::future::pending().await
-    }
-    async fn slow(_: &Log) -> LogUpdate {
-        tokio::time::sleep(ms(5000)).await;
-        line("slow")
-    }
-    let limits = [
-        (ms(300), ms(200), TimeoutKind::Idle, ms(200)),
-        (ms(100), ms(200), TimeoutKind::Run, ms(100)),
-    ];
-    for (run, idle, kind, after) in limits {
-        let start = Instant::now();
-        let mut graph = single(never);
-        graph
-            .defaults(|nodes| nodes.timeout(run))
-            .defaults(|nodes| nodes.idle_timeout(idle));
-        let error = graph
-            .compile()
-            .unwrap()
-            .invoke(Log::default())
-            .await
-            .unwrap_err();
-        let timeout: &NodeTimeout = error.node_error().unwrap().downcast_ref().unwrap();
-        assert_eq!((timeout.kind, start.elapsed()), (kind, after));
-    }
-    let mut graph = single(slow.timeout(Duration::MAX));
-    graph.defaults(|nodes| nodes.timeout(ms(100)));
-    assert_eq!(
-        graph
-            .compile()
-            .unwrap()
-            .invoke(Log::default())
-            .await
-            .unwrap()
-            .lines,
-        ["slow"]
-    );
+#[test]
+fn time_limits_are_defaults_too() {
+    ends_paused(|| async {
+        async fn never(_: &Log) -> LogUpdate {
+            std::future::pending().await
+        }
+        async fn slow(_: &Log) -> LogUpdate {
+            tokio::time::sleep(ms(5000)).await;
+            line("slow")
+        }
+        let limits = [
+            (ms(300), ms(200), TimeoutKind::Idle, ms(200)),
+            (ms(100), ms(200), TimeoutKind::Run, ms(100)),
+        ];
+        for (run, idle, kind, after) in limits {
+            let start = Instant::now();
+            let mut graph = single(never);
+            graph
+                .defaults(|nodes| nodes.timeout(run))
+                .defaults(|nodes| nodes.idle_timeout(idle));
+            let error = graph
+                .compile()
+                .unwrap()
+                .invoke(Log::default())
+                .await
+                .unwrap_err();
+            let timeout: &NodeTimeout = error.node_error().unwrap().downcast_ref().unwrap();
+            assert_eq!((timeout.kind, start.elapsed()), (kind, after));
+        }
+        let mut graph = single(slow.timeout(Duration::MAX));
+        graph.defaults(|nodes| nodes.timeout(ms(100)));
+        assert_eq!(
+            graph
+                .compile()
+                .unwrap()
+                .invoke(Log::default())
+                .await
+                .unwrap()
+                .lines,
+            ["slow"]
+        );
+    });
 }
 
 #[tokio::test]

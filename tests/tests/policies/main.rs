@@ -5,6 +5,8 @@
 
 mod cache;
 mod defaults;
+#[path = "../support/ends.rs"]
+mod ends;
 mod handler;
 mod middleware;
 mod retry;

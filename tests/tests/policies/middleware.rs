@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::ends::ends_paused;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::worker;
 use langgraph::node::{NodeRun, Output};
@@ -127,38 +128,40 @@ async fn b20_a_wrapper_may_change_the_answer_or_give_its_own() {
     assert!(graph.invoke(Log::default()).await.unwrap().lines.is_empty());
 }
 
-#[tokio::test(start_paused = true)]
-async fn b20_a_wrapper_sees_each_attempt_its_timeout_and_its_panic() {
-    async fn flaky(_: &Log, cx: &Context) -> Result<LogUpdate, Boom> {
-        match cx.attempt() {
-            1 => std::future::pending().await,
-            2 => panic!("second"),
-            3 => Err(Boom("third")),
-            _ => Ok(line("done")),
+#[test]
+fn b20_a_wrapper_sees_each_attempt_its_timeout_and_its_panic() {
+    ends_paused(|| async {
+        async fn flaky(_: &Log, cx: &Context) -> Result<LogUpdate, Boom> {
+            match cx.attempt() {
+                1 => std::future::pending().await,
+                2 => panic!("second"),
+                3 => Err(Boom("third")),
+                _ => Ok(line("done")),
+            }
         }
-    }
-    let (watch, notes) = watch("w");
-    let policy = RetryPolicy::attempts(4).immediately();
-    let mut graph = single(flaky.retry(policy).timeout(ms(100)));
-    graph.add_middleware(watch);
-    graph
-        .compile()
-        .unwrap()
-        .invoke(Log::default())
-        .await
-        .unwrap();
-    let timeout = "exceeded its run timeout of 100ms";
-    let expected = [
-        "w node step 1 attempt 1".to_owned(),
-        format!("w node failed: {timeout}"),
-        "w node step 1 attempt 2".to_owned(),
-        "w node failed: panicked: second".to_owned(),
-        "w node step 1 attempt 3".to_owned(),
-        "w node failed: third".to_owned(),
-        "w node step 1 attempt 4".to_owned(),
-        "w node wrote 1".to_owned(),
-    ];
-    assert_eq!(notes.take(), expected);
+        let (watch, notes) = watch("w");
+        let policy = RetryPolicy::attempts(4).immediately();
+        let mut graph = single(flaky.retry(policy).timeout(ms(100)));
+        graph.add_middleware(watch);
+        graph
+            .compile()
+            .unwrap()
+            .invoke(Log::default())
+            .await
+            .unwrap();
+        let timeout = "exceeded its run timeout of 100ms";
+        let expected = [
+            "w node step 1 attempt 1".to_owned(),
+            format!("w node failed: {timeout}"),
+            "w node step 1 attempt 2".to_owned(),
+            "w node failed: panicked: second".to_owned(),
+            "w node step 1 attempt 3".to_owned(),
+            "w node failed: third".to_owned(),
+            "w node step 1 attempt 4".to_owned(),
+            "w node wrote 1".to_owned(),
+        ];
+        assert_eq!(notes.take(), expected);
+    });
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,3 +1,4 @@
+use crate::ends::ends_paused;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -160,30 +161,32 @@ async fn b19_an_error_that_no_policy_accepts_is_not_retried() {
     assert_eq!(times.take(), ["1 at 0ns"]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn b19_a_timeout_is_retried_unless_the_predicate_says_no() {
-    async fn slow_at_first(_: &Log, cx: &Context) -> LogUpdate {
-        if cx.attempt() < 3 {
-            std::future::pending::<()>().await;
+#[test]
+fn b19_a_timeout_is_retried_unless_the_predicate_says_no() {
+    ends_paused(|| async {
+        async fn slow_at_first(_: &Log, cx: &Context) -> LogUpdate {
+            if cx.attempt() < 3 {
+                std::future::pending::<()>().await;
+            }
+            line(format!("attempt {}", cx.attempt()))
         }
-        line(format!("attempt {}", cx.attempt()))
-    }
-    let retry = || RetryPolicy::attempts(3).immediately();
-    for policy in [retry(), retry().retry_on(is_transient)] {
-        let start = Instant::now();
-        let graph = single(slow_at_first.timeout(ms(100)).retry(policy))
+        let retry = || RetryPolicy::attempts(3).immediately();
+        for policy in [retry(), retry().retry_on(is_transient)] {
+            let start = Instant::now();
+            let graph = single(slow_at_first.timeout(ms(100)).retry(policy))
+                .compile()
+                .unwrap();
+            let state = graph.invoke(Log::default()).await.unwrap();
+            assert_eq!(state.lines, ["attempt 3"]);
+            assert_eq!(start.elapsed(), ms(200));
+        }
+        let never = retry().retry_on(|error| !error.is::<NodeTimeout>());
+        let graph = single(slow_at_first.timeout(ms(100)).retry(never))
             .compile()
             .unwrap();
-        let state = graph.invoke(Log::default()).await.unwrap();
-        assert_eq!(state.lines, ["attempt 3"]);
-        assert_eq!(start.elapsed(), ms(200));
-    }
-    let never = retry().retry_on(|error| !error.is::<NodeTimeout>());
-    let graph = single(slow_at_first.timeout(ms(100)).retry(never))
-        .compile()
-        .unwrap();
-    let error = graph.invoke(Log::default()).await.unwrap_err();
-    assert!(error.node_error().unwrap().is::<NodeTimeout>());
+        let error = graph.invoke(Log::default()).await.unwrap_err();
+        assert!(error.node_error().unwrap().is::<NodeTimeout>());
+    });
 }
 
 #[tokio::test]

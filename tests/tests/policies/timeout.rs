@@ -1,3 +1,4 @@
+use crate::ends::ends_paused;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,75 +19,83 @@ async fn never(_: &Log) -> LogUpdate {
     std::future::pending().await
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_attempt_that_takes_too_long_fails_with_the_limit_it_exceeded() {
-    let start = Instant::now();
-    let graph = single(never.timeout(ms(1500))).compile().unwrap();
-    let error = graph.invoke(Log::default()).await.unwrap_err();
-    assert_eq!(start.elapsed(), ms(1500));
-    assert_eq!(
-        error.to_string(),
-        "node `node` failed: exceeded its run timeout of 1.5s"
-    );
-    let timeout = timeout_of(&error);
-    assert_eq!((timeout.kind, timeout.limit), (TimeoutKind::Run, ms(1500)));
+#[test]
+fn an_attempt_that_takes_too_long_fails_with_the_limit_it_exceeded() {
+    ends_paused(|| async {
+        let start = Instant::now();
+        let graph = single(never.timeout(ms(1500))).compile().unwrap();
+        let error = graph.invoke(Log::default()).await.unwrap_err();
+        assert_eq!(start.elapsed(), ms(1500));
+        assert_eq!(
+            error.to_string(),
+            "node `node` failed: exceeded its run timeout of 1.5s"
+        );
+        let timeout = timeout_of(&error);
+        assert_eq!((timeout.kind, timeout.limit), (TimeoutKind::Run, ms(1500)));
+    });
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_limit_holds_for_each_attempt() {
-    let start = Instant::now();
-    let node = never
-        .timeout(ms(100))
-        .retry(RetryPolicy::attempts(4).immediately());
-    single(node)
-        .compile()
-        .unwrap()
-        .invoke(Log::default())
-        .await
-        .unwrap_err();
-    assert_eq!(start.elapsed(), ms(400));
+#[test]
+fn the_limit_holds_for_each_attempt() {
+    ends_paused(|| async {
+        let start = Instant::now();
+        let node = never
+            .timeout(ms(100))
+            .retry(RetryPolicy::attempts(4).immediately());
+        single(node)
+            .compile()
+            .unwrap()
+            .invoke(Log::default())
+            .await
+            .unwrap_err();
+        assert_eq!(start.elapsed(), ms(400));
+    });
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_node_that_is_too_slow_is_dropped() {
-    struct Guard(Arc<AtomicBool>);
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
+#[test]
+fn a_node_that_is_too_slow_is_dropped() {
+    ends_paused(|| async {
+        struct Guard(Arc<AtomicBool>);
+        impl Drop for Guard {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::SeqCst);
+            }
         }
-    }
-    let dropped = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&dropped);
-    let node = move |_: &Log| {
-        let guard = Guard(Arc::clone(&flag));
-        async move {
-            std::future::pending::<()>().await;
-            drop(guard);
-        }
-    };
-    let graph = single(node.idle_timeout(ms(10))).compile().unwrap();
-    graph.invoke(Log::default()).await.unwrap_err();
-    assert!(dropped.load(Ordering::SeqCst));
+        let dropped = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&dropped);
+        let node = move |_: &Log| {
+            let guard = Guard(Arc::clone(&flag));
+            async move {
+                std::future::pending::<()>().await;
+                drop(guard);
+            }
+        };
+        let graph = single(node.idle_timeout(ms(10))).compile().unwrap();
+        graph.invoke(Log::default()).await.unwrap_err();
+        assert!(dropped.load(Ordering::SeqCst));
+    });
 }
 
-#[tokio::test(start_paused = true)]
-async fn heartbeats_keep_a_node_alive_until_they_stop() {
-    async fn five_beats(_: &Log, cx: &Context) -> LogUpdate {
-        for _ in 0..5 {
-            sleep(ms(400)).await;
-            cx.heartbeat();
+#[test]
+fn heartbeats_keep_a_node_alive_until_they_stop() {
+    ends_paused(|| async {
+        async fn five_beats(_: &Log, cx: &Context) -> LogUpdate {
+            for _ in 0..5 {
+                sleep(ms(400)).await;
+                cx.heartbeat();
+            }
+            std::future::pending().await
         }
-        std::future::pending().await
-    }
-    let start = Instant::now();
-    let graph = single(five_beats.idle_timeout(ms(500))).compile().unwrap();
-    let error = graph.invoke(Log::default()).await.unwrap_err();
-    assert_eq!(start.elapsed(), ms(2500));
-    assert_eq!(
-        error.to_string(),
-        "node `node` failed: exceeded its idle timeout of 500ms"
-    );
-    assert_eq!(timeout_of(&error).kind, TimeoutKind::Idle);
+        let start = Instant::now();
+        let graph = single(five_beats.idle_timeout(ms(500))).compile().unwrap();
+        let error = graph.invoke(Log::default()).await.unwrap_err();
+        assert_eq!(start.elapsed(), ms(2500));
+        assert_eq!(
+            error.to_string(),
+            "node `node` failed: exceeded its idle timeout of 500ms"
+        );
+        assert_eq!(timeout_of(&error).kind, TimeoutKind::Idle);
+    });
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,39 +122,43 @@ async fn events_are_progress_whether_somebody_reads_them_or_not() {
     assert_eq!(seen, 6);
 }
 
-#[tokio::test(start_paused = true)]
-async fn each_attempt_may_be_idle_anew() {
-    async fn slow_start(_: &Log, cx: &Context) -> LogUpdate {
-        if cx.attempt() == 1 {
-            std::future::pending::<()>().await;
+#[test]
+fn each_attempt_may_be_idle_anew() {
+    ends_paused(|| async {
+        async fn slow_start(_: &Log, cx: &Context) -> LogUpdate {
+            if cx.attempt() == 1 {
+                std::future::pending::<()>().await;
+            }
+            sleep(ms(90)).await;
+            line("done")
         }
-        sleep(ms(90)).await;
-        line("done")
-    }
-    let policy = RetryPolicy::attempts(2)
-        .initial_interval(ms(1000))
-        .jitter(0.0);
-    let graph = single(slow_start.idle_timeout(ms(100)).retry(policy))
-        .compile()
-        .unwrap();
-    assert_eq!(graph.invoke(Log::default()).await.unwrap().lines, ["done"]);
+        let policy = RetryPolicy::attempts(2)
+            .initial_interval(ms(1000))
+            .jitter(0.0);
+        let graph = single(slow_start.idle_timeout(ms(100)).retry(policy))
+            .compile()
+            .unwrap();
+        assert_eq!(graph.invoke(Log::default()).await.unwrap().lines, ["done"]);
+    });
 }
 
-#[tokio::test(start_paused = true)]
-async fn both_limits_hold_at_once() {
-    async fn beats(_: &Log, cx: &Context) -> LogUpdate {
-        loop {
-            sleep(ms(100)).await;
-            cx.heartbeat();
+#[test]
+fn both_limits_hold_at_once() {
+    ends_paused(|| async {
+        async fn beats(_: &Log, cx: &Context) -> LogUpdate {
+            loop {
+                sleep(ms(100)).await;
+                cx.heartbeat();
+            }
         }
-    }
-    let start = Instant::now();
-    let graph = single(beats.idle_timeout(ms(150)).timeout(ms(1000)))
-        .compile()
-        .unwrap();
-    let error = graph.invoke(Log::default()).await.unwrap_err();
-    assert_eq!(timeout_of(&error).kind, TimeoutKind::Run);
-    assert_eq!(start.elapsed(), ms(1000));
+        let start = Instant::now();
+        let graph = single(beats.idle_timeout(ms(150)).timeout(ms(1000)))
+            .compile()
+            .unwrap();
+        let error = graph.invoke(Log::default()).await.unwrap_err();
+        assert_eq!(timeout_of(&error).kind, TimeoutKind::Run);
+        assert_eq!(start.elapsed(), ms(1000));
+    });
 }
 
 /// A graph that takes 4 supersteps of 400 ms.
@@ -197,39 +210,41 @@ async fn supersteps_of_a_graph_inside_are_progress() {
     assert_eq!(timeout_of(&error).kind, TimeoutKind::Idle);
 }
 
-#[tokio::test(start_paused = true)]
-async fn heartbeats_of_parallel_nodes_inside_reach_the_node_around() {
-    async fn beats(_: &Log, cx: &Context) -> LogUpdate {
-        for _ in 0..4 {
-            sleep(ms(400)).await;
-            cx.heartbeat();
+#[test]
+fn heartbeats_of_parallel_nodes_inside_reach_the_node_around() {
+    ends_paused(|| async {
+        async fn beats(_: &Log, cx: &Context) -> LogUpdate {
+            for _ in 0..4 {
+                sleep(ms(400)).await;
+                cx.heartbeat();
+            }
+            line("beats")
         }
-        line("beats")
-    }
-    async fn silent(_: &Log) -> LogUpdate {
-        sleep(ms(1600)).await;
-        line("silent")
-    }
-    let mut inner = StateGraph::<Log>::new();
-    inner.add_node("beats", beats).add_node("silent", silent);
-    inner.add_edge(START, "beats").add_edge(START, "silent");
-    let graph = single(inner.compile().unwrap().idle_timeout(ms(500)))
-        .compile()
-        .unwrap();
-    assert_eq!(
-        graph.invoke(Log::default()).await.unwrap().lines,
-        ["beats", "silent"]
-    );
+        async fn silent(_: &Log) -> LogUpdate {
+            sleep(ms(1600)).await;
+            line("silent")
+        }
+        let mut inner = StateGraph::<Log>::new();
+        inner.add_node("beats", beats).add_node("silent", silent);
+        inner.add_edge(START, "beats").add_edge(START, "silent");
+        let graph = single(inner.compile().unwrap().idle_timeout(ms(500)))
+            .compile()
+            .unwrap();
+        assert_eq!(
+            graph.invoke(Log::default()).await.unwrap().lines,
+            ["beats", "silent"]
+        );
 
-    // A limit of a node inside does not keep the signs of life from the node around it.
-    let mut inner = StateGraph::<Log>::new();
-    inner
-        .add_node("beats", beats.idle_timeout(ms(450)))
-        .add_sequence(&["beats"]);
-    let graph = single(inner.compile().unwrap().idle_timeout(ms(500)))
-        .compile()
-        .unwrap();
-    assert_eq!(graph.invoke(Log::default()).await.unwrap().lines, ["beats"]);
+        // A limit of a node inside does not keep the signs of life from the node around it.
+        let mut inner = StateGraph::<Log>::new();
+        inner
+            .add_node("beats", beats.idle_timeout(ms(450)))
+            .add_sequence(&["beats"]);
+        let graph = single(inner.compile().unwrap().idle_timeout(ms(500)))
+            .compile()
+            .unwrap();
+        assert_eq!(graph.invoke(Log::default()).await.unwrap().lines, ["beats"]);
+    });
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 //! Dropping a run, its stream or its token: what was running is dropped, and the thread goes on.
 
+use crate::ends::{ends, ends_paused};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -245,32 +246,34 @@ async fn b17_cancelling_drops_the_nodes_and_is_an_error() {
     }
 }
 
-#[tokio::test]
-async fn b17_cancelling_stops_between_nodes_that_never_wait() {
-    let token = CancelToken::new();
-    let cancel = token.clone();
-    let mut graph = StateGraph::<Trail>::new();
-    graph
-        .add_node("a", |state: &Trail, cx: &Context| {
-            visited(cx).round(state.round + 1)
-        })
-        .add_node("cancel", move |_: &Trail| cancel.cancel())
-        .add_node("never", |_: &Trail| -> TrailUpdate {
-            panic!("runs after the cancellation")
-        });
-    wire(&mut graph, "^>a a>cancel cancel>never");
-    let inner = graph.compile().unwrap();
-    for graph in [inner.clone(), inside(inner)] {
-        for streamed in [false, true] {
-            let run = graph.run(()).resource(Probe::new()).cancel(token.clone());
-            let result = if streamed {
-                run.stream(StreamMode::Updates).finish().await
-            } else {
-                run.await
-            };
-            assert!(matches!(result, Err(AgentError::Cancelled)), "{result:?}");
+#[test]
+fn b17_cancelling_stops_between_nodes_that_never_wait() {
+    ends(|| async {
+        let token = CancelToken::new();
+        let cancel = token.clone();
+        let mut graph = StateGraph::<Trail>::new();
+        graph
+            .add_node("a", |state: &Trail, cx: &Context| {
+                visited(cx).round(state.round + 1)
+            })
+            .add_node("cancel", move |_: &Trail| cancel.cancel())
+            .add_node("never", |_: &Trail| -> TrailUpdate {
+                panic!("runs after the cancellation")
+            });
+        wire(&mut graph, "^>a a>cancel cancel>never");
+        let inner = graph.compile().unwrap();
+        for graph in [inner.clone(), inside(inner)] {
+            for streamed in [false, true] {
+                let run = graph.run(()).resource(Probe::new()).cancel(token.clone());
+                let result = if streamed {
+                    run.stream(StreamMode::Updates).finish().await
+                } else {
+                    run.await
+                };
+                assert!(matches!(result, Err(AgentError::Cancelled)), "{result:?}");
+            }
         }
-    }
+    });
 }
 
 #[tokio::test]
@@ -296,15 +299,17 @@ async fn a_run_that_is_never_awaited_starts_nothing() {
     assert_eq!(probe.counts(), [0, 0]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_deadline_drops_the_nodes() {
-    for (graph, holding) in graphs() {
-        let probe = Probe::new();
-        let run = graph.run(()).resource(Arc::clone(&probe));
-        let error = run.timeout(Duration::from_secs(60)).await.unwrap_err();
-        assert!(matches!(error, AgentError::TimedOut(_)));
-        probe.all_dropped(holding).await;
-    }
+#[test]
+fn a_deadline_drops_the_nodes() {
+    ends_paused(|| async {
+        for (graph, holding) in graphs() {
+            let probe = Probe::new();
+            let run = graph.run(()).resource(Arc::clone(&probe));
+            let error = run.timeout(Duration::from_secs(60)).await.unwrap_err();
+            assert!(matches!(error, AgentError::TimedOut(_)));
+            probe.all_dropped(holding).await;
+        }
+    });
 }
 
 #[tokio::test]

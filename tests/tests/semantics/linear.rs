@@ -1,5 +1,6 @@
 //! One node after the other: order, errors, loops, limits.
 
+use crate::ends::ends;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -230,19 +231,21 @@ async fn b16_a_node_knows_how_many_supersteps_are_left() {
     assert_eq!(state.visits, ["1", "0, the last"]);
 }
 
-#[tokio::test]
-async fn b18_a_timeout_fires_around_a_loop_that_never_awaits() {
-    let graph = wired(&["spin"], "^>spin spin>spin").compile().unwrap();
-    let run = graph.run(()).limit(usize::MAX);
-    let late = tokio::time::timeout(Duration::from_millis(30), run).await;
-    assert!(late.is_err());
-    let error = graph
-        .run(())
-        .limit(usize::MAX)
-        .timeout(Duration::from_millis(30))
-        .await
-        .unwrap_err();
-    assert!(matches!(error, AgentError::TimedOut(limit) if limit == Duration::from_millis(30)));
+#[test]
+fn b18_a_timeout_fires_around_a_loop_that_never_awaits() {
+    ends(|| async {
+        let graph = wired(&["spin"], "^>spin spin>spin").compile().unwrap();
+        let run = graph.run(()).limit(usize::MAX);
+        let late = tokio::time::timeout(Duration::from_millis(30), run).await;
+        assert!(late.is_err());
+        let error = graph
+            .run(())
+            .limit(usize::MAX)
+            .timeout(Duration::from_millis(30))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, AgentError::TimedOut(limit) if limit == Duration::from_millis(30)));
+    });
 }
 
 #[derive(State, Clone, Debug, Default)]

@@ -16,6 +16,8 @@ mod building;
 mod deferred;
 mod determinism;
 mod dropping;
+#[path = "../support/ends.rs"]
+mod ends;
 mod inside;
 mod joins;
 mod kept_graphs;

@@ -1,7 +1,7 @@
 //! Every construct of `graph!`.
 #![deny(warnings)]
 
-use graphs::node::NodeExt;
+use graphs::prelude::NodeExt;
 use graphs::{Context, NodeError, State, StateGraph, graph, node};
 
 #[derive(State, Clone, Default)]

@@ -91,16 +91,19 @@ impl Transport for Elsewhere {
 
 #[tokio::test]
 async fn h7_a_remote_node_runs_through_its_transport() {
-    // The agent is in the process too, but only the transport decides who answers.
+    // The agent is in the process too, on the network of the graph: a run with a transport of its
+    // own asks there, and nobody else.
     let local_runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&local_runs);
     let network = local("mail", move |_: AgentEnvelope| {
         count.fetch_add(1, Ordering::SeqCst);
         async { EnvelopeBody::Complete(json!({"Sent": "nobody"})) }
     });
+    let mut graph = assistant();
+    graph.resource(shared(network));
+    let graph = graph.compile().unwrap();
 
     let asked = Arc::default();
-    let graph = assistant().compile().unwrap();
     let state = graph
         .run(says("mail Ann see you"))
         .resource(shared(Elsewhere(Arc::clone(&asked))))
@@ -114,7 +117,12 @@ async fn h7_a_remote_node_runs_through_its_transport() {
     );
     assert_eq!(state.mail_result, Some(MailResult::Sent("Ann".to_owned())));
     assert_eq!(state.reply_to_user.as_deref(), Some("sent to Ann"));
-    drop(network);
+
+    // The one that is counted is one that can be asked: without the other transport it is.
+    let state = graph.invoke(says("mail Ann see you")).await.unwrap();
+    assert_eq!(local_runs.load(Ordering::SeqCst), 1);
+    assert_eq!(state.reply_to_user.as_deref(), Some("sent to nobody"));
+    assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Calls that fail.
 
+use crate::ends::ends_paused;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -86,16 +87,18 @@ async fn h9_a_failure_inside_a_subgraph_has_the_path_to_it() {
     );
 }
 
-#[tokio::test(start_paused = true)]
-async fn h9_a_reply_that_never_comes_is_given_up_in_time() {
-    let (agent, dropped) = silent();
-    let limit = Duration::from_secs(30);
-    let graph = asking(RemoteNode::new("judge", local("judge", agent)).timeout(limit));
-    let before = tokio::time::Instant::now();
-    let error = graph.invoke(update()).await.unwrap_err();
-    assert!(matches!(remote_error(&error), RemoteError::TimedOut(found) if *found == limit));
-    assert_eq!(before.elapsed(), limit);
-    assert_eq!(dropped.load(Ordering::SeqCst), 1);
+#[test]
+fn h9_a_reply_that_never_comes_is_given_up_in_time() {
+    ends_paused(|| async {
+        let (agent, dropped) = silent();
+        let limit = Duration::from_secs(30);
+        let graph = asking(RemoteNode::new("judge", local("judge", agent)).timeout(limit));
+        let before = tokio::time::Instant::now();
+        let error = graph.invoke(update()).await.unwrap_err();
+        assert!(matches!(remote_error(&error), RemoteError::TimedOut(found) if *found == limit));
+        assert_eq!(before.elapsed(), limit);
+        assert_eq!(dropped.load(Ordering::SeqCst), 1);
+    });
 }
 
 /// Each part of its reply comes soon, the last one never.
@@ -115,14 +118,16 @@ impl Transport for Dribble {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn h9_the_time_is_for_the_whole_reply() {
-    let limit = Duration::from_millis(4_500);
-    let graph = asking(RemoteNode::new("judge", Dribble).timeout(limit));
-    let before = tokio::time::Instant::now();
-    let error = graph.invoke(update()).await.unwrap_err();
-    assert!(matches!(remote_error(&error), RemoteError::TimedOut(_)));
-    assert_eq!(before.elapsed(), limit);
+#[test]
+fn h9_the_time_is_for_the_whole_reply() {
+    ends_paused(|| async {
+        let limit = Duration::from_millis(4_500);
+        let graph = asking(RemoteNode::new("judge", Dribble).timeout(limit));
+        let before = tokio::time::Instant::now();
+        let error = graph.invoke(update()).await.unwrap_err();
+        assert!(matches!(remote_error(&error), RemoteError::TimedOut(_)));
+        assert_eq!(before.elapsed(), limit);
+    });
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@
 
 mod agents;
 mod asking;
+#[path = "../../../../tests/tests/support/ends.rs"]
+mod ends;
 mod failing;
 mod mail;
 mod relay;
