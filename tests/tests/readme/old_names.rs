@@ -101,8 +101,8 @@ fn rows() -> Vec<(String, String)> {
     let (table, _) = table.split_once("\n## ").unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
     let cells = rows.map(|row| {
-        let (old, new) = row.split_once(" | `").expect("two cells");
-        let new = new.strip_suffix("` |").expect("code in the second cell");
+        let (old, new) = row.split_once(" | `").unwrap();
+        let new = new.strip_suffix("` |").unwrap();
         (old.to_owned(), new.replace(r"\|", "|"))
     });
     cells.collect()
