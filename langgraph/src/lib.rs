@@ -167,7 +167,7 @@ pub mod thread;
 
 #[doc(no_inline)]
 pub use async_trait::async_trait;
-pub use error::{AgentError, Failure, InvalidUpdate, NoRuntime, Pause, WrittenBy};
+pub use error::{AgentError, ErrorKind, Failure, InvalidUpdate, NoRuntime, Pause, WrittenBy};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]
 pub use langgraph_macros::{graph, node};

@@ -3,21 +3,27 @@
 mod agent_error;
 mod failure;
 mod invalid_update;
+mod kind;
 mod no_runtime;
 mod node_error;
+mod node_timeout;
 mod pause;
 mod subgraph_error;
+mod transient;
 
 use langgraph_topology::NodeName;
 
 pub use agent_error::AgentError;
 pub use failure::Failure;
 pub use invalid_update::{InvalidUpdate, WrittenBy};
+pub use kind::ErrorKind;
 pub use no_runtime::NoRuntime;
 pub(crate) use no_runtime::runtime;
 pub use node_error::NodeError;
+pub use node_timeout::{NodeTimeout, TimeoutKind};
 pub use pause::Pause;
 pub use subgraph_error::SubgraphError;
+pub use transient::is_transient;
 
 /// Joins names for a sentence.
 fn list(names: &[NodeName]) -> String {

@@ -11,10 +11,10 @@ mod middleware;
 mod policies;
 mod retry;
 mod stack;
-mod timeout;
 #[cfg(feature = "tracing")]
 mod trace;
 
+pub use crate::error::{NodeTimeout, TimeoutKind, is_transient};
 pub(crate) use cache::Cached;
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use debug::{DebugNode, StateLog};
@@ -23,8 +23,7 @@ pub(crate) use jitter::random_fraction;
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use policies::NodeDefaults;
 pub(crate) use policies::Policies;
-pub use retry::{RetryPolicy, is_transient};
+pub use retry::RetryPolicy;
 pub(crate) use stack::Stack;
-pub use timeout::{NodeTimeout, TimeoutKind};
 #[cfg(feature = "tracing")]
 pub use trace::TraceNodes;

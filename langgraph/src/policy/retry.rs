@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{NodeTimeout, random_fraction};
+use super::random_fraction;
 use crate::node::NodeError;
 
 /// When to retry a failed node, and how long to wait before.
@@ -209,42 +209,4 @@ impl fmt::Debug for RetryPolicy {
             .field("predicates", &self.retry_on.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Returns true for errors that a retry may avoid: a [`NodeTimeout`], and an input/output error
-/// that concerns the connection and not the request.
-///
-/// Add the transient errors of your own libraries with [`RetryPolicy::retry_on_error`].
-///
-/// # Examples
-///
-/// ```
-/// use std::io::{Error, ErrorKind};
-/// use langgraph::node::NodeError;
-/// use langgraph::policy::is_transient;
-///
-/// assert!(is_transient(&NodeError::from(Error::from(ErrorKind::ConnectionReset))));
-/// assert!(!is_transient(&NodeError::from(Error::from(ErrorKind::NotFound))));
-/// assert!(!is_transient(&NodeError::msg("no such user")));
-/// ```
-pub fn is_transient(error: &NodeError) -> bool {
-    use std::io::ErrorKind as Kind;
-    error.is::<NodeTimeout>()
-        || error.downcast_ref::<std::io::Error>().is_some_and(|error| {
-            matches!(
-                error.kind(),
-                Kind::ConnectionRefused
-                    | Kind::ConnectionReset
-                    | Kind::ConnectionAborted
-                    | Kind::NotConnected
-                    | Kind::BrokenPipe
-                    | Kind::TimedOut
-                    | Kind::Interrupted
-                    | Kind::WouldBlock
-                    | Kind::UnexpectedEof
-                    | Kind::HostUnreachable
-                    | Kind::NetworkUnreachable
-                    | Kind::NetworkDown
-            )
-        })
 }
