@@ -9,7 +9,7 @@ use super::Resources;
 use super::heartbeat::Heartbeat;
 use crate::node::CancelToken;
 use crate::node::UnfilledJoin;
-use crate::stream::Emitter;
+use crate::stream::{Emitter, RunStart};
 use langgraph_topology::NodeName;
 
 /// What the tasks of one graph share during a run.
@@ -31,6 +31,8 @@ pub(crate) struct Scope {
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) run_id: OnceLock<String>,
+    /// What the stream of the run has to know; none when it has no stream.
+    pub(crate) start: Option<Arc<RunStart>>,
     pub(crate) thread: Option<String>,
     /// The resources of the run itself.
     pub(crate) resources: Resources,
@@ -45,6 +47,27 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Notes that a superstep of the run's own graph begins.
+    pub(crate) fn begin_superstep(&self) {
+        if let Some(start) = &self.start {
+            start.begin_superstep();
+        }
+    }
+
+    /// Notes that a node has taken the answer to `key`.
+    pub(crate) fn answer_taken(&self, key: &str) {
+        if let Some(start) = &self.start {
+            start.answer_taken(key);
+        }
+    }
+
+    /// Notes which questions the run was given answers to.
+    pub(crate) fn expect_answers<'a>(&self, keys: impl Iterator<Item = &'a String>) {
+        if let Some(start) = &self.start {
+            start.expect(keys.cloned());
+        }
+    }
+
     /// Reports the unfilled joins of a graph to the run.
     pub(crate) fn report_unfilled_joins(&self, mut unfilled: Vec<UnfilledJoin>) {
         if unfilled.is_empty() {

@@ -53,6 +53,8 @@ pub(crate) fn engine<S: State>(
 
 /// Creates what the tasks of a run of the root graph share.
 fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) -> Scope {
+    let start = emitter.as_ref().map(|emitter| Arc::clone(&emitter.start));
+    let run_id = start.as_ref().map(|start| start.run_id.clone());
     Scope {
         names: Arc::clone(&plan.names),
         limit: options.limit,
@@ -61,7 +63,8 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
         namespace: Arc::default(),
         heartbeat: None,
         shared: Arc::new(Shared {
-            run_id: OnceLock::new(),
+            run_id: run_id.map_or_else(OnceLock::new, OnceLock::from),
+            start,
             thread: options.thread.clone(),
             resources: options.resources.clone(),
             metadata: options.metadata.clone(),

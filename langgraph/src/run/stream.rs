@@ -1,8 +1,10 @@
 //! A run as a stream of events.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
@@ -11,7 +13,7 @@ use tokio::sync::mpsc;
 use super::Outcome;
 use crate::error::AgentError;
 use crate::state::State;
-use crate::stream::{Emitter, Event, RawEvent, StreamModes};
+use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamModes};
 
 /// The events that a stream shows, and the size of its buffer.
 #[derive(Clone, Debug)]
@@ -88,6 +90,9 @@ type Driver<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + S
 pub struct EventStream<S: State> {
     driver: Option<Driver<S>>,
     events: mpsc::Receiver<RawEvent>,
+    start: Arc<RunStart>,
+    /// What came before the run was accepted.
+    ahead: VecDeque<RawEvent>,
     seq: u64,
     outcome: Option<Outcome<S>>,
     failed: Option<AgentError>,
@@ -100,9 +105,12 @@ impl<S: State> EventStream<S> {
     {
         let (sender, events) = mpsc::channel(options.buffer);
         let emitter = Emitter::new(sender, options.modes, options.subgraphs);
+        let begun = Arc::clone(&emitter.start);
         Self {
             driver: Some(Box::pin(start(emitter))),
             events,
+            start: begun,
+            ahead: VecDeque::new(),
             seq: 0,
             outcome: None,
             failed: None,
@@ -112,6 +120,80 @@ impl<S: State> EventStream<S> {
     /// Returns the next event, or `None` at the end of the run.
     pub async fn next(&mut self) -> Option<Result<Event<S>, AgentError>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Waits until the run is accepted: it has its thread, its first superstep has begun, and its
+    /// nodes have taken the answers that it was given.
+    ///
+    /// A service calls it before it answers 200: what is wrong with the call itself is then an
+    /// error of its own, and not the last item of a stream. The events that come meanwhile are
+    /// kept, and are the first of the stream that is returned. A run that ends before is accepted
+    /// if it did not fail.
+    ///
+    /// With a [durability](super::Run::durability) that stores later, another run that has written
+    /// to the thread shows later, too.
+    ///
+    /// # Errors
+    ///
+    /// What the run failed with: another run has the thread, there is no such thread, an answer was
+    /// refused. [`AgentError::kind`] tells these apart.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the run is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::ErrorKind;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// fn order(_: &i64, cx: &Context) -> Result<i64, NodeError> {
+    ///     Ok(cx.interrupt("how many", "How many?")?)
+    /// }
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("order", order).add_sequence(&["order"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let run = graph.thread("nobody").proceed();
+    /// let refused = run.stream(StreamMode::Updates).accepted().await.unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::NotFound);
+    ///
+    /// graph.run(0).thread("t").await?;
+    /// let run = graph.thread("t").answer("a few");
+    /// let refused = run.stream(StreamMode::Updates).accepted().await.unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::RefusedAnswer);
+    ///
+    /// let events = graph.thread("t").answer(3).stream(StreamMode::Updates).accepted().await?;
+    /// assert_eq!(events.finish().await?.into_state(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn accepted(mut self) -> Result<Self, AgentError> {
+        std::future::poll_fn(|cx| {
+            while self.start.poll_accepted(cx).is_pending() {
+                match self.poll_raw(cx) {
+                    Poll::Ready(Some(Ok(raw))) => self.ahead.push_back(raw),
+                    Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error)),
+                    Poll::Ready(None) => break,
+                    // It may have been accepted just now, by this very poll.
+                    Poll::Pending => return self.start.poll_accepted(cx).map(Ok),
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await?;
+        Ok(self)
+    }
+
+    /// The id of the run: what its nodes see as [`Context::run_id`](crate::Context::run_id).
+    pub fn run_id(&self) -> &str {
+        &self.start.run_id
     }
 
     /// Reads the remaining events and returns the outcome.
@@ -136,6 +218,28 @@ impl<S: State> EventStream<S> {
         self.outcome.as_ref()
     }
 
+    fn poll_raw(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RawEvent, AgentError>>> {
+        // Buffered events first: the run does not advance further than its reader asks.
+        if let Ok(raw) = self.events.try_recv() {
+            return Poll::Ready(Some(Ok(raw)));
+        }
+        if let Some(driver) = &mut self.driver
+            && let Poll::Ready(result) = driver.as_mut().poll(cx)
+        {
+            self.driver = None;
+            match result {
+                Ok(outcome) => self.outcome = Some(outcome),
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        match self.events.poll_recv(cx) {
+            Poll::Ready(Some(raw)) => Poll::Ready(Some(Ok(raw))),
+            // The run has dropped every sender; only its error is left.
+            Poll::Ready(None) if self.driver.is_none() => Poll::Ready(self.failed.take().map(Err)),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+
     fn event(&mut self, raw: RawEvent) -> Event<S> {
         let event = Event::new(self.seq, raw);
         self.seq += 1;
@@ -148,25 +252,11 @@ impl<S: State> Stream for EventStream<S> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        // Buffered events first: the run does not advance further than its reader asks.
-        if let Ok(raw) = this.events.try_recv() {
-            return Poll::Ready(Some(Ok(this.event(raw))));
-        }
-        if let Some(driver) = &mut this.driver
-            && let Poll::Ready(result) = driver.as_mut().poll(cx)
-        {
-            this.driver = None;
-            match result {
-                Ok(outcome) => this.outcome = Some(outcome),
-                Err(error) => this.failed = Some(error),
-            }
-        }
-        match this.events.poll_recv(cx) {
-            Poll::Ready(Some(raw)) => Poll::Ready(Some(Ok(this.event(raw)))),
-            // The run has dropped every sender; only its error is left.
-            Poll::Ready(None) if this.driver.is_none() => Poll::Ready(this.failed.take().map(Err)),
-            Poll::Ready(None) | Poll::Pending => Poll::Pending,
-        }
+        let next = match this.ahead.pop_front() {
+            Some(raw) => Poll::Ready(Some(Ok(raw))),
+            None => this.poll_raw(cx),
+        };
+        next.map(|next| next.map(|raw| raw.map(|raw| this.event(raw))))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{StreamMode, StreamModes};
+use super::{RunStart, StreamMode, StreamModes};
 use crate::checkpoint::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use langgraph_topology::NodeName;
@@ -98,6 +98,7 @@ pub(crate) struct Emitter {
     sender: mpsc::Sender<RawEvent>,
     modes: StreamModes,
     subgraphs: bool,
+    pub(crate) start: Arc<RunStart>,
     namespace: Arc<[NodeName]>,
     /// The ids of messages that the reader has received.
     seen: Arc<Mutex<HashSet<String>>>,
@@ -109,6 +110,7 @@ impl Emitter {
             sender,
             modes,
             subgraphs,
+            start: Arc::new(RunStart::new()),
             namespace: Arc::from([]),
             seen: Arc::default(),
         }

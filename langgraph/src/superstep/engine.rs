@@ -561,6 +561,10 @@ impl<S: State> Engine<S> {
     /// Emits the start of tasks, then the writes of tasks that do not run again.
     async fn announce(&self, slots: &mut [TaskSlot<S>]) {
         let at = self.moment();
+        let begins = slots.iter().any(|slot| !slot.task.node.is_start());
+        if begins && self.scope.namespace.is_empty() {
+            self.scope.shared.begin_superstep();
+        }
         for slot in &mut *slots {
             let (task, result) = slot.parts();
             if !matches!(result, Some(TaskResult::Asked { .. })) && task.ran().is_none() {

@@ -89,7 +89,14 @@ pub(crate) async fn proceed<S: State>(
         }
     }
     let answers = assign(&thread, &loaded.open(&[]), given)?;
+    expect(engine, &answers);
     resume(engine, &log, loaded, answers, command).await
+}
+
+/// Says which answers nodes have to take before the run counts as accepted.
+fn expect<S: State>(engine: &Engine<S>, answers: &[(usize, Answer)]) {
+    let keys = answers.iter().map(|(_, answer)| &answer.key);
+    engine.scope.shared.expect_answers(keys);
 }
 
 /// Goes on with a copy of a checkpoint whose tasks all run again, with these answers only.
@@ -101,6 +108,7 @@ async fn fork<S: State>(
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
     let answers = assign(&log.key.thread, &loaded.asked(&[]), given)?;
+    expect(engine, &answers);
     let id = loaded.stored.checkpoint.id;
     let origin = Origin {
         parent: Some(id),

@@ -48,6 +48,7 @@ fn reducer(writer: WrittenBy) -> InvalidUpdate {
 }
 
 /// One error of each variant, beside the variant's name.
+#[allow(clippy::too_many_lines)] // a list
 fn samples() -> Vec<(&'static str, AgentError)> {
     let mut samples = vec![
         ("AgentError::Node", node(NodeError::msg("no"))),
@@ -159,6 +160,7 @@ fn samples() -> Vec<(&'static str, AgentError)> {
     samples
 }
 
+#[allow(clippy::too_many_lines)] // a list
 fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
     use CheckpointError as E;
     let id = CheckpointId::after(None);

@@ -161,7 +161,10 @@ impl Context {
             match answer
                 .and_then(|answer| check(answer).map_err(|why| format!("cannot be taken: {why}")))
             {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.scope.shared.answer_taken(key);
+                    return Ok(answer);
+                }
                 Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
             }
         }

@@ -1,5 +1,6 @@
 //! A run as a stream of events.
 
+mod accepted;
 mod cost;
 mod modes;
 mod tokens;

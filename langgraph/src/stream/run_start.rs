@@ -1,0 +1,85 @@
+//! The start of a run, as its stream sees it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// What a run and its stream share: the run's id, and when the run counts as accepted.
+///
+/// It is accepted when its first superstep has begun and its nodes have taken the answers that the
+/// run was given, or when that superstep is over.
+pub(crate) struct RunStart {
+    pub(crate) run_id: String,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    begun: bool,
+    /// The questions whose answers no node has taken yet, by key or id.
+    untaken: Vec<String>,
+    accepted: bool,
+    waker: Option<Waker>,
+}
+
+impl RunStart {
+    pub(crate) fn new() -> Self {
+        Self {
+            run_id: uuid::Uuid::now_v7().to_string(),
+            progress: Mutex::default(),
+        }
+    }
+
+    /// Notes the questions whose answers the run was given.
+    pub(crate) fn expect(&self, questions: impl IntoIterator<Item = String>) {
+        self.lock().untaken.extend(questions);
+    }
+
+    /// Notes that a superstep begins.
+    pub(crate) fn begin_superstep(&self) {
+        self.change(|progress| {
+            progress.accepted = progress.begun;
+            progress.begun = true;
+        });
+    }
+
+    /// Notes that a node has taken the answer to `key`. Ids of questions end with their key.
+    pub(crate) fn answer_taken(&self, key: &str) {
+        let is_it = |question: &String| {
+            let base = question.strip_suffix(key);
+            base.is_some_and(|base| base.is_empty() || base.ends_with(':'))
+        };
+        self.change(|progress| {
+            if let Some(taken) = progress.untaken.iter().position(is_it) {
+                progress.untaken.swap_remove(taken);
+            }
+        });
+    }
+
+    /// Ready once the run is accepted.
+    pub(crate) fn poll_accepted(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut progress = self.lock();
+        if progress.accepted {
+            return Poll::Ready(());
+        }
+        progress.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Progress)) {
+        let mut progress = self.lock();
+        if progress.accepted {
+            return;
+        }
+        change(&mut progress);
+        progress.accepted |= progress.begun && progress.untaken.is_empty();
+        let waker = progress.accepted.then(|| progress.waker.take()).flatten();
+        drop(progress);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
