@@ -8,9 +8,9 @@ use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreOptions, asy
 use crate::{Database, PostgresError};
 
 mod filter;
+mod found;
 mod items;
 mod nearest;
-mod place;
 
 /// Long-term memory in PostgreSQL.
 ///

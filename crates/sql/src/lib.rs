@@ -7,6 +7,7 @@ mod chain;
 mod column;
 mod name;
 pub mod rows;
+pub mod store;
 
 pub use chain::{Link, LinkFinder, Links};
 pub use column::{FormatNames, Listed, last_rows, metadata_text, signed, source_text, unsigned};

@@ -48,8 +48,11 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// `?` takes a [`NodeError`](crate::NodeError), an error in a box, and the errors of models and
     /// tools; they become an [`AgentError::Agent`].
+    ///
+    /// Write `async fn run`, without `#[async_trait]`: its future needs no box.
+    // rustc quotes the next lines where an `impl` has the attribute.
     fn run(
-        &self,
+        &self, // write `async fn run`, and no `#[async_trait]` above the `impl`
         state: Self::State,
     ) -> impl Future<Output = Result<Self::State, AgentError>> + Send;
 }

@@ -24,6 +24,11 @@ use crate::state::State;
 /// ```
 pub trait Node<S: State>: Send + Sync + 'static {
     /// Runs the node on `state`.
+    ///
+    /// The trait carries no `#[async_trait]`. An `async fn run(&self, state: S)` that returns the
+    /// whole state belongs into an [`Agent`](super::Agent); one that returns an update is a
+    /// [`#[node]`](macro@crate::node) function. A node with fields writes `NodeRun::future(async move
+    /// { .. })`, as above. Its name is the one that `add_node` is given.
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S>;
 
     /// Returns true if the output can name the next node.

@@ -1,6 +1,7 @@
 //! Filters as SQL.
 
-use langgraph_store::{Bound, Filter, Scalar, Segment, StoreError, Test};
+use langgraph_sql::store::{NamespaceRange, Truth, condition};
+use langgraph_store::{Bound, Filter, Scalar, Search, Segment, StoreError, Test};
 use serde_json::Value;
 use tokio_postgres::types::ToSql;
 
@@ -28,19 +29,42 @@ impl Conditions {
         conditions
     }
 
+    /// What a search is about, whatever the order.
+    pub(super) fn of(search: &Search, now: i64) -> Result<Self, StoreError> {
+        let mut conditions = Self::alive(now);
+        conditions.within(search.prefix.labels());
+        if let Some(filter) = &search.filter {
+            conditions.filter(filter)?;
+        }
+        Ok(conditions)
+    }
+
+    /// Only what is in the namespace or below.
+    pub(super) fn within(&mut self, prefix: &[String]) {
+        let Some(range) = NamespaceRange::of(prefix) else {
+            return;
+        };
+        let from = self.bind(range.from);
+        let to = self.bind(range.to);
+        let here = self.bind(range.here);
+        self.add(&format!(
+            "(i.namespace = {here}::text OR (i.namespace >= {from}::text AND i.namespace < {to}::text))"
+        ));
+    }
+
     /// Binds a value, and gives its name.
     pub(super) fn bind(&mut self, value: impl ToSql + Send + Sync + 'static) -> String {
         self.params.push(Box::new(value));
         format!("${}", self.params.len())
     }
 
-    pub(super) fn add(&mut self, condition: &str) {
+    fn add(&mut self, condition: &str) {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
     }
 
     /// Only what passes.
-    pub(super) fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
+    fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
         self.looks_inside = true;
         let condition = self.condition(filter)?;
         self.add(&condition);
@@ -71,32 +95,13 @@ impl Conditions {
             .collect()
     }
 
-    /// Never null.
     fn condition(&mut self, filter: &Filter) -> Result<String, StoreError> {
-        Ok(match filter {
-            Filter::Field(path, test) => {
-                let reached = self.reach("d.value".to_owned(), path.segments()?, test)?;
-                format!("coalesce({reached}, false)")
-            }
-            Filter::All(filters) => self.joined(filters, " AND ", "true")?,
-            Filter::Any(filters) => self.joined(filters, " OR ", "false")?,
-            Filter::Not(filter) => format!("(NOT {})", self.condition(filter)?),
-            other => return Err(StoreError::Unsupported(format!("the filter {other:?}"))),
-        })
-    }
-
-    fn joined(
-        &mut self,
-        filters: &[Filter],
-        with: &str,
-        empty: &str,
-    ) -> Result<String, StoreError> {
-        let conditions = filters.iter().map(|filter| self.condition(filter));
-        let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
-        Ok(if conditions.is_empty() {
-            empty.to_owned()
-        } else {
-            format!("({})", conditions.join(with))
+        const TRUTH: Truth = Truth {
+            yes: "true",
+            no: "false",
+        };
+        condition(filter, TRUTH, &mut |path, test| {
+            self.reach("d.value".to_owned(), path.segments()?, test)
         })
     }
 

@@ -3,22 +3,14 @@
 use std::collections::BTreeSet;
 
 use deadpool_postgres::{GenericClient, Transaction};
-use langgraph_store::{
-    Answer, Delete, Item, Label, ListNamespaces, Namespace, Prepared, Search, StoreError,
-    StoreOptions,
+use langgraph_sql::store::{
+    Found, Renewal, answer, certain_labels, namespace_text, read_namespace,
 };
-use tokio_postgres::Row;
+use langgraph_store::{Answer, Delete, ListNamespaces, Namespace, Prepared, Search, StoreError};
 
 use super::filter::Conditions;
-use super::{Fault, nearest, place};
-
-/// An item whose time to live starts anew.
-pub(super) struct Renewal {
-    id: i64,
-    /// When it was read; a put since then has set its own time.
-    updated_at: i64,
-    ttl: i64,
-}
+use super::found::{self, COLUMNS};
+use super::{Fault, nearest};
 
 /// Does everything, in a transaction for writing.
 pub(super) async fn run(
@@ -71,7 +63,7 @@ async fn lock(transaction: &Transaction<'_>, ops: &[Prepared]) -> Result<(), Fau
         return Ok(());
     }
     let buckets = written.into_iter().map(|(namespace, key)| {
-        let text = format!("{}{key}", place::text(namespace));
+        let text = format!("{}{key}", namespace_text(namespace));
         // FNV-1a: the same in every process.
         let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -155,7 +147,7 @@ async fn put(client: &impl GenericClient, op: &Prepared, now: i64) -> Result<Ans
                RETURNING id";
     let statement = client.prepare_cached(sql).await?;
     let expires_at = ttl.map(|ttl| now.saturating_add(ttl));
-    let place = place::text(namespace);
+    let place = namespace_text(namespace);
     let row = client
         .query_one(&statement, &[&place, key, value, &now, &expires_at, ttl])
         .await?;
@@ -177,7 +169,7 @@ async fn remove(client: &impl GenericClient, delete: &Delete, now: i64) -> Resul
     let sql = "DELETE FROM store_items WHERE namespace = $1 AND key = $2
                RETURNING expires_at IS NULL OR expires_at > $3";
     let statement = client.prepare_cached(sql).await?;
-    let place = place::text(&delete.namespace);
+    let place = namespace_text(&delete.namespace);
     let row = client
         .query_opt(&statement, &[&place, &delete.key, &now])
         .await?;
@@ -220,51 +212,7 @@ async fn ask(
             return Err(StoreError::Unsupported(what).into());
         }
     };
-    if refresh {
-        renewals.extend(found.iter().filter_map(|found| {
-            Some(Renewal {
-                id: found.id,
-                updated_at: found.updated_at,
-                ttl: found.ttl?,
-            })
-        }));
-    }
-    let mut items = found.into_iter().map(|found| found.item);
-    Ok(if many {
-        Answer::Items(items.collect())
-    } else {
-        Answer::Item(items.next())
-    })
-}
-
-/// A row of `store_items`.
-pub(super) struct Found {
-    pub(super) id: i64,
-    updated_at: i64,
-    ttl: Option<i64>,
-    pub(super) item: Item,
-}
-
-/// What [`Found::read`] reads.
-const COLUMNS: &str = "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl";
-
-impl Found {
-    fn read(row: &Row) -> Result<Self, Fault> {
-        let updated_at = row.try_get(5)?;
-        let item = Item::new(
-            place::read(row.try_get(1)?)?,
-            row.try_get(2)?,
-            row.try_get(3)?,
-            StoreOptions::time(row.try_get(4)?),
-            StoreOptions::time(updated_at),
-        );
-        Ok(Self {
-            id: row.try_get(0)?,
-            updated_at,
-            ttl: row.try_get(6)?,
-            item,
-        })
-    }
+    Ok(answer(found, many, refresh, renewals))
 }
 
 async fn get(
@@ -278,27 +226,9 @@ async fn get(
          AND (i.expires_at IS NULL OR i.expires_at > $3)"
     );
     let statement = client.prepare_cached(&sql).await?;
-    let place = place::text(namespace);
+    let place = namespace_text(namespace);
     let rows = client.query(&statement, &[&place, &key, &now]).await?;
-    rows.iter().map(Found::read).collect()
-}
-
-/// The items of rows, in no particular order.
-pub(super) async fn by_ids(client: &impl GenericClient, ids: &[i64]) -> Result<Vec<Found>, Fault> {
-    let sql = format!("SELECT {COLUMNS} FROM store_items AS i WHERE i.id = ANY ($1)");
-    let statement = client.prepare_cached(&sql).await?;
-    let rows = client.query(&statement, &[&ids]).await?;
-    rows.iter().map(Found::read).collect()
-}
-
-/// What a search is about, whatever the order.
-pub(super) fn conditions(search: &Search, now: i64) -> Result<Conditions, Fault> {
-    let mut conditions = Conditions::alive(now);
-    place::within(search.prefix.labels(), &mut conditions);
-    if let Some(filter) = &search.filter {
-        conditions.filter(filter)?;
-    }
-    Ok(conditions)
+    rows.iter().map(found::read).collect()
 }
 
 async fn newest(
@@ -306,7 +236,7 @@ async fn newest(
     search: &Search,
     now: i64,
 ) -> Result<Vec<Found>, Fault> {
-    let mut conditions = conditions(search, now)?;
+    let mut conditions = Conditions::of(search, now)?;
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let limit = conditions.bind(number(search.limit));
     let offset = conditions.bind(number(search.offset));
@@ -322,7 +252,7 @@ async fn newest(
     } else {
         client.query(&sql, &conditions.params()).await?
     };
-    rows.iter().map(Found::read).collect()
+    rows.iter().map(found::read).collect()
 }
 
 async fn list(
@@ -332,17 +262,13 @@ async fn list(
 ) -> Result<Vec<Namespace>, Fault> {
     let mut conditions = Conditions::alive(now);
     // What begins with certain labels is a range of the index; the rest is looked at here.
-    let certain = wanted.prefix.iter().map_while(|label| match label {
-        Label::Is(label) => Some(label.clone()),
-        Label::Any => None,
-    });
-    place::within(&certain.collect::<Vec<_>>(), &mut conditions);
+    conditions.within(&certain_labels(wanted));
     let sql = format!("SELECT DISTINCT i.namespace {}", conditions.from(""));
     let statement = client.prepare_cached(&sql).await?;
     let rows = client.query(&statement, &conditions.params()).await?;
     let mut namespaces = Vec::with_capacity(rows.len());
     for row in rows {
-        namespaces.push(place::read(row.try_get(0)?)?);
+        namespaces.push(read_namespace(row.try_get(0)?)?);
     }
     Ok(wanted.answer(namespaces))
 }

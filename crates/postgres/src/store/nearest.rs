@@ -5,10 +5,12 @@ use std::pin::pin;
 
 use deadpool_postgres::GenericClient;
 use futures_util::TryStreamExt;
-use langgraph_store::{Search, StoreError, similarity};
+use langgraph_sql::store::{Found, Ranking, wrong_dimensions};
+use langgraph_store::Search;
 
 use super::Fault;
-use super::items::{Found, by_ids, conditions};
+use super::filter::Conditions;
+use super::found::by_ids;
 
 /// The page of a search that is nearest to the query.
 pub(super) async fn find(
@@ -36,7 +38,7 @@ async fn ranked(
     query: &[f32],
     now: i64,
 ) -> Result<Vec<(i64, f32)>, Fault> {
-    let conditions = conditions(search, now)?;
+    let conditions = Conditions::of(search, now)?;
     let sql = format!(
         "SELECT i.id, i.updated_at, v.vector {}",
         conditions.from("JOIN store_vectors AS v ON v.item = i.id")
@@ -48,52 +50,19 @@ async fn ranked(
     };
     let rows = client.query_raw(&statement, conditions.params()).await?;
     let mut rows = pin!(rows);
-    let mut best: HashMap<i64, (f32, i64)> = HashMap::new();
+    let mut ranking = Ranking::new(query);
     let mut odd = None;
     while let Some(row) = rows.try_next().await? {
         let id: i64 = row.try_get(0)?;
         let vector: Vec<f32> = row.try_get(2)?;
-        if vector.len() != query.len() {
+        if !ranking.add(id, row.try_get(1)?, &vector) {
             odd = Some((id, vector.len()));
             break;
         }
-        let score = similarity(&vector, query);
-        let updated_at = row.try_get(1)?;
-        let best = best.entry(id).or_insert((f32::NEG_INFINITY, updated_at));
-        best.0 = best.0.max(score);
     }
     if let Some((id, found)) = odd {
-        return Err(wrong_dimensions(client, id, found, query.len()).await);
+        let item = by_ids(client, &[id]).await?.pop();
+        return Err(wrong_dimensions(item, found, query.len()).into());
     }
-    let mut ranked: Vec<(f32, i64, i64)> = best
-        .into_iter()
-        .map(|(id, (score, updated_at))| (score, updated_at, id))
-        .filter(|(score, ..)| search.min_score.is_none_or(|least| *score >= least))
-        .collect();
-    ranked.sort_unstable_by(|(a, a_at, a_id), (b, b_at, b_id)| {
-        b.total_cmp(a).then(b_at.cmp(a_at)).then(a_id.cmp(b_id))
-    });
-    let page = ranked.into_iter().skip(search.offset).take(search.limit);
-    Ok(page.map(|(score, _, id)| (id, score)).collect())
-}
-
-async fn wrong_dimensions(
-    client: &impl GenericClient,
-    id: i64,
-    found: usize,
-    expected: usize,
-) -> Fault {
-    match by_ids(client, &[id]).await {
-        Err(error) => error,
-        Ok(items) => match items.into_iter().next() {
-            Some(item) => StoreError::WrongDimensions {
-                namespace: item.item.namespace,
-                key: item.item.key,
-                found,
-                expected,
-            }
-            .into(),
-            None => StoreError::storage("an item went away while it was read").into(),
-        },
-    }
+    Ok(ranking.page(search))
 }

@@ -1,6 +1,7 @@
 //! Filters as SQL.
 
-use langgraph_store::{Bound, Filter, Scalar, Segment, StoreError, Test};
+use langgraph_sql::store::{NamespaceRange, Truth, condition};
+use langgraph_store::{Bound, Filter, Scalar, Search, Segment, StoreError, Test};
 use rusqlite::types::Value;
 
 /// What comes after `WHERE`, about `store_items AS i`. All that comes from outside is bound.
@@ -24,19 +25,42 @@ impl Conditions {
         conditions
     }
 
+    /// What a search is about, whatever the order.
+    pub(super) fn of(search: &Search, now: i64) -> Result<Self, StoreError> {
+        let mut conditions = Self::alive(now);
+        conditions.within(search.prefix.labels());
+        if let Some(filter) = &search.filter {
+            conditions.filter(filter)?;
+        }
+        Ok(conditions)
+    }
+
+    /// Only what is in the namespace or below.
+    pub(super) fn within(&mut self, prefix: &[String]) {
+        let Some(range) = NamespaceRange::of(prefix) else {
+            return;
+        };
+        let from = self.bind(Value::Text(range.from));
+        let to = self.bind(Value::Text(range.to));
+        let here = self.bind(Value::Text(range.here));
+        self.add(&format!(
+            "(i.namespace = {here} OR (i.namespace >= {from} AND i.namespace < {to}))"
+        ));
+    }
+
     /// Binds a value, and gives its name.
     pub(super) fn bind(&mut self, value: Value) -> String {
         self.params.push(value);
         format!("?{}", self.params.len())
     }
 
-    pub(super) fn add(&mut self, condition: &str) {
+    fn add(&mut self, condition: &str) {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
     }
 
     /// Only what passes.
-    pub(super) fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
+    fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
         let condition = self.condition(filter)?;
         self.add(&condition);
         Ok(())
@@ -50,35 +74,13 @@ impl Conditions {
         self.params
     }
 
-    /// Never null: 0 or 1.
     fn condition(&mut self, filter: &Filter) -> Result<String, StoreError> {
-        Ok(match filter {
-            Filter::Field(path, test) => {
-                let mut parts = path.segments()?.split(|part| *part == Segment::Each);
-                let first = parts.next().unwrap_or_default();
-                let rest: Vec<&[Segment]> = parts.collect();
-                let reached = self.reach(&Source::Value, first, &rest, test)?;
-                format!("coalesce({reached}, 0)")
-            }
-            Filter::All(filters) => self.joined(filters, " AND ", "1")?,
-            Filter::Any(filters) => self.joined(filters, " OR ", "0")?,
-            Filter::Not(filter) => format!("(NOT {})", self.condition(filter)?),
-            other => return Err(StoreError::Unsupported(format!("the filter {other:?}"))),
-        })
-    }
-
-    fn joined(
-        &mut self,
-        filters: &[Filter],
-        with: &str,
-        empty: &str,
-    ) -> Result<String, StoreError> {
-        let conditions = filters.iter().map(|filter| self.condition(filter));
-        let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
-        Ok(if conditions.is_empty() {
-            empty.to_owned()
-        } else {
-            format!("({})", conditions.join(with))
+        const TRUTH: Truth = Truth { yes: "1", no: "0" };
+        condition(filter, TRUTH, &mut |path, test| {
+            let mut parts = path.segments()?.split(|part| *part == Segment::Each);
+            let first = parts.next().unwrap_or_default();
+            let rest: Vec<&[Segment]> = parts.collect();
+            self.reach(&Source::Value, first, &rest, test)
         })
     }
 

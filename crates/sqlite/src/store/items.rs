@@ -1,20 +1,14 @@
 //! What the store does with its tables.
 
-use langgraph_store::{
-    Answer, Delete, Item, ListNamespaces, Namespace, Prepared, Search, StoreError, StoreOptions,
+use langgraph_sql::store::{
+    Found, Renewal, answer, certain_labels, namespace_text, read_namespace,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use langgraph_store::{Answer, Delete, ListNamespaces, Namespace, Prepared, Search, StoreError};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::filter::Conditions;
-use super::{Fault, nearest, place};
-
-/// An item whose time to live starts anew.
-pub(super) struct Renewal {
-    id: i64,
-    /// When it was read; a put since then has set its own time.
-    updated_at: i64,
-    ttl: i64,
-}
+use super::found::{self, COLUMNS};
+use super::{Fault, nearest};
 
 /// Does everything, in a transaction for writing.
 pub(super) fn run(
@@ -94,7 +88,7 @@ fn put(connection: &Connection, op: Prepared, now: i64) -> Result<Answer, Fault>
                    ttl = excluded.ttl
                RETURNING id";
     let expires_at = ttl.map(|ttl| now.saturating_add(ttl));
-    let (place, value) = (place::text(&namespace), value.to_string());
+    let (place, value) = (namespace_text(&namespace), value.to_string());
     let id: i64 = connection
         .prepare_cached(sql)?
         .query_row(params![place, key, value, now, expires_at, ttl], |row| {
@@ -118,7 +112,7 @@ fn remove(connection: &Connection, delete: &Delete, now: i64) -> Result<Answer, 
     let alive = connection
         .prepare_cached(sql)?
         .query_row(
-            params![place::text(&delete.namespace), delete.key, now],
+            params![namespace_text(&delete.namespace), delete.key, now],
             |row| row.get(0),
         )
         .optional()?;
@@ -160,54 +154,7 @@ fn ask(
             return Err(StoreError::Unsupported(what).into());
         }
     };
-    if refresh {
-        renewals.extend(found.iter().filter_map(|found| {
-            Some(Renewal {
-                id: found.id,
-                updated_at: found.updated_at,
-                ttl: found.ttl?,
-            })
-        }));
-    }
-    let mut items = found.into_iter().map(|found| found.item);
-    Ok(if many {
-        Answer::Items(items.collect())
-    } else {
-        Answer::Item(items.next())
-    })
-}
-
-/// A row of `store_items`.
-pub(super) struct Found {
-    id: i64,
-    updated_at: i64,
-    ttl: Option<i64>,
-    pub(super) item: Item,
-}
-
-/// What [`Found::read`] reads.
-const COLUMNS: &str = "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl";
-
-impl Found {
-    fn read(row: &Row<'_>) -> Result<Self, Fault> {
-        let namespace = place::read(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?;
-        let value = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
-        let value = serde_json::from_str(value).map_err(StoreError::storage)?;
-        let updated_at = row.get(5)?;
-        let item = Item::new(
-            namespace,
-            row.get(2)?,
-            value,
-            StoreOptions::time(row.get(4)?),
-            StoreOptions::time(updated_at),
-        );
-        Ok(Self {
-            id: row.get(0)?,
-            updated_at,
-            ttl: row.get(6)?,
-            item,
-        })
-    }
+    Ok(answer(found, many, refresh, renewals))
 }
 
 fn get(
@@ -221,31 +168,13 @@ fn get(
          AND (i.expires_at IS NULL OR i.expires_at > ?3)"
     );
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query(params![place::text(namespace), key, now])?;
+    let mut rows = select.query(params![namespace_text(namespace), key, now])?;
     let row = rows.next()?;
-    row.into_iter().map(Found::read).collect()
-}
-
-/// The item of a row.
-pub(super) fn by_id(connection: &Connection, id: i64) -> Result<Option<Found>, Fault> {
-    let sql = format!("SELECT {COLUMNS} FROM store_items AS i WHERE i.id = ?1");
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query([id])?;
-    rows.next()?.map(Found::read).transpose()
-}
-
-/// What a search is about, whatever the order.
-pub(super) fn conditions(search: &Search, now: i64) -> Result<Conditions, Fault> {
-    let mut conditions = Conditions::alive(now);
-    place::within(search.prefix.labels(), &mut conditions);
-    if let Some(filter) = &search.filter {
-        conditions.filter(filter)?;
-    }
-    Ok(conditions)
+    row.into_iter().map(found::read).collect()
 }
 
 fn newest(connection: &Connection, search: &Search, now: i64) -> Result<Vec<Found>, Fault> {
-    let mut conditions = conditions(search, now)?;
+    let mut conditions = Conditions::of(search, now)?;
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX).into();
     let limit = conditions.bind(number(search.limit));
     let offset = conditions.bind(number(search.offset));
@@ -258,7 +187,7 @@ fn newest(connection: &Connection, search: &Search, now: i64) -> Result<Vec<Foun
     let mut rows = select.query(params_from_iter(conditions.into_params()))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(Found::read(row)?);
+        found.push(found::read(row)?);
     }
     Ok(found)
 }
@@ -268,15 +197,9 @@ fn list(
     wanted: &ListNamespaces,
     now: i64,
 ) -> Result<Vec<Namespace>, Fault> {
-    use langgraph_store::Label;
-
     let mut conditions = Conditions::alive(now);
     // What begins with certain labels is a range of the index; the rest is looked at here.
-    let certain = wanted.prefix.iter().map_while(|label| match label {
-        Label::Is(label) => Some(label.clone()),
-        Label::Any => None,
-    });
-    place::within(&certain.collect::<Vec<_>>(), &mut conditions);
+    conditions.within(&certain_labels(wanted));
     let sql = format!(
         "SELECT DISTINCT i.namespace FROM store_items AS i WHERE {}",
         conditions.sql()
@@ -286,7 +209,7 @@ fn list(
     let mut namespaces = Vec::new();
     while let Some(row) = rows.next()? {
         let text = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        namespaces.push(place::read(text)?);
+        namespaces.push(read_namespace(text)?);
     }
     Ok(wanted.answer(namespaces))
 }

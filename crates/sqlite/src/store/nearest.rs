@@ -1,12 +1,12 @@
 //! Searches by meaning: every vector is looked at.
 
-use std::collections::HashMap;
-
-use langgraph_store::{Search, StoreError, similarity};
+use langgraph_sql::store::{Found, Ranking, wrong_dimensions};
+use langgraph_store::Search;
 use rusqlite::{Connection, params_from_iter};
 
 use super::Fault;
-use super::items::{Found, by_id, conditions};
+use super::filter::Conditions;
+use super::found::by_id;
 
 /// A vector as it is stored.
 pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
@@ -44,7 +44,7 @@ fn ranked(
     query: &[f32],
     now: i64,
 ) -> Result<Vec<(i64, f32)>, Fault> {
-    let conditions = conditions(search, now)?;
+    let conditions = Conditions::of(search, now)?;
     let sql = format!(
         "SELECT i.id, i.updated_at, v.vector FROM store_items AS i
          JOIN store_vectors AS v ON v.item = i.id WHERE {}",
@@ -52,7 +52,7 @@ fn ranked(
     );
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query(params_from_iter(conditions.into_params()))?;
-    let mut best: HashMap<i64, (f32, i64)> = HashMap::new();
+    let mut ranking = Ranking::new(query);
     let mut vector = Vec::with_capacity(query.len());
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
@@ -60,35 +60,10 @@ fn ranked(
             row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?,
             &mut vector,
         );
-        if vector.len() != query.len() {
-            return Err(wrong_dimensions(connection, id, vector.len(), query.len()));
+        if !ranking.add(id, row.get(1)?, &vector) {
+            let item = by_id(connection, id)?;
+            return Err(wrong_dimensions(item, vector.len(), query.len()).into());
         }
-        let score = similarity(&vector, query);
-        let best = best.entry(id).or_insert((f32::NEG_INFINITY, row.get(1)?));
-        best.0 = best.0.max(score);
     }
-    let mut ranked: Vec<(f32, i64, i64)> = best
-        .into_iter()
-        .map(|(id, (score, updated_at))| (score, updated_at, id))
-        .filter(|(score, ..)| search.min_score.is_none_or(|least| *score >= least))
-        .collect();
-    ranked.sort_unstable_by(|(a, a_at, a_id), (b, b_at, b_id)| {
-        b.total_cmp(a).then(b_at.cmp(a_at)).then(a_id.cmp(b_id))
-    });
-    let page = ranked.into_iter().skip(search.offset).take(search.limit);
-    Ok(page.map(|(score, _, id)| (id, score)).collect())
-}
-
-fn wrong_dimensions(connection: &Connection, id: i64, found: usize, expected: usize) -> Fault {
-    match by_id(connection, id) {
-        Ok(Some(item)) => StoreError::WrongDimensions {
-            namespace: item.item.namespace,
-            key: item.item.key,
-            found,
-            expected,
-        }
-        .into(),
-        Ok(None) => StoreError::storage("an item went away while it was read").into(),
-        Err(error) => error,
-    }
+    Ok(ranking.page(search))
 }
