@@ -1,5 +1,5 @@
-//! What savers in SQL databases share: records as rows, the ancestry of a checkpoint, the form of
-//! columns.
+//! What savers and stores in SQL databases share: records as rows, the ancestry of a checkpoint, the
+//! form of columns; for stores, [`store`].
 //!
 //! A saver that stores any kind of bytes can use [`rows`] alone.
 
