@@ -1,4 +1,4 @@
-//! Copying, shortening and removing threads.
+//! Copying, pruning and deleting threads.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,19 +7,19 @@ use crate::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadInfo, Thread
 use crate::error::AgentError;
 use crate::state::State;
 
-/// Which checkpoints a thread keeps when it is pruned. Its head always stays.
+/// The checkpoints that a pruned thread keeps. Its head always stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Keep {
-    /// The newest ones, that many.
+    /// The newest ones, up to this number.
     Newest(usize),
-    /// Those that were made since then.
+    /// Those created since this time.
     Since(SystemTime),
 }
 
-/// Copying, shortening and removing a thread.
+/// Maintains a thread: copy, prune, delete.
 impl<S: State> Thread<S> {
-    /// Copies the thread with its history, and with what is pending, to a new thread of that name.
+    /// Copies the thread with its history and its pending tasks to a new thread of that name.
     ///
     /// # Errors
     ///
@@ -32,15 +32,15 @@ impl<S: State> Thread<S> {
         Ok(administration.copy_thread(&self.id, to).await?)
     }
 
-    /// Removes the thread, with the logs of the graphs inside it.
+    /// Deletes the thread, with the logs of its subgraphs.
     ///
-    /// Of a graph inside that is kept [from call to call](crate::run::Persistence::PerThread), it
-    /// removes what the graph has kept: the next call begins anew.
+    /// For a subgraph under [`PerThread`](crate::run::Persistence::PerThread), it deletes the log
+    /// of the subgraph: the next call starts anew.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] when the storage fails.
-    /// [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a graph inside that is kept per
+    /// [`AgentError::Checkpoint`] if the storage fails.
+    /// [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a subgraph that is stored per
     /// call.
     pub async fn delete(&self) -> Result<(), AgentError> {
         let saver = self.saver()?;
@@ -58,12 +58,12 @@ impl<S: State> Thread<S> {
         way.run_again(saver).await
     }
 
-    /// What the thread takes, with the graphs inside it.
+    /// Returns the storage that the thread takes, with its subgraphs.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] when the storage fails.
-    /// [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread) for a graph inside a
+    /// [`AgentError::Checkpoint`] if the storage fails.
+    /// [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread) for a subgraph of a
     /// thread.
     pub async fn usage(&self) -> Result<Usage, AgentError> {
         self.whole("usage")?;
@@ -71,12 +71,12 @@ impl<S: State> Thread<S> {
         Ok(administration.usage(&self.id).await?)
     }
 
-    /// Removes old checkpoints of the thread, of all its branches, and says how many. Those that
-    /// stay are as they were: what they were based on is folded into them.
+    /// Removes old checkpoints of all branches of the thread, and returns their number. The other
+    /// checkpoints keep their states: what they were based on is folded into them.
     ///
-    /// The logs of graphs inside go with the checkpoints that they belong to. Only a graph that is
-    /// kept [from call to call](crate::run::Persistence::PerThread) can be pruned on its own; all
-    /// checkpoints of a call that is pending stay.
+    /// The logs of subgraphs are removed with their checkpoints. Only a graph under
+    /// [`PerThread`](crate::run::Persistence::PerThread) can be pruned on its own; all checkpoints
+    /// of its pending call stay.
     ///
     /// # Examples
     ///
@@ -102,9 +102,9 @@ impl<S: State> Thread<S> {
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::UnknownThread`] when there is no such thread, or a graph inside has never
-    /// been called; another [`AgentError::Checkpoint`] when the storage fails.
-    /// [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a graph inside that is kept per
+    /// [`CheckpointError::UnknownThread`] if there is no such thread, or the subgraph was never
+    /// called; another [`AgentError::Checkpoint`] if the storage fails.
+    /// [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a subgraph that is stored per
     /// call.
     pub async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         let inside = match &self.place {
@@ -116,13 +116,13 @@ impl<S: State> Thread<S> {
     }
 }
 
-/// Listing and removing threads.
+/// Lists and deletes threads.
 impl<S: State> Threads<S> {
-    /// The threads that fit the filter, in the order of their names.
+    /// Returns the threads that match the filter, sorted by name.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] when the storage fails.
+    /// [`AgentError::Checkpoint`] if the storage fails.
     ///
     /// # Examples
     ///
@@ -149,13 +149,13 @@ impl<S: State> Threads<S> {
         Ok(administration.threads(filter).await?)
     }
 
-    /// Removes the threads that nothing was written to for `idle`, and says how many they were. A
-    /// thread that is written to meanwhile stays. A run that writes more rarely than `idle` finds its
-    /// thread gone, and fails with [`CheckpointError::Conflict`].
+    /// Deletes the threads without writes for `idle`, and returns their number. A thread that is
+    /// written to in the meantime stays. If a run writes less often than `idle`, its thread may be
+    /// deleted, and the run fails with [`CheckpointError::Conflict`].
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] when the storage fails.
+    /// [`AgentError::Checkpoint`] if the storage fails.
     pub async fn delete_idle(&self, idle: Duration) -> Result<usize, AgentError> {
         let saver = self.saver()?;
         let administration = saver.administration_for("deleting idle threads")?;
@@ -167,8 +167,8 @@ impl<S: State> Threads<S> {
         let threads = administration.threads(filter).await?;
         let mut removed = 0;
         for ThreadInfo { thread, head, .. } in &threads {
-            // Whoever has written since they were listed is ahead of this; whoever is about to write
-            // comes behind it, and is told.
+            // This record conflicts with every write since the listing, and every later write
+            // conflicts with this record.
             let last_word = Batch {
                 head: Some(*head),
                 ..Batch::default()

@@ -1,4 +1,4 @@
-//! What is known of a checkpoint by those before it, or by itself where they are not stored.
+//! Facts about a checkpoint from its ancestors, or from itself if those are not stored.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::state::State;
 
-/// The nodes that ran last by an edge, before that checkpoint. START counts; sends and updates
-/// from outside do not.
+/// Returns the nodes that last ran by an edge, before that checkpoint. START counts; sends and
+/// updates from outside do not.
 pub(crate) async fn last_by_edge(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
@@ -43,7 +43,7 @@ pub(crate) async fn last_by_edge(
     Ok(vec![START.into()])
 }
 
-/// The nodes that are pending at that checkpoint because a join has started them.
+/// Returns the nodes that are pending at that checkpoint because a join has started them.
 pub(crate) async fn joined<S: State>(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
@@ -89,7 +89,7 @@ pub(crate) async fn joined<S: State>(
             found.append(&mut pending);
             return Ok(found);
         }
-        // It is a copy: what was pending there is so here.
+        // It is a copy: the same nodes are pending as in the original.
         pending.retain(|node| ran.contains(node));
         known = before.joined.iter().map(now).collect();
         base = before.base;

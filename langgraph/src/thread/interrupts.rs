@@ -1,4 +1,4 @@
-//! What the tasks of a checkpoint have asked.
+//! Interrupts of a checkpoint's tasks.
 
 use super::load::Loaded;
 use super::task_state::{Outcome, TaskState};
@@ -11,7 +11,7 @@ impl<S: State> TaskState<S> {
         self.answers.iter().any(|answer| answer.key == key)
     }
 
-    /// True when it waits for answers and has got none.
+    /// Returns true if the task waits for an answer and has none.
     pub(crate) fn waits(&self) -> bool {
         match &self.outcome {
             Some(Outcome::Asked(Questions { own, inner, again })) => {
@@ -48,12 +48,12 @@ impl<S: State> TaskState<S> {
 }
 
 impl<S: State> Loaded<S> {
-    /// What has been asked and not been answered.
+    /// Returns the interrupts without an answer.
     pub(crate) fn open(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
         self.questions(namespace, false)
     }
 
-    /// What has been asked, answered or not.
+    /// Returns all interrupts, answered or not.
     pub(crate) fn asked(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
         self.questions(namespace, true)
     }

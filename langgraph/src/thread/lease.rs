@@ -1,4 +1,4 @@
-//! Several runs on one thread.
+//! Concurrent runs on one thread, and leases.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,28 +11,28 @@ use crate::error::AgentError;
 use crate::error::runtime;
 use crate::policy::random_fraction;
 
-/// What a run does when another run is at work on its thread.
+/// What a run does if another run is active on its thread.
 ///
-/// Two runs never write to a thread side by side, whatever the policy is. Each record names the
-/// record that it follows; the run that is second to follow it fails with
+/// Two runs never write to a thread at the same time, whatever the policy. Each record names its
+/// predecessor; the second run that writes after the same record fails with
 /// [`CheckpointError::Conflict`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnConflict {
-    /// The run that is second to store a record fails.
+    /// The second run to store a record fails.
     #[default]
     Reject,
-    /// Waits until the thread is free, for that long, and then holds it. All runs on the thread need
-    /// this policy: a run with another one does not see the hold.
+    /// Waits up to this long until the thread is free, and then holds it. All runs on the thread
+    /// need this policy: a run with another policy ignores the lease.
     Wait(Duration),
     /// Takes the thread over: the other run fails when it next stores a record.
     Cancel,
 }
 
-/// How long a lease is good for when nobody renews it.
+/// The time after which a lease expires without renewal.
 const TERM: Duration = Duration::from_secs(30);
 
-/// A run's hold on a thread. It ends when it is dropped.
+/// A run's lease of a thread. Dropping it releases the thread.
 pub(crate) struct Lease {
     saver: Arc<dyn Checkpointer>,
     thread: String,
@@ -41,7 +41,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Waits for the thread to be free and takes it, for `call`.
+    /// Waits until the thread is free and takes the lease, for `call`.
     pub(crate) async fn take(
         saver: &Arc<dyn Checkpointer>,
         thread: &str,
@@ -52,7 +52,7 @@ impl Lease {
         let lease = Self {
             saver: Arc::clone(saver),
             thread: thread.to_owned(),
-            // Two runs may have been given one id.
+            // Not the run's id: two runs may have the same.
             holder: uuid::Uuid::now_v7().to_string(),
             released: false,
         };
@@ -67,7 +67,7 @@ impl Lease {
                     waited,
                 });
             }
-            // Not all at once, when several wait.
+            // Random, so that several waiting runs do not retry at the same time.
             let jitter = pause.mul_f64(random_fraction());
             tokio::time::sleep((pause + jitter).min(left)).await;
             pause = (pause * 2).min(Duration::from_millis(250));
@@ -75,7 +75,7 @@ impl Lease {
         Ok(lease)
     }
 
-    /// Keeps the thread until `run` has ended.
+    /// Holds the thread until `run` has ended.
     pub(crate) async fn during<T>(
         &self,
         run: impl Future<Output = Result<T, AgentError>>,
@@ -91,8 +91,8 @@ impl Lease {
         .await
     }
 
-    /// Ends the hold. A failure is not reported: the run's work is stored, and whoever heard of a
-    /// failure would do it again. The lease then runs out by itself.
+    /// Releases the lease. A failure is not reported: the run's work is stored, and a caller that
+    /// saw an error would repeat it. The lease then expires by itself.
     pub(crate) async fn release(mut self) {
         if let Some(leases) = self.saver.leases() {
             let released = leases.release(&self.thread, &self.holder).await;
@@ -100,7 +100,7 @@ impl Lease {
         }
     }
 
-    /// Renews the lease for as long as that works.
+    /// Renews the lease until a renewal fails.
     async fn renew(&self) -> CheckpointError {
         let leases = match self.saver.leases_for("renewing a lease") {
             Ok(leases) => leases,
@@ -128,7 +128,7 @@ impl Drop for Lease {
         }
         let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
         let holder = std::mem::take(&mut self.holder);
-        // Without a runtime the lease runs out by itself.
+        // Without a runtime the lease expires by itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Some(leases) = saver.leases() {
@@ -139,7 +139,7 @@ impl Drop for Lease {
     }
 }
 
-/// Runs `run` on a thread that other runs may use, as `policy` says.
+/// Runs `run` on a thread that other runs may use, under `policy`.
 pub(crate) async fn under_policy<T>(
     policy: OnConflict,
     saver: &Arc<dyn Checkpointer>,
@@ -175,7 +175,7 @@ async fn shut_out(saver: &dyn Checkpointer, thread: &str) -> Result<(), Checkpoi
                 ..Batch::default()
             };
             match saver.put(&key, batch).await {
-                // The other run was quicker, this time.
+                // The other run was faster this time.
                 Err(CheckpointError::Conflict { .. }) => {}
                 result => break result?,
             }

@@ -1,4 +1,4 @@
-//! Reading a thread's log.
+//! Loads a thread's log.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::state::StateCodec;
 use crate::superstep::log::{Log, Reader, Recorder};
 use crate::superstep::{Changes, Engine};
 
-/// A thread as one of its checkpoints left it.
+/// The state of a thread at one of its checkpoints.
 pub(crate) struct Loaded<S: State> {
     pub(crate) state: Arc<S>,
     pub(crate) stored: Stored,
     pub(crate) head: Head,
     pub(crate) tasks: Vec<TaskState<S>>,
-    /// Everything that was written since the beginning of the log.
+    /// All changes since the beginning of the log.
     pub(crate) changes: Option<Changes<S>>,
 }
 
-/// What is to be read.
+/// What to load, and from where.
 pub(crate) struct Read<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) codec: Option<StateCodec<S>>,
@@ -32,28 +32,28 @@ pub(crate) struct Read<'a, S: State> {
     pub(crate) initial: &'a Arc<S>,
     pub(crate) saver: &'a dyn Checkpointer,
     pub(crate) key: &'a ThreadKey,
-    /// A checkpoint, or the head.
+    /// A checkpoint, or `None` for the head.
     pub(crate) at: Option<CheckpointId>,
-    /// True when [`Loaded::changes`] is wanted.
+    /// True if [`Loaded::changes`] is needed.
     pub(crate) changes: bool,
 }
 
-/// A thread at `at`, or at its head; none when there is no such checkpoint.
+/// Loads a thread at `at`, or at its head; `None` if there is no such checkpoint.
 pub(crate) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
-    // A graph inside another one wants to know more than the state; and what ends that which is
-    // ephemeral is in what is left out.
+    // A subgraph needs more than the state. And the records that end ephemeral values are not part
+    // of a state's records.
     let ephemeral = !read.plan.fields.ephemeral.is_empty();
     if read.changes || ephemeral || !read.key.namespace.is_empty() {
         return load_all(read).await;
     }
     match load_state(read).await {
-        // Who wrote what does not fit is in what was left out.
+        // The full log says which node wrote the conflicting update.
         Err(AgentError::InvalidUpdate(_)) => load_all(read).await,
         loaded => loaded,
     }
 }
 
-/// From no more than the state is made of.
+/// Loads only the records that the state is folded from.
 async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
     let mut replay = Replay::new(read.reader(), read.initial);
     let mut replayed = Ok(());
@@ -72,7 +72,7 @@ async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, A
     Ok(Some(replay.loaded(head, stored)?))
 }
 
-/// From everything that is stored.
+/// Loads all records.
 async fn load_all<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
     let Some(Chain {
         head, mut records, ..
@@ -109,7 +109,7 @@ impl<'a, S: State> Read<'a, S> {
 }
 
 impl Log {
-    /// Reads the thread at `at`, or at its head.
+    /// Loads the thread at `at`, or at its head.
     pub(crate) async fn load<S: State>(
         &self,
         engine: &Engine<S>,
@@ -136,7 +136,7 @@ impl Log {
         }
     }
 
-    /// Writes behind what was loaded.
+    /// Creates a recorder that writes after the loaded checkpoint.
     pub(crate) fn recorder_behind_loaded<S: State>(
         &self,
         engine: &Engine<S>,

@@ -1,4 +1,4 @@
-//! A log with what is needed to read it: a thread's, or that of a graph inside.
+//! Read access to the log of a thread or of a subgraph.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use crate::graph::{CompiledStateGraph, NodeName};
 use crate::state::State;
 use crate::superstep::log::Coder;
 
-/// The log of a graph, with what is needed to read it.
+/// The log of a graph, with everything needed to read it.
 pub(super) struct LogView<S: State> {
     pub(super) graph: CompiledStateGraph<S>,
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) key: ThreadKey,
-    /// The nodes around the graph, outermost first.
+    /// The path of nodes to the graph, outermost first.
     pub(super) namespace: Vec<NodeName>,
     /// The state before the first record.
     pub(super) initial: Arc<S>,
 }
 
 impl<S: State> Thread<S> {
-    /// The log of the thread, or of the graph inside it; none when that has no log yet.
+    /// Opens the log of the thread, or of its subgraph; `None` if that has no log yet.
     pub(super) async fn open(&self) -> Result<Option<LogView<S>>, AgentError> {
         let inside = match &self.place {
             Place::Root => return Ok(Some(self.open_root()?)),
@@ -39,7 +39,7 @@ impl<S: State> Thread<S> {
         log.transpose()
     }
 
-    /// The log of the thread itself.
+    /// Opens the log of the thread itself.
     pub(super) fn open_root(&self) -> Result<LogView<S>, CheckpointError> {
         Ok(LogView {
             saver: Arc::clone(self.saver()?),
@@ -71,8 +71,8 @@ impl<S: State> LogView<S> {
         load(&self.at(at)).await
     }
 
-    /// The log as it is now, with what finished tasks of an unfinished superstep have written; or
-    /// as the checkpoint was saved.
+    /// Returns the current snapshot, with the writes of finished tasks of an unfinished superstep;
+    /// or the checkpoint as it was saved.
     pub(super) async fn snapshot(
         &self,
         at: Option<CheckpointId>,
@@ -84,7 +84,7 @@ impl<S: State> LogView<S> {
         }))
     }
 
-    /// As [`snapshot`](Self::snapshot), with the graphs inside its tasks.
+    /// As [`snapshot`](Self::snapshot), with the subgraphs of its tasks.
     pub(super) async fn snapshot_with_subgraphs(
         &self,
         at: Option<CheckpointId>,
@@ -107,7 +107,7 @@ impl<S: State> LogView<S> {
         }
     }
 
-    /// Some of the log's checkpoints, newest first.
+    /// Returns some of the log's checkpoints, newest first.
     pub(super) async fn history(
         &self,
         options: ListOptions,
@@ -124,7 +124,7 @@ impl<S: State> LogView<S> {
         Ok(wanted.iter().filter_map(|id| found.remove(id)).collect())
     }
 
-    /// A checkpoint (the head, without one) and those it came from, newest first.
+    /// Returns a checkpoint (`None` means the head) and its ancestors, newest first.
     pub(super) async fn lineage(
         &self,
         checkpoint: Option<CheckpointId>,
@@ -152,7 +152,7 @@ impl<S: State> LogView<S> {
         }
     }
 
-    /// Snapshots for checkpoints that are to stand alone.
+    /// Returns snapshots for checkpoints that lose their base.
     pub(super) async fn folds(&self, wanted: &[CheckpointId]) -> Result<Vec<Fold>, AgentError> {
         let plan = &self.graph.plan;
         let mut states = Vec::with_capacity(wanted.len());

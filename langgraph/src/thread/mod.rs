@@ -1,8 +1,8 @@
-//! Threads: what a graph remembers from run to run, and the one handle for it.
+//! Threads: the memory of a graph between runs, and their handle.
 //!
-//! [`CompiledStateGraph::thread`] gives the [`Thread`] of that name. It shows where the thread
-//! stands, starts runs on it, changes it from outside, and looks after its log. The graphs inside
-//! a thread have the same handle: [`Thread::subgraph`].
+//! [`CompiledStateGraph::thread`] returns the [`Thread`] of a name. The handle reads the thread,
+//! starts runs on it, changes it from outside, and maintains its log. The subgraphs of a thread
+//! have the same handle: [`Thread::subgraph`].
 
 mod admin;
 pub(crate) mod ancestry;
@@ -38,13 +38,13 @@ use crate::graph::CompiledStateGraph;
 use crate::node::InnerGraph;
 use crate::state::State;
 
-/// A handle for one thread of a graph, or for a graph inside a thread.
+/// A handle for one thread of a graph, or for a subgraph of a thread.
 ///
-/// [`CompiledStateGraph::thread`] makes one without any I/O: a thread exists once a run has stored
-/// something under its name. A handle is cheap to clone.
+/// [`CompiledStateGraph::thread`] creates one without any I/O: a thread exists once a run has
+/// stored something under its name. A handle is cheap to clone.
 ///
-/// [`at`](Self::at) gives the same thread at one of its checkpoints. [`subgraph`](Self::subgraph)
-/// gives the handle of a graph inside it, which has a log of its own.
+/// [`at`](Self::at) returns the same thread at one of its checkpoints. [`subgraph`](Self::subgraph)
+/// returns the handle of a subgraph, which has a log of its own.
 ///
 /// # Examples
 ///
@@ -81,16 +81,16 @@ pub struct Thread<S: State> {
     at: Option<CheckpointId>,
 }
 
-/// Where the graph of a handle is.
+/// The graph of a handle.
 #[derive(Clone)]
 enum Place {
-    /// The thread is the graph's own.
+    /// The root graph of the thread.
     Root,
-    /// In a task of the thread, or in a graph in such a task.
+    /// A graph in a task of the thread, or in a subgraph's task.
     Inside(Inside),
 }
 
-/// The way to a graph inside a thread.
+/// The path to a subgraph of a thread.
 #[derive(Clone)]
 struct Inside {
     root: Arc<dyn InnerGraph>,
@@ -98,9 +98,9 @@ struct Inside {
 }
 
 impl<S: State> CompiledStateGraph<S> {
-    /// The thread of that name. The graph needs a checkpointer.
+    /// Returns the thread of that name. The graph needs a checkpointer.
     ///
-    /// Nothing is read or written until a method of the handle is awaited.
+    /// Nothing is read or written until you await a method of the handle.
     ///
     /// # Examples
     ///
@@ -131,7 +131,7 @@ impl<S: State> CompiledStateGraph<S> {
         }
     }
 
-    /// The threads that the graph's checkpointer keeps.
+    /// Returns the threads of the graph's checkpointer.
     pub fn threads(&self) -> Threads<S> {
         Threads {
             graph: self.clone(),
@@ -145,18 +145,18 @@ impl<S: State> CompiledStateGraph<S> {
 }
 
 impl<S: State> Thread<S> {
-    /// The name of the thread. A graph inside it has the same one.
+    /// Returns the name of the thread. Its subgraphs have the same name.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The same thread at that checkpoint, instead of at its head: time travel.
+    /// Returns the thread at that checkpoint, instead of at its head: time travel.
     ///
-    /// [`state`](Self::state) then shows the checkpoint as it was saved, and
-    /// [`lineage`](Self::lineage) what led to it. A run or an update starts from there; what came
-    /// after the checkpoint is kept. Methods that concern the whole thread take no notice of it.
+    /// [`state`](Self::state) then returns the checkpoint as it was saved, and
+    /// [`lineage`](Self::lineage) its ancestors. A run or an update starts from there; later
+    /// checkpoints are kept. Methods for the whole thread ignore the checkpoint.
     ///
-    /// A [`subgraph`](Self::subgraph) of it is the graph inside as that checkpoint has it.
+    /// A [`subgraph`](Self::subgraph) of it is the subgraph at that checkpoint.
     #[must_use]
     pub fn at(&self, checkpoint: CheckpointId) -> Self {
         Self {
@@ -169,7 +169,7 @@ impl<S: State> Thread<S> {
         &self.graph
     }
 
-    /// The checkpoint that it is at, if not at the head.
+    /// Returns the checkpoint of the handle, unless it is at the head.
     pub(crate) fn checkpoint(&self) -> Option<CheckpointId> {
         self.at
     }
@@ -178,7 +178,7 @@ impl<S: State> Thread<S> {
         self.graph.saver_for(&self.id)
     }
 
-    /// An error for a method that only whole threads have, called on a graph inside one.
+    /// Fails for a subgraph, because only whole threads have the method.
     pub(crate) fn whole(&self, method: &'static str) -> Result<(), SubgraphError> {
         match &self.place {
             Place::Root => Ok(()),
@@ -218,9 +218,9 @@ impl<S: State> fmt::Debug for Thread<S> {
     }
 }
 
-/// The threads that a graph's checkpointer keeps. [`CompiledStateGraph::threads`] makes it.
+/// The threads of a graph's checkpointer; see [`CompiledStateGraph::threads`].
 ///
-/// Another graph's threads are among them, if it shares the checkpointer.
+/// They include another graph's threads, if it shares the checkpointer.
 pub struct Threads<S: State> {
     graph: CompiledStateGraph<S>,
 }

@@ -1,4 +1,4 @@
-//! Shortening a log.
+//! Prunes a log.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,13 @@ use crate::error::AgentError;
 use crate::state::State;
 
 impl<S: State> LogView<S> {
-    /// Removes old checkpoints of the log, of all its branches, and says how many.
+    /// Removes old checkpoints of all branches of the log, and returns their number.
     pub(super) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         self.prune_before(keep, None).await
     }
 
-    /// As [`prune`](Self::prune), of a graph that is kept from call to call; a call that is pending
-    /// stays whole.
+    /// As [`prune`](Self::prune), for a graph under `PerThread`; all checkpoints of its pending call
+    /// stay.
     pub(super) async fn prune_but(
         &self,
         keep: Keep,
@@ -28,7 +28,7 @@ impl<S: State> LogView<S> {
         self.prune_before(keep, first).await
     }
 
-    /// The first checkpoint of the call that the head is part of, if it is that one.
+    /// Returns the first checkpoint of the call, if the head belongs to this call.
     async fn first_of(&self, call: &str) -> Result<Option<CheckpointId>, AgentError> {
         let (mut first, mut at) = (None, None);
         loop {
@@ -78,7 +78,7 @@ impl<S: State> LogView<S> {
         self.remove(administration, head.id, &kept, gone).await
     }
 
-    /// Removes checkpoints; what those that stay were based on is folded into them.
+    /// Removes checkpoints; the bases of the remaining ones are folded into them.
     async fn remove(
         &self,
         administration: &dyn Administration,
@@ -94,7 +94,7 @@ impl<S: State> LogView<S> {
         Ok(deleted.len())
     }
 
-    /// Of the checkpoints that stay, those based on one that goes.
+    /// Returns the remaining checkpoints whose base is removed.
     async fn cut_off(
         &self,
         kept: &[CheckpointId],
@@ -124,8 +124,8 @@ impl<S: State> LogView<S> {
         Ok(cut)
     }
 
-    /// Removes the logs of graphs inside tasks of checkpoints that are gone: also those that an
-    /// earlier call has left, which failed half-way. What is newer than `head` is another run's.
+    /// Removes the logs of subgraphs of removed checkpoints, including those that an earlier call
+    /// left when it failed half-way. Logs newer than `head` belong to another run.
     async fn delete_logs_below(
         &self,
         administration: &dyn Administration,

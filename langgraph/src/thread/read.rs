@@ -1,4 +1,4 @@
-//! Where a thread stands, and how it came there.
+//! Reads the state and the history of a thread.
 
 use super::Thread;
 use crate::checkpoint::{ListOptions, Snapshot};
@@ -9,16 +9,17 @@ mod snapshot;
 pub(super) mod subgraphs;
 pub(super) mod walk;
 
-/// Looking at a thread.
+/// Reads a thread.
 impl<S: State> Thread<S> {
-    /// Where the thread stands, with what finished tasks of an unfinished superstep have written;
-    /// `None` when there is no such thread. With [`at`](Self::at), the checkpoint as it was saved.
+    /// Returns the current state, with the writes of finished tasks of an unfinished superstep;
+    /// `None` if there is no such thread. With [`at`](Self::at), returns the checkpoint as it was
+    /// saved.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] when the thread cannot be read. For a graph inside one, also
-    /// [`AgentError::Subgraph`] when several tasks of a node on the way run side by side and the
-    /// path names none of them.
+    /// [`AgentError::Checkpoint`] if the thread cannot be read. For a subgraph, also
+    /// [`AgentError::Subgraph`] if several tasks of a node on the path run in parallel and the path
+    /// names none of them.
     pub async fn state(&self) -> Result<Option<Snapshot<S>>, AgentError> {
         match self.open().await? {
             Some(log) => log.snapshot(self.at).await,
@@ -26,11 +27,11 @@ impl<S: State> Thread<S> {
         }
     }
 
-    /// As [`state`](Self::state), with the graphs inside the tasks of the last superstep:
-    /// [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside), to any depth.
+    /// As [`state`](Self::state), with the subgraphs of the last superstep's tasks, at any depth:
+    /// [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside).
     ///
-    /// It shows the nodes that are graphs themselves. A graph that a node calls by
-    /// [`Context::run`](crate::Context::run) is not shown.
+    /// It includes nodes that are graphs. It does not include a graph that a node calls by
+    /// [`Context::run`](crate::Context::run).
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl<S: State> Thread<S> {
         }
     }
 
-    /// The thread's checkpoints, newest first, those of all its branches.
+    /// Returns the checkpoints of all branches of the thread, newest first.
     ///
     /// # Errors
     ///
@@ -78,7 +79,7 @@ impl<S: State> Thread<S> {
         self.history_with(ListOptions::default()).await
     }
 
-    /// Some of the thread's checkpoints, newest first.
+    /// Returns some of the thread's checkpoints, newest first.
     ///
     /// # Examples
     ///
@@ -111,12 +112,12 @@ impl<S: State> Thread<S> {
         }
     }
 
-    /// The head, or the checkpoint of [`at`](Self::at), and those it came from, newest first: one
-    /// branch of the thread, to its beginning or to where it was [pruned](Self::prune).
+    /// Returns the head, or the checkpoint of [`at`](Self::at), and its ancestors, newest first:
+    /// one branch of the thread, to its beginning or to where it was [pruned](Self::prune).
     ///
     /// # Errors
     ///
-    /// As [`state`](Self::state); [`CheckpointError::UnknownCheckpoint`] when there is no such
+    /// As [`state`](Self::state); [`CheckpointError::UnknownCheckpoint`] if there is no such
     /// checkpoint.
     ///
     /// [`CheckpointError::UnknownCheckpoint`]: crate::checkpoint::CheckpointError::UnknownCheckpoint

@@ -1,4 +1,4 @@
-//! Threads whose run was cut off.
+//! Recovers threads whose run was cut off.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use crate::checkpoint::{CheckpointError, Checkpointer, Head, ThreadFilter, Threa
 use crate::state::State;
 use crate::{AgentError, Outcome};
 
-/// What needs leases here.
+/// The name of the operation that needs leases here.
 const CALL: &str = "`resume_pending`";
 
 /// A thread that [`Threads::resume_pending`] has resumed.
@@ -18,24 +18,25 @@ const CALL: &str = "`resume_pending`";
 pub struct Resumed<S: State> {
     /// The thread.
     pub thread: String,
-    /// How its run has ended.
+    /// The outcome of its run.
     pub outcome: Result<Outcome<S>, AgentError>,
 }
 
-/// Resuming threads.
+/// Resumes threads.
 impl<S: State> Threads<S> {
     /// Resumes every thread whose run was cut off: the process died, or the run was cancelled or
-    /// dropped. Threads that wait for an answer, at a breakpoint or after a failure are left alone.
+    /// dropped. It leaves threads alone that wait for an answer, at a breakpoint or after a
+    /// failure.
     ///
-    /// A thread counts as cut off when its run has not come to its end and has stored nothing for
-    /// `idle`. Set `idle` longer than the longest node takes: a run that is still alive in another
-    /// process would lose its thread. Several processes may call this at the same time; one of them
-    /// takes each thread. The threads are resumed one after the other.
+    /// A thread counts as cut off if its run has not ended and has stored nothing for `idle`. Set
+    /// `idle` longer than the longest node takes: otherwise a live run in another process would
+    /// lose its thread. Several processes may call this at the same time; one of them takes each
+    /// thread. The threads are resumed one after the other.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] when the threads cannot be listed. What the runs fail with is in
-    /// the answer.
+    /// [`AgentError::Checkpoint`] if the threads cannot be listed. Errors of the runs are in the
+    /// result.
     pub async fn resume_pending(&self, idle: Duration) -> Result<Vec<Resumed<S>>, AgentError> {
         let now = SystemTime::now();
         let since = now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -52,7 +53,8 @@ impl<S: State> Threads<S> {
         Ok(resumed)
     }
 
-    /// Resumes a thread whose head is still that one; `None` when somebody else does so, or has.
+    /// Resumes a thread if its head is still that one; `None` if another process resumes it, or
+    /// has.
     async fn resume_cut_off(
         &self,
         saver: &Arc<dyn Checkpointer>,

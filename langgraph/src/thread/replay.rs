@@ -1,4 +1,4 @@
-//! Making states of the records of a log.
+//! Replays the records of a log into states.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ mod known_ids;
 
 use known_ids::KnownIds;
 
-/// Makes states of the records of a log, one after the other.
+/// Folds the records of a log into states, one after the other.
 pub(crate) struct Replay<'a, S: State> {
     reader: Reader<'a, S>,
     state: Arc<S>,
     known: KnownIds,
-    /// True when the record before begins a call: the input of that is the caller's. One that came
-    /// from outside meanwhile is not.
+    /// True if the previous record begins a call: its input comes from the caller. An input that
+    /// came from outside in the meantime does not count.
     begins: bool,
 }
 
@@ -42,9 +42,9 @@ impl<'a, S: State> Replay<'a, S> {
         }
     }
 
-    /// The next part of what the state is made of.
+    /// Adds the next part of the state.
     pub(crate) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
-        // Whose writes they are matters only if they do not fit together, and then all is read.
+        // The author of the writes matters only if they conflict, and then the whole log is read.
         let someone = Writer::External;
         match past {
             Past::Snapshot(state) => self.snapshot(state)?,
@@ -71,7 +71,7 @@ impl<'a, S: State> Replay<'a, S> {
         Ok(())
     }
 
-    /// What a checkpoint has in itself and got from outside.
+    /// Adds the checkpoint's own records and those from outside.
     pub(crate) fn own(&mut self, stored: &Stored) -> Result<(), AgentError> {
         if let Some(snapshot) = &stored.checkpoint.snapshot {
             self.snapshot(snapshot)?;
@@ -80,7 +80,7 @@ impl<'a, S: State> Replay<'a, S> {
         Ok(())
     }
 
-    /// The state of a checkpoint without what was written to it from outside.
+    /// Computes the state of a checkpoint without its entries from outside.
     pub(crate) fn before_entries(
         &mut self,
         before: Option<&Stored>,
@@ -108,7 +108,7 @@ impl<'a, S: State> Replay<'a, S> {
             let inside = !self.reader.key.namespace.is_empty();
             let mut commit = self.commit(changes.as_deref_mut());
             if before.checkpoint.step < 0 && inside {
-                // A graph inside another starts with what is ephemeral there.
+                // A subgraph starts with the parent's ephemeral values.
                 for (node, writes) in writes {
                     commit.entry(node, writes)?;
                 }
@@ -120,7 +120,7 @@ impl<'a, S: State> Replay<'a, S> {
                 && began
                 && before.checkpoint.tasks.iter().any(starts)
             {
-                // The input is the caller's, not a change of this graph.
+                // The input comes from the caller, so it is not a change of this graph.
                 *changes = Changes::default();
             }
         } else if ends_superstep(before, stored) {
@@ -132,7 +132,7 @@ impl<'a, S: State> Replay<'a, S> {
         Ok(&self.state)
     }
 
-    /// The state of a checkpoint whose [`before_entries`](Self::before_entries) is done.
+    /// Adds the entries of a checkpoint, after [`before_entries`](Self::before_entries).
     pub(crate) fn entries(
         &mut self,
         stored: &Stored,
@@ -164,14 +164,14 @@ impl<'a, S: State> Replay<'a, S> {
     }
 
     fn snapshot(&mut self, snapshot: &Payload) -> Result<(), AgentError> {
-        // It is copied when it is changed, if the saver keeps it as it is.
+        // The state is cloned when it changes, if the saver keeps it as a value.
         self.state = self.reader.state_seen(snapshot, |update| {
             self.known.add_update::<S>(update);
         })?;
         Ok(())
     }
 
-    /// Applies what was written from outside.
+    /// Applies an entry from outside.
     fn entry(
         &mut self,
         writes: &Payload,
@@ -189,7 +189,7 @@ impl<'a, S: State> Replay<'a, S> {
         Ok(())
     }
 
-    /// False when ids of these writes are marked as new that are not; a copy has no marks.
+    /// Returns false if a marked id of these writes is not new; a clone has no marks.
     fn marks_are_right<'w>(
         &mut self,
         reading: Reading,
@@ -199,7 +199,7 @@ impl<'a, S: State> Replay<'a, S> {
     }
 }
 
-/// An update from outside is a superstep, and an input ends the one that it drops.
+/// An update from outside is a superstep, and a new input ends the superstep that it drops.
 fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
     let pending = |stored: &Stored| stored.checkpoint.tasks.len();
     match stored.checkpoint.source {
@@ -209,7 +209,7 @@ fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
     }
 }
 
-/// What finished tasks wrote, in their order; the tasks are not needed any more.
+/// Takes the writes of finished tasks, in order.
 fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(Writer, Writes<S>)> {
     let writes = |task: TaskState<S>| match (task.outcome, task.ran) {
         (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((

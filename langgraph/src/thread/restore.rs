@@ -1,4 +1,4 @@
-//! Going on where a thread stands.
+//! Restores an engine from a thread.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::superstep::log::Recorder;
 use crate::superstep::{Engine, JoinProgress, Past, Task, TaskResult};
 
 impl<S: State> Loaded<S> {
-    /// Puts an engine where the thread stands.
+    /// Restores an engine to the position of the thread.
     pub(crate) fn restore(
         self,
         engine: &mut Engine<S>,
@@ -65,7 +65,7 @@ impl<S: State> Loaded<S> {
         }
         for (index, task) in self.tasks.into_iter().enumerate() {
             let waits = task.waits();
-            // START goes its way again; until that fails again it is finished.
+            // START is finished, and its routers run again, until they fail again.
             if let (Some(_), Some(Outcome::Finished(done))) = (&task.routing_error, &task.outcome)
                 && let Some(recorder) = &mut engine.observer.recorder
             {

@@ -1,4 +1,4 @@
-//! Threads: starting, and going on.
+//! Starts and resumes runs on threads.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::state::State;
 use crate::superstep::log::{Log, Origin};
 use crate::superstep::{Engine, Task};
 
-/// Starts a run with an input: on a thread, a child of its head (or of `at`) whose pending tasks
-/// are dropped.
+/// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
+/// pending tasks are dropped.
 pub(crate) async fn start<S: State>(
     engine: &mut Engine<S>,
     log: Option<Log>,
@@ -40,7 +40,7 @@ pub(crate) async fn start<S: State>(
             engine.cell.state = loaded.state;
         }
         engine.observer.recorder = Some(Box::new(recorder));
-        // The update of a command with a goto is there before START looks.
+        // START's routers see the update of a command with a goto.
         let writes = match &input.jump {
             Jump::To(_) => std::mem::replace(&mut input.writes, Writes::None).into_vec(),
             _ => Vec::new(),
@@ -48,7 +48,7 @@ pub(crate) async fn start<S: State>(
         let wrote = !writes.is_empty();
         let entry = engine.observer.entry(writes.clone())?;
         engine.apply_external(writes)?;
-        // The input is safe before the first node starts.
+        // The input is stored before the first node starts.
         engine.observer.keep_input(0, input.clone())?;
         engine.frontier.tasks.push(Task::start(input));
         engine.record(origin, entry).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn start<S: State>(
     Ok(())
 }
 
-/// Puts an engine where its thread stands.
+/// Restores an engine to the position of its thread.
 pub(crate) async fn proceed<S: State>(
     engine: &mut Engine<S>,
     log: Log,
@@ -74,8 +74,8 @@ pub(crate) async fn proceed<S: State>(
         return Err(CheckpointError::UnknownThread(thread).into());
     };
     if let Some(id) = at {
-        // Another time is not changed: a copy of it goes on. An update or a copy was made to go on
-        // from, once.
+        // The past does not change: a copy of it continues. An update or a copy exists to continue
+        // from it, once.
         let again = given.is_empty();
         let made = matches!(
             loaded.stored.checkpoint.source,
@@ -93,13 +93,13 @@ pub(crate) async fn proceed<S: State>(
     resume(engine, &log, loaded, answers, command).await
 }
 
-/// Says which answers nodes have to take before the run counts as accepted.
+/// Registers the answers that nodes have to take before the run counts as accepted.
 fn expect<S: State>(engine: &Engine<S>, answers: &[(usize, Answer)]) {
     let keys = answers.iter().map(|(_, answer)| &answer.key);
     engine.scope.shared.expect_answers(keys);
 }
 
-/// Goes on with a copy of a checkpoint whose tasks all run again, with these answers only.
+/// Continues with a copy of a checkpoint whose tasks all run again, with these answers only.
 async fn fork<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -133,7 +133,7 @@ async fn fork<S: State>(
     Ok(())
 }
 
-/// Puts an engine where a log stands, with answers to its tasks.
+/// Restores an engine to the position of a log, with answers to its tasks.
 pub(crate) async fn resume<S: State>(
     engine: &mut Engine<S>,
     log: &Log,

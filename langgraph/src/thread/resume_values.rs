@@ -1,4 +1,4 @@
-//! Answers from outside, and the questions they are for.
+//! Answers from outside, and their interrupts.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::{Answer, Interrupt};
 
-/// An answer from outside: the key or the id of a question (none: of the only one), and the value.
+/// An answer from outside: the key or the id of an interrupt (`None`: the only one), and the value.
 #[derive(Clone, Debug)]
 pub(crate) struct ResumeValue {
     pub(crate) key: Option<String>,
@@ -30,8 +30,8 @@ pub(crate) fn resume_value(
     Ok(ResumeValue { key, value })
 }
 
-/// The key under which a task finds the answer: its own question's, or the id of one that a graph
-/// inside it has asked.
+/// Returns the key under which a task finds the answer: the key of its own interrupt, or the id of
+/// a subgraph's interrupt.
 pub(crate) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
     if interrupt.namespace == namespace {
         interrupt.key.clone()
@@ -40,7 +40,7 @@ pub(crate) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> Strin
     }
 }
 
-/// Finds the question that each answer is for.
+/// Finds the interrupt for each answer.
 pub(crate) fn assign(
     thread: &str,
     open: &[(usize, Interrupt)],

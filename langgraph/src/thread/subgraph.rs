@@ -1,4 +1,4 @@
-//! The graphs inside a thread, each with a log of its own.
+//! The subgraphs of a thread, each with a log of its own.
 
 use std::sync::Arc;
 
@@ -20,28 +20,28 @@ mod write;
 use crate::error::SubgraphError;
 pub use path::SubgraphPath;
 
-/// The graphs inside a thread.
+/// The subgraphs of a thread.
 impl<S: State> Thread<S> {
-    /// A graph inside the thread, over the state `T`: the node that it is, or the nodes on the way
-    /// to it. It has the same handle over a log of its own.
+    /// Returns the handle of a subgraph over the state `T`, given the path of nodes to it. It is
+    /// the same handle over another log.
     ///
-    /// A graph that is kept per call has one log for each call; this is the newest call on the
-    /// branch that the thread is on, or with [`at`](Self::at) on the thread, the one of an older
-    /// checkpoint. A graph that is kept [from call to call](crate::run::Persistence::PerThread) has
-    /// one log for all of them.
+    /// A graph that is stored per call has one log for each call. The handle refers to the newest
+    /// call on the thread's branch; or, with [`at`](Self::at) on the thread, to the call of that
+    /// checkpoint. A graph under [`PerThread`](crate::run::Persistence::PerThread) has one log for
+    /// all calls.
     ///
-    /// The graph inside goes on with its thread, which runs, resumes and proceeds for both. A
-    /// change of it at an older checkpoint of the thread is made in a copy of that checkpoint,
-    /// whose other tasks all run again; the copy becomes the thread's head.
+    /// The subgraph continues with its thread: run, resume and proceed on the thread. An update of
+    /// the subgraph at an older checkpoint of the thread changes a copy of that checkpoint, whose
+    /// other tasks all run again; the copy becomes the thread's head.
     ///
     /// # Errors
     ///
-    /// [`SubgraphError`] when a node on the way does not exist or is no graph, when the graph is
-    /// over another state, or keeps nothing.
+    /// [`SubgraphError`] if a node on the path does not exist or is not a graph, or if the graph
+    /// has another state or persists nothing.
     ///
     /// # Examples
     ///
-    /// A graph inside waits, is corrected from outside, and goes on with that:
+    /// A subgraph pauses, is corrected from outside, and continues with the correction:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -91,13 +91,13 @@ impl<S: State> Thread<S> {
         })
     }
 
-    /// Follows the way to a graph inside, as far as it goes.
+    /// Follows the path to a subgraph, as far as it exists.
     pub(super) async fn resolve(&self, inside: &Inside) -> Result<Resolved, AgentError> {
         let saver = self.saver()?;
         resolve::resolve(&*inside.root, saver, &self.id, &inside.path).await
     }
 
-    /// The log that was found at the end of a way.
+    /// Opens the log at the end of a path.
     pub(super) fn open_inside(
         &self,
         inside: &Inside,
@@ -112,7 +112,7 @@ impl<S: State> Thread<S> {
         })
     }
 
-    /// The log of a graph that is kept from call to call, and the way to it.
+    /// Opens the log of a graph under `PerThread`, and resolves the path to it.
     pub(super) async fn open_kept(
         &self,
         inside: &Inside,

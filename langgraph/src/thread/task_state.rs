@@ -1,4 +1,4 @@
-//! What has become of the tasks of a checkpoint.
+//! The states of a checkpoint's tasks.
 
 use crate::checkpoint::{
     InnerSnapshot, Stored, TaskArgument, TaskFold, TaskOutcome, TaskSpec, fold_tasks,
@@ -10,22 +10,22 @@ use crate::state::State;
 use crate::superstep::Finished;
 use crate::superstep::log::Reader;
 
-/// What has become of a task.
+/// The state of a task.
 pub(crate) struct TaskState<S: State> {
     pub(super) node: NodeName,
     pub(super) argument: Option<Argument<S>>,
-    /// A command from outside started it beside the tasks of the checkpoint.
+    /// True if a command from outside started it beside the tasks of the checkpoint.
     pub(super) joined_in: bool,
     pub(super) outcome: Option<Outcome<S>>,
     pub(super) answers: Vec<Answer>,
     pub(super) once: Vec<OnceRecord>,
-    /// What it asked last, answered or not.
+    /// Its last interrupts, answered or not.
     pub(super) asked: Option<Questions>,
-    /// START's routers failed; the input that it has taken up is kept all the same.
+    /// The error of START's routers; the input that START has taken is kept.
     pub(super) routing_error: Option<String>,
-    /// What the node did, when it is its routers that have asked.
+    /// The node's result, if its routers interrupted.
     pub(super) ran: Option<Finished<S>>,
-    /// The graph that its node is, when it has been looked at.
+    /// The snapshot of its subgraph, if it was read.
     pub(super) inside: Option<InnerSnapshot>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Outcome<S: State> {
     Failed(String),
 }
 
-/// The tasks of a checkpoint, with those that joined in, as their records leave them.
+/// Returns the states of a checkpoint's tasks, including those that joined in, from their records.
 pub(super) fn task_states<S: State>(
     reader: &Reader<'_, S>,
     stored: &Stored,
@@ -83,7 +83,7 @@ impl<S: State> TaskState<S> {
         })
     }
 
-    /// Runs again as if it had never run. START, which has no code, keeps its input.
+    /// Resets the task, so that it runs again. START, which has no code, keeps its input.
     pub(super) fn forget(&mut self) {
         if &*self.node != START {
             self.outcome = None;

@@ -1,4 +1,4 @@
-//! Changing a thread from outside.
+//! Updates of a thread from outside.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -12,14 +12,14 @@ use crate::graph::NodeName;
 use crate::node::{IntoInput, NodeError, Output};
 use crate::state::State;
 
-/// One update of a superstep that is written from outside: what, and as which node.
+/// One update of a superstep from outside, and the node that it counts for.
 pub struct StateUpdate<S: State> {
     pub(super) output: Result<Output<S>, NodeError>,
     pub(super) node: Option<NodeName>,
 }
 
 impl<S: State> StateUpdate<S> {
-    /// An update: a state, an update, or a command whose `goto` is followed.
+    /// Creates an update from a state, an update, or a command whose `goto` is followed.
     pub fn new(update: impl IntoInput<S>) -> Self {
         Self {
             output: update.into_output(),
@@ -27,8 +27,8 @@ impl<S: State> StateUpdate<S> {
         }
     }
 
-    /// Written as if that node had run: its edges, joins and routers are followed. [`START`](crate::START)
-    /// counts as one.
+    /// Writes as if that node had run: its edges, joins and routers are followed.
+    /// [`START`](crate::START) counts as a node.
     #[must_use]
     pub fn as_node(mut self, node: impl Into<NodeName>) -> Self {
         self.node = Some(node.into());
@@ -44,7 +44,7 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
     }
 }
 
-/// A change of a thread that is not made yet: await it. It returns the new checkpoint.
+/// A change of a thread. Await it to apply it; it returns the new checkpoint.
 #[must_use = "nothing is changed until it is awaited"]
 pub struct ThreadUpdate<S: State> {
     pub(super) thread: Thread<S>,
@@ -54,11 +54,11 @@ pub struct ThreadUpdate<S: State> {
 pub(super) enum Change<S: State> {
     /// Supersteps of updates.
     Updates(Vec<Vec<StateUpdate<S>>>),
-    /// An input that is not taken up yet, beside what is pending.
+    /// An input for later, beside the pending tasks.
     Input(Result<Output<S>, NodeError>),
-    /// Nothing is pending any more.
+    /// Drops all pending tasks.
     Clear,
-    /// The same checkpoint again, beside itself.
+    /// Copies the checkpoint.
     Fork,
 }
 
@@ -93,18 +93,20 @@ impl<S: State> IntoFuture for ThreadUpdate<S> {
     }
 }
 
-/// Changing a thread from outside: at its head, or at the checkpoint of [`at`](Self::at). What came
-/// after that checkpoint is kept.
+/// Changes a thread from outside: at its head, or at the checkpoint of [`at`](Self::at). Later
+/// checkpoints are kept.
 ///
-/// A change of a graph inside a thread takes effect when the thread goes on:
-/// [`proceed`](Self::proceed) on the thread. What the graph had asked is not asked any more; the
-/// tasks around it run again.
+/// A change of a subgraph takes effect when the thread continues: call [`proceed`](Self::proceed)
+/// on the thread. The change withdraws the interrupts of the subgraph, and its parent tasks run
+/// again.
 impl<S: State> Thread<S> {
-    /// Writes to the thread from outside: a new checkpoint, whose update went through the reducers.
+    /// Writes to the thread from outside: it creates a checkpoint, and the reducers merge the
+    /// update.
     ///
-    /// What was pending is dropped, but for nodes that a join has started or that are deferred; what
-    /// comes next is what follows the node that the update is written as. Unless
-    /// [`as_node`](ThreadUpdate::as_node) says which, that is the node that ran last by an edge.
+    /// The update drops pending tasks, except for nodes that a join has started and for deferred
+    /// nodes. Then the successors of the node that it is written as run.
+    /// [`as_node`](ThreadUpdate::as_node) sets this node; the default is the node that last ran by
+    /// an edge.
     ///
     /// # Examples
     ///
@@ -144,23 +146,23 @@ impl<S: State> Thread<S> {
         ))
     }
 
-    /// Puts an input beside what is pending; [`proceed`](Self::proceed) takes it up.
+    /// Adds an input beside the pending tasks; [`proceed`](Self::proceed) takes it.
     pub fn add_input(&self, input: impl IntoInput<S>) -> ThreadUpdate<S> {
         self.change(Change::Input(input.into_output()))
     }
 
-    /// Drops whatever is pending. What tasks beside it have finished is kept, and what follows them
-    /// comes next; else nothing does.
+    /// Drops all pending tasks. It keeps the results of finished tasks of the superstep, whose
+    /// successors run next, if there are any.
     pub fn clear_pending(&self) -> ThreadUpdate<S> {
         self.change(Change::Clear)
     }
 
-    /// Makes a copy of the head, or of the checkpoint of [`at`](Self::at), beside it: a branch to
-    /// try things on. Its tasks all run again when the thread goes on.
+    /// Copies the head, or the checkpoint of [`at`](Self::at): a branch for experiments. All of its
+    /// tasks run again when the thread continues.
     ///
     /// # Examples
     ///
-    /// Back inside a graph that a node is:
+    /// Runs a subgraph again from an earlier point:
     ///
     /// ```
     /// use std::sync::Arc;

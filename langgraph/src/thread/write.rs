@@ -1,4 +1,4 @@
-//! What changes a thread from outside.
+//! Applies changes to a thread from outside.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::superstep::log::{Log, Origin, Snapshots};
 use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view, enter};
 
 impl<S: State> ThreadUpdate<S> {
-    /// Makes the change, and answers with the new checkpoint.
+    /// Applies the change, and returns the new checkpoint.
     pub(super) async fn make(self) -> Result<CheckpointId, AgentError> {
         let Self { thread, change } = self;
         match &thread.place {
@@ -34,7 +34,7 @@ impl<S: State> ThreadUpdate<S> {
 }
 
 impl<S: State> LogView<S> {
-    /// Makes a change of the log, or of the copy of it under that key.
+    /// Applies a change to the log, or to its copy under that key.
     pub(super) async fn change(
         &self,
         key: &ThreadKey,
@@ -55,7 +55,7 @@ impl<S: State> LogView<S> {
             ..Log::root(&self.saver, String::new())
         };
         let loaded = log.load(&engine, at).await?;
-        // A change of a call stays a part of it.
+        // A change of a call remains a part of it.
         log.call = loaded
             .as_ref()
             .and_then(|loaded| loaded.stored.checkpoint.call.clone());
@@ -63,7 +63,7 @@ impl<S: State> LogView<S> {
     }
 }
 
-/// Makes a change of a log, and answers with the new checkpoint.
+/// Applies a change to a log, and returns the new checkpoint.
 async fn apply<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -98,7 +98,7 @@ fn refused(reason: impl Into<String>) -> AgentError {
     CheckpointError::InvalidUpdate(reason.into()).into()
 }
 
-/// A checkpoint whose state is that of `parent`.
+/// Returns the origin of a checkpoint with the state of `parent`.
 fn child_of(parent: Option<CheckpointId>, source: Source) -> Origin {
     Origin {
         parent,
@@ -110,7 +110,7 @@ fn child_of(parent: Option<CheckpointId>, source: Source) -> Origin {
     }
 }
 
-/// Puts an engine where a log stands, and returns the checkpoint.
+/// Restores an engine to the position of a log, and returns the checkpoint.
 fn restore<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -126,8 +126,8 @@ fn restore<S: State>(
     Ok(Some(id))
 }
 
-/// Drops what is pending, and deferred nodes that the graph has no more: a thread of a graph that
-/// was changed can be moved on.
+/// Drops pending tasks, and deferred nodes that the graph no longer has, so that a thread of a
+/// changed graph can be moved on.
 fn drop_pending<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
     if let Some(loaded) = loaded {
         loaded.tasks.clear();
@@ -136,8 +136,8 @@ fn drop_pending<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
     }
 }
 
-/// The same, but what has come by a join or was deferred stays pending until it has run: these
-/// nodes.
+/// Drops pending tasks, except for nodes that a join has started or that were deferred: these stay
+/// pending until they have run.
 async fn drop_but_arrived<S: State>(
     log: &Log,
     loaded: &mut Option<Loaded<S>>,
@@ -223,7 +223,7 @@ async fn write<S: State>(
     Ok(())
 }
 
-/// Commits one superstep of updates, and follows what they are written as.
+/// Commits one superstep of updates, and follows the nodes that they are written as.
 async fn superstep<S: State>(
     engine: &mut Engine<S>,
     parent: Option<CheckpointId>,
@@ -264,7 +264,7 @@ async fn superstep<S: State>(
     for (node, jump, routes) in directions {
         engine.frontier.follow(&plan, node, jump, routes)?;
     }
-    // One that an edge has reached again waits again.
+    // A deferred node that an edge reached again waits again.
     let deferred = &engine.frontier.deferred;
     engine
         .frontier
@@ -284,7 +284,8 @@ async fn superstep<S: State>(
     made.ok_or_else(|| refused("nothing was written"))
 }
 
-/// Drops what is pending. What tasks beside it have finished is kept, and they lead on.
+/// Drops pending tasks. Finished tasks of the superstep keep their results, and their successors
+/// run.
 async fn clear<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -309,7 +310,7 @@ async fn clear<S: State>(
     let untouched = Arc::clone(&engine.cell.state);
     let kept = superstep(engine, parent, finished, &[]).await;
     if let Err(AgentError::InvalidUpdate(_)) = kept {
-        // What was left behind does not fit together: none of it is kept.
+        // The results conflict, so none of them is kept.
         engine.cell.state = untouched;
         engine.budget.step -= 1;
         return superstep(engine, parent, Vec::new(), &[]).await.map(drop);
@@ -329,7 +330,7 @@ async fn add_input<S: State>(
     enter(&plan, &mut input);
     let fresh = loaded.is_none();
     if let Some(loaded) = &mut loaded {
-        // What is pending runs anew beside it; an input that was not taken up gives way to it.
+        // Pending tasks run again beside it; an unused input is replaced.
         loaded
             .tasks
             .retain(|task| !task.joined_in && &*task.node != START);
@@ -345,7 +346,7 @@ async fn add_input<S: State>(
 }
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
-/// where each of them stands now.
+/// the new index of each task.
 pub(super) async fn copy<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -376,7 +377,7 @@ pub(super) async fn copy<S: State>(
     }
     engine.moment().emit_values().await;
     let entry = engine.observer.entry(entry)?;
-    // START has no code: the input that it took up is taken up again.
+    // START has no code: it reuses its input.
     let start = NodeId::START;
     for (index, task) in engine.frontier.tasks.iter().enumerate() {
         if task.node == start

@@ -1,4 +1,4 @@
-//! A thread as it is shown.
+//! Snapshots of a thread.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::superstep::{Commit, Writer};
 use crate::thread::load::Loaded;
 use crate::thread::task_state::{Outcome, TaskState};
 
-/// What finished tasks wrote, in their order.
+/// Returns the writes of finished tasks, in order.
 fn finished<'a, S: State>(
     plan: &Plan<S>,
     tasks: impl IntoIterator<Item = &'a TaskState<S>>,
@@ -28,7 +28,7 @@ fn finished<'a, S: State>(
 }
 
 impl<S: State> Loaded<S> {
-    /// The thread as it is: with what finished tasks of an unfinished superstep wrote.
+    /// Returns the current snapshot, with the writes of finished tasks of an unfinished superstep.
     pub(in crate::thread) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
         let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
         let known = tasks
@@ -43,9 +43,9 @@ impl<S: State> Loaded<S> {
                 changes: None,
                 observed: false,
             };
-            // What does not fit together is not shown; it has not happened yet.
+            // Conflicting writes are not shown; they are not committed yet.
             if commit.superstep(writes).is_ok() {
-                // What is ephemeral is seen once the superstep is over.
+                // Ephemeral values become visible after the superstep.
                 if !plan.fields.ephemeral.is_empty() {
                     Arc::make_mut(&mut state).reset(&plan.fields.ephemeral);
                 }
@@ -55,14 +55,14 @@ impl<S: State> Loaded<S> {
         self.show(false, namespace)
     }
 
-    /// It has finished. START has when there is a checkpoint behind it: it keeps its input before it
-    /// takes it up.
+    /// Returns true if the task has finished. START has only if a checkpoint follows: it stores its
+    /// input before it uses it.
     pub(in crate::thread) fn has_run(&self, task: &TaskState<S>) -> bool {
         let waits = &*task.node == START && self.head.id == self.stored.checkpoint.id;
         task.is_finished() && !waits
     }
 
-    /// The checkpoint as it was saved.
+    /// Returns the checkpoint as it was saved.
     pub(in crate::thread) fn saved(self, namespace: &[NodeName]) -> Snapshot<S> {
         self.show(true, namespace)
     }
@@ -71,7 +71,7 @@ impl<S: State> Loaded<S> {
         let have_run: Vec<_> = self.tasks.iter().map(|task| self.has_run(task)).collect();
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
-        // A superstep whose tasks have all finished without a checkpoint behind it runs again.
+        // If all tasks have finished and no checkpoint follows, the superstep runs again.
         let whole = all || have_run.iter().all(|has_run| *has_run);
         let joins = checkpoint.joins.iter().map(|join| {
             UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
@@ -92,7 +92,7 @@ impl<S: State> Loaded<S> {
             metadata: checkpoint.metadata,
         };
         for ((index, task), has_run) in self.tasks.into_iter().enumerate().zip(have_run) {
-            // It is no part of the checkpoint; but what it waits for has to be seen.
+            // It is not part of the checkpoint, but its interrupts must be shown.
             if task.joined_in && (all || task.asked.is_none()) {
                 continue;
             }

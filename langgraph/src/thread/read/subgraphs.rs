@@ -1,4 +1,4 @@
-//! Looking at a thread with the graphs inside its tasks.
+//! Reads a thread with the subgraphs of its tasks.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::node::{AnyState, Argument, InnerLog, Look};
 use crate::state::State;
 use crate::thread::load::{Loaded, Read, load};
 
-/// A log to show.
+/// A log to read.
 pub(in crate::thread) struct ShownLog<'a> {
     pub(in crate::thread) saver: &'a dyn Checkpointer,
     pub(in crate::thread) key: &'a ThreadKey,
     pub(in crate::thread) namespace: &'a [NodeName],
-    /// True when the checkpoint is shown as it was saved.
+    /// True to return the checkpoint as it was saved.
     pub(in crate::thread) saved: bool,
 }
 
 impl<S: State> CompiledStateGraph<S> {
-    /// The state before the first record of its log inside a task.
+    /// Returns the state before the first record of its log inside a task.
     pub(in crate::thread) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
         let shared = match self.persistence {
             // It has a state of its own.
@@ -33,7 +33,7 @@ impl<S: State> CompiledStateGraph<S> {
     }
 }
 
-/// What the log of a graph inside a task says; none when the graph has not started.
+/// Returns the snapshot of a subgraph's log; `None` if the graph has not started.
 pub(in crate::thread) async fn snapshot_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
@@ -57,7 +57,7 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
         changes: false,
     })
     .await?;
-    // What it keeps of another call is not what this task waits for.
+    // State of another call does not belong to this task.
     let loaded = loaded.filter(|loaded| loaded.stored.checkpoint.call == call);
     let Some(loaded) = loaded else {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
     Ok(Some(InnerSnapshot::new(snapshot)))
 }
 
-/// A thread with the graphs inside its tasks, as it was saved or as it is.
+/// Returns a thread with its subgraphs, as saved or as it is now.
 pub(in crate::thread) async fn show<S: State>(
     plan: &Plan<S>,
     mut loaded: Loaded<S>,
@@ -95,7 +95,7 @@ pub(in crate::thread) async fn show<S: State>(
             _ => &loaded.state,
         };
         let around: AnyState = Arc::<S>::clone(state);
-        // The log has the name that the node had then.
+        // The log is named after the node's name at that time.
         let stored = loaded.stored.checkpoint.tasks.get(index);
         let stored = stored.map_or(&task.node, |spec| &spec.node);
         let mut namespace = shown.namespace.to_vec();

@@ -1,4 +1,4 @@
-//! Walking a log.
+//! Walks a log.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use crate::state::State;
 use crate::thread::load::{Loaded, Read};
 use crate::thread::replay::Replay;
 
-/// Every checkpoint of a log, or some, read chain by chain: each record is read once, whatever
-/// number of checkpoints it is part of.
+/// All checkpoints of a log, or some, read ancestry by ancestry. Each record is read once, however
+/// many checkpoints contain it.
 pub(in crate::thread) struct Walk<'a, S: State> {
     pub(in crate::thread) read: Read<'a, S>,
 }
 
 impl<S: State> Walk<'_, S> {
-    /// Hands `see` each wanted checkpoint: its record with the state before its entries, and the
-    /// state with them.
+    /// Passes each wanted checkpoint to `see`: its record with the state before its entries, and
+    /// the state with them.
     pub(in crate::thread) async fn each(
         &self,
         wanted: &[CheckpointId],
@@ -40,7 +40,7 @@ impl<S: State> Walk<'_, S> {
                 }
                 before = Some(stored);
             }
-            // It is gone meanwhile.
+            // It was removed in the meantime.
             left.remove(id);
         }
         Ok(())

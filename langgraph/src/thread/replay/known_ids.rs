@@ -1,4 +1,4 @@
-//! Which message ids have come up in a log that is read.
+//! The message ids that a log has contained so far.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -10,31 +10,31 @@ use crate::message::is_fresh;
 use crate::node::{Write, whole};
 use crate::state::State;
 
-/// The ids of the messages that the updates of a log have brought so far.
+/// The ids of the messages in the updates of a log so far.
 ///
-/// An id that comes up for the first time is in no history yet, so merging its message again need
-/// not look for it: reading a thread of many messages costs what it holds, and not its square.
+/// An id that occurs for the first time is in no history yet, so merging its message needs no
+/// search. So the time to read a thread is linear in its messages, not quadratic.
 #[derive(Default)]
 pub(crate) struct KnownIds {
-    /// Those that are as long as the ids that are made up, and came in their order, as these do.
+    /// Ids with the length of generated ids that arrived in sorted order, as generated ids do.
     ordered: Vec<[u8; Hyphenated::LENGTH]>,
-    /// Hashes of the others. Two with the same hash only cost a look.
+    /// Hashes of the other ids. A collision only costs a search.
     hashes: HashSet<u64>,
 }
 
 impl KnownIds {
-    /// Notes the ids of a state that stands in the log.
+    /// Adds the ids of a state in the log.
     pub(crate) fn add_state<S: State>(&mut self, state: &S) {
         self.add::<S>(&whole(state));
     }
 
-    /// Notes the ids of such a state that was read as an update.
+    /// Adds the ids of a state that was read as an update.
     pub(crate) fn add_update<S: State>(&mut self, update: &S::Update) {
         self.add::<S>(update);
     }
 
-    /// Notes the ids of writes that were read while ids were marked, and says whether the marks,
-    /// so many of them, are right: whether all of these ids are new.
+    /// Adds the ids of writes that were read with marks, and returns whether the marks (`marked` of
+    /// them) are right: whether all of these ids are new.
     pub(crate) fn are_new<'a, S: State>(
         &mut self,
         marked: usize,
@@ -44,18 +44,18 @@ impl KnownIds {
         for write in writes.into_iter().flatten() {
             let (fresh, all_new) = match write {
                 Write::Update(update) => self.add::<S>(update),
-                // What is set as a whole keeps no marks.
+                // An overwritten field keeps no marks.
                 Write::Overwrite(update) => (self.add::<S>(update).0, false),
                 Write::State(state) => (self.add::<S>(&whole(&**state)).0, false),
             };
             seen += fresh;
             new &= all_new;
         }
-        // A state may not show all of its messages; those have marks that nobody has looked at.
+        // A state may hide some of its messages, whose marks nobody has checked.
         new && seen == marked
     }
 
-    /// How many of the messages have a mark, and whether all ids are new.
+    /// Returns how many of the messages have a mark, and whether all ids are new.
     fn add<S: State>(&mut self, update: &S::Update) -> (usize, bool) {
         let (mut fresh, mut new) = (0, true);
         S::messages(update, &mut |message| {
@@ -67,7 +67,7 @@ impl KnownIds {
         (fresh, new)
     }
 
-    /// Notes an id; false when it was known.
+    /// Adds an id; returns false if it was known.
     fn insert(&mut self, id: &str) -> bool {
         if let Ok(id) = id.as_bytes().try_into() {
             if self.ordered.last().is_none_or(|last| last < id) {

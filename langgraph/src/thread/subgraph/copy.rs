@@ -1,4 +1,4 @@
-//! Logs of graphs inside a copy of a checkpoint.
+//! Subgraph logs of a checkpoint's copy.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::checkpoint::{
 use crate::graph::{NodeName, START};
 use crate::node::Fork;
 
-/// The logs below a copy of a checkpoint that is still to be made.
+/// The logs below a checkpoint's copy, before the copy itself exists.
 pub(super) struct CopiedLogs {
     pub(super) fork: Fork,
     first: Vec<ThreadKey>,
@@ -20,18 +20,18 @@ pub(super) struct CopiedLogs {
 }
 
 impl CopiedLogs {
-    /// The log of the graph at the end of the way.
+    /// Returns the log of the graph at the end of the path.
     pub(super) fn key(&self) -> &ThreadKey {
         &self.last
     }
 
-    /// Removes the logs again.
+    /// Removes the logs.
     pub(super) async fn remove(self, saver: &Arc<dyn Checkpointer>) {
         delete(&**saver, self.first.iter().chain([&self.last])).await;
     }
 }
 
-/// Deletes the logs of a copy that came to nothing. A log that cannot be deleted is in nobody's way.
+/// Deletes the logs of an abandoned copy. A log that cannot be deleted does no harm.
 async fn delete(saver: &dyn Checkpointer, logs: impl Iterator<Item = &ThreadKey>) {
     let Some(administration) = saver.administration() else {
         return;
@@ -41,8 +41,8 @@ async fn delete(saver: &dyn Checkpointer, logs: impl Iterator<Item = &ThreadKey>
     }
 }
 
-/// Copies the logs on a way, each up to the checkpoint that the way goes through and the last one
-/// up to `at`, for a copy of the thread's checkpoint; none where the copy would not have the task.
+/// Copies the logs on a path, for a copy of the thread's checkpoint: each log up to the checkpoint
+/// on the path, and the last one up to `at`. Returns `None` if the copy would not have the task.
 pub(super) async fn copy_logs(
     saver: &Arc<dyn Checkpointer>,
     way: &Resolved,
@@ -53,7 +53,7 @@ pub(super) async fn copy_logs(
     let (Some(root), Some(first)) = (way.outer.first(), path.nodes().first()) else {
         return Ok(None);
     };
-    // What a graph on the way keeps from call to call is not a part of any copy.
+    // A log under `PerThread` does not belong to any copy.
     let per_call = |pair: &[OuterTask]| matches!(pair, [outer, inner] if inner.key == outer.below);
     if root.joined_in || !way.outer.windows(2).all(per_call) {
         return Ok(None);
@@ -63,7 +63,7 @@ pub(super) async fn copy_logs(
         id: CheckpointId::after(Some(root.head.id)),
         head: root.head,
     };
-    // In the copy the node has the name that it has today.
+    // In the copy the node has its current name.
     let mut name: &NodeName = &first.node;
     let (mut key, mut checkpoint) = (root.key.clone(), fork.id);
     let mut copied = Vec::new();
@@ -94,7 +94,7 @@ pub(super) async fn copy_logs(
     }))
 }
 
-/// A checkpoint (the head, without one) and those its state is made of, to the beginning of the log.
+/// Returns a checkpoint (`None` means the head) and its ancestors, to the beginning of the log.
 async fn lineage(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
@@ -121,12 +121,12 @@ async fn lineage(
             let thread = key.thread.clone();
             Err(CheckpointError::UnknownCheckpoint { thread, id })
         }
-        // Where the log was pruned, there is nothing before.
+        // A pruned log ends here.
         _ => Ok(lineage),
     }
 }
 
-/// The records of a new log; the tasks of the last one all run again.
+/// Returns the records of a new log; all tasks of the last checkpoint run again.
 fn copy_of(records: VecDeque<Stored>) -> Batch {
     let mut batch = Batch::default();
     let last = records.len().saturating_sub(1);
@@ -135,7 +135,7 @@ fn copy_of(records: VecDeque<Stored>) -> Batch {
             let spec = stored.checkpoint.tasks.get(task);
             spec.is_some_and(|spec| &*spec.node == START)
         };
-        // START has no code: the input that it took up is taken up again.
+        // START has no code: it reuses its input.
         let stays = |task: usize, outcome: Option<&TaskOutcome>| {
             index < last || (starts(task) && matches!(outcome, Some(TaskOutcome::Finished(_))))
         };

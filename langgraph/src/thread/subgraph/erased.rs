@@ -1,4 +1,4 @@
-//! What can be asked of a graph inside another without its state type.
+//! Operations on a subgraph without its state type.
 
 use std::sync::Arc;
 
@@ -65,8 +65,8 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
     }
 }
 
-/// The tasks of a node at a checkpoint: their places among the checkpoint's tasks, the names that
-/// the node had then, and whether they joined in.
+/// Returns the tasks of a node at a checkpoint: their indices, the names of the node at that time,
+/// and whether they joined in.
 fn tasks_of<S: State>(
     plan: &Plan<S>,
     stored: &Stored,
@@ -93,7 +93,7 @@ async fn find<S: State>(
 ) -> Result<Option<FoundTask>, AgentError> {
     let plan = &graph.plan;
     let mut next = at;
-    // The newest checkpoint with a task of the node, from the head back.
+    // The newest checkpoint with a task of the node, searched from the head back.
     let (checkpoint, tasks) = loop {
         let Some(chain) = log.saver.load(&log.key, next).await? else {
             return Ok(None);
@@ -151,7 +151,7 @@ async fn find<S: State>(
         changes: false,
     })
     .await?;
-    // It may be gone meanwhile.
+    // It may have been removed in the meantime.
     let Some(loaded) = loaded else {
         return Ok(None);
     };

@@ -1,4 +1,4 @@
-//! Tasks that run again because the graph inside them was changed.
+//! Invalidates tasks whose subgraph was changed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::checkpoint::{
 use crate::error::AgentError;
 use crate::node::Questions;
 
-/// How often a record is tried that another run is ahead of.
+/// The number of attempts to store a record while other runs write first.
 const ATTEMPTS: usize = 3;
 
 impl Resolved {
-    /// Removes the questions of the changed graph from the tasks around it. These tasks run again,
-    /// whether their other questions are answered or not.
+    /// Removes the interrupts of the changed graph from its parent tasks. These tasks run again,
+    /// whether their other interrupts are answered or not.
     pub(in crate::thread) async fn run_again(
         &self,
         saver: &Arc<dyn Checkpointer>,
@@ -32,8 +32,8 @@ impl Resolved {
     }
 }
 
-/// Lets a task run again without questions of the graph inside: all of them, or those with these
-/// ids. Returns the ids of the questions that it removed.
+/// Lets a task run again without the subgraph's interrupts: all of them, or those with these ids.
+/// Returns the ids of the removed interrupts.
 async fn mark(
     saver: &dyn Checkpointer,
     outer: &OuterTask,
@@ -47,7 +47,7 @@ async fn mark(
         else {
             return Ok(HashSet::new());
         };
-        // Another run has gone on meanwhile.
+        // Another run has continued in the meantime.
         if stored.checkpoint.id != outer.checkpoint {
             return Err(CheckpointError::Conflict {
                 thread: outer.key.thread.clone(),
@@ -91,7 +91,7 @@ async fn mark(
     }
 }
 
-/// What a task has asked and got no answer to, if that is how it has ended.
+/// Returns a task's interrupts without an answer, if the task ended with them.
 fn open(stored: &Stored, task: usize) -> Option<Questions> {
     let folded = fold_tasks(stored).into_iter().nth(task)?;
     let Some(TaskOutcome::Asked(AskedQuestions(questions))) = folded.outcome else {

@@ -1,4 +1,4 @@
-//! Where a graph is inside others.
+//! Paths to subgraphs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::checkpoint::CheckpointId;
 use crate::graph::NodeName;
 
-/// Names a graph inside a graph: the nodes on the way, outermost first.
+/// The path to a subgraph: the nodes that lead to it, outermost first.
 ///
-/// Where several tasks of a node run side by side (sends), [`instance`](Self::instance) says which.
+/// If several tasks of a node run in parallel (sends), [`instance`](Self::instance) selects one.
 ///
 /// # Examples
 ///
@@ -22,13 +22,13 @@ use crate::graph::NodeName;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SubgraphPath(Vec<PathNode>);
 
-/// A node on the way to a graph.
+/// A node on the path to a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PathNode {
     pub(super) node: NodeName,
-    /// Which of its tasks.
+    /// The number of its task.
     pub(super) instance: Option<usize>,
-    /// The checkpoint of the log around it; without one, the newest that has such a task.
+    /// The checkpoint of the parent's log; `None` means the newest with such a task.
     pub(super) at: Option<CheckpointId>,
 }
 
@@ -43,13 +43,12 @@ impl PathNode {
 }
 
 impl SubgraphPath {
-    /// The graph that this node is.
+    /// Creates the path to the graph in this node.
     pub fn new(node: impl Into<NodeName>) -> Self {
         Self(vec![PathNode::new(node)])
     }
 
-    /// Of the last node's tasks that run side by side, that one: in the order in which they were
-    /// sent, from 0.
+    /// Selects one of the last node's parallel tasks: its number in the order of the sends, from 0.
     #[must_use]
     pub fn instance(mut self, index: usize) -> Self {
         if let Some(last) = self.0.last_mut() {
@@ -58,14 +57,14 @@ impl SubgraphPath {
         self
     }
 
-    /// The graph that this node is, inside the graph so far.
+    /// Extends the path to the graph in this node of the current graph.
     #[must_use]
     pub fn then(mut self, node: impl Into<NodeName>) -> Self {
         self.0.push(PathNode::new(node));
         self
     }
 
-    /// The same way, from that checkpoint of the log that it begins in.
+    /// Returns the path from that checkpoint of its first log.
     pub(super) fn starting_at(mut self, at: Option<CheckpointId>) -> Self {
         if let Some(first) = self.0.first_mut() {
             first.at = at;
@@ -73,23 +72,23 @@ impl SubgraphPath {
         self
     }
 
-    /// This way, and then another.
+    /// Appends another path.
     pub(super) fn join(mut self, further: Self) -> Self {
         self.0.extend(further.0);
         self
     }
 
-    /// True when it leads through a checkpoint that is named.
+    /// Returns true if it names a checkpoint.
     pub(super) fn names_checkpoint(&self) -> bool {
         self.0.iter().any(|node| node.at.is_some())
     }
 
-    /// The nodes, outermost first.
+    /// Returns the nodes, outermost first.
     pub(super) fn nodes(&self) -> &[PathNode] {
         &self.0
     }
 
-    /// Calls a node by the name it has today.
+    /// Changes the name of a node to its current one.
     pub(super) fn rename(&mut self, index: usize, name: NodeName) {
         if let Some(node) = self.0.get_mut(index) {
             node.node = name;
@@ -100,7 +99,7 @@ impl SubgraphPath {
         self.0.iter().map(|node| Arc::clone(&node.node)).collect()
     }
 
-    /// The way up to that node.
+    /// Returns the path up to that node.
     pub(super) fn up_to(&self, index: usize) -> String {
         let nodes = self.0.iter().take(index + 1).map(ToString::to_string);
         nodes.collect::<Vec<_>>().join("/")
@@ -131,7 +130,7 @@ impl<T: Into<NodeName>, const N: usize> From<[T; N]> for SubgraphPath {
     }
 }
 
-/// Such as the [namespace](crate::node::Interrupt::namespace) of a question.
+/// Converts a [namespace](crate::node::Interrupt::namespace) of an interrupt.
 impl From<&[NodeName]> for SubgraphPath {
     fn from(nodes: &[NodeName]) -> Self {
         nodes.iter().cloned().collect()

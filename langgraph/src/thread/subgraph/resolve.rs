@@ -1,4 +1,4 @@
-//! The way from a thread to a graph inside it.
+//! Resolves the path from a thread to a subgraph.
 
 use std::sync::Arc;
 
@@ -12,42 +12,42 @@ use crate::node::Persistence;
 use crate::node::{AnyState, InnerGraph, InnerLog, Resources, Wanted};
 use crate::state::State;
 
-/// A task around a graph.
+/// A parent task of a graph.
 pub(super) struct OuterTask {
-    /// The log that the task is in.
+    /// The log that contains the task.
     pub(super) key: ThreadKey,
     pub(super) head: Head,
     pub(super) checkpoint: CheckpointId,
     pub(super) task: usize,
-    /// The name that the node had when the checkpoint was stored.
+    /// The name of the node when the checkpoint was stored.
     pub(super) node: NodeName,
     pub(super) joined_in: bool,
-    /// The log of the graph inside the task, if it is kept per call.
+    /// The log of the graph inside the task, if it is stored per call.
     pub(super) below: ThreadKey,
-    /// True when a run that resumes the thread resumes this task.
+    /// True if a run that resumes the thread resumes this task.
     pub(super) pending: bool,
 }
 
-/// The log of a graph at the end of a way.
+/// The log of a graph at the end of a path.
 pub(in crate::thread) struct FoundLog {
     pub(super) key: ThreadKey,
-    /// The state of the task around, where the graph begins with that.
+    /// The state of the parent task, if the graph begins with it.
     pub(super) around: Option<AnyState>,
 }
 
-/// The way from a thread to a graph inside it.
+/// The resolved path from a thread to a subgraph.
 pub(in crate::thread) struct Resolved {
-    /// The tasks on the way, outermost first; fewer where a graph has not been called.
+    /// The tasks on the path, outermost first; fewer if a graph has not been called.
     pub(super) outer: Vec<OuterTask>,
     pub(in crate::thread) found: Option<FoundLog>,
-    /// What the graph and those around it were given; what is nearer wins.
+    /// The resources of the graph and its parents; the nearest wins.
     pub(super) resources: Resources,
-    /// True when all the tasks on the way were found.
+    /// True if all tasks on the path were found.
     whole: bool,
 }
 
-/// The graph at the end of a way, if there is one over that state; the path gets the names that the
-/// nodes have today.
+/// Checks that the graph at the end of a path exists and has that state. Updates the path to the
+/// nodes' current names.
 pub(super) fn check<T: State>(
     root: &dyn InnerGraph,
     path: &mut SubgraphPath,
@@ -96,7 +96,7 @@ pub(super) fn check<T: State>(
     Ok(graph)
 }
 
-/// Follows the way, from the head of each log or from the checkpoint of it that the path names.
+/// Follows the path, from the head of each log or from the checkpoint that the path names.
 pub(super) async fn resolve(
     root: &dyn InnerGraph,
     saver: &Arc<dyn Checkpointer>,
@@ -183,13 +183,13 @@ pub(super) async fn resolve(
 }
 
 impl Resolved {
-    /// The task that the graph is inside of, if a run that resumes the thread resumes it.
+    /// Returns the parent task of the graph, if a run that resumes the thread resumes it.
     pub(super) fn pending(&self) -> Option<&OuterTask> {
         let innermost = self.outer.last().filter(|outer| outer.pending);
         innermost.filter(|_| self.whole)
     }
 
-    /// The call of a graph that is kept, if it is pending.
+    /// Returns the call of a graph under `PerThread`, if it is pending.
     pub(in crate::thread) fn pending_call(&self) -> Option<Arc<str>> {
         let outer = self.pending()?;
         Some(outer.below.namespace.join("/").into())

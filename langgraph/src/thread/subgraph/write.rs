@@ -1,4 +1,4 @@
-//! Changing a graph inside a thread from outside.
+//! Changes a subgraph from outside.
 
 use super::copy::copy_logs;
 use crate::checkpoint::CheckpointId;
@@ -9,8 +9,8 @@ use crate::thread::update::Change;
 use crate::thread::{Inside, Thread};
 
 impl<S: State> Thread<S> {
-    /// Makes a change of the graph inside. Where the thread would not go on with the call, the
-    /// change is made in a copy of the checkpoint around it.
+    /// Applies a change to a subgraph. If the thread would not continue this call, it changes a
+    /// copy of the parent's checkpoint.
     pub(in crate::thread) async fn change_inside(
         &self,
         inside: &Inside,
@@ -39,7 +39,7 @@ impl<S: State> Thread<S> {
         let Some(copied) = copied else {
             return Err(SubgraphError::Ended { thread, path }.into());
         };
-        // The thread comes last: until then nobody sees what is below its copy.
+        // The thread comes last: until then nobody sees the logs below its copy.
         let made = async {
             let made = log.change(copied.key(), resources, change, self.at).await?;
             inside.root.fork(saver, &self.id, copied.fork).await?;
