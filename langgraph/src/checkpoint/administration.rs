@@ -9,30 +9,30 @@ use super::{CheckpointError, Prune, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 /// Part of a saver, reached by [`Checkpointer::administration`](super::Checkpointer::administration).
 #[async_trait]
 pub trait Administration: Send + Sync {
-    /// The threads, in the order of their names.
+    /// Returns the threads, sorted by name.
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError>;
 
-    /// The logs of a thread: the root graph's, and those of graphs inside it.
+    /// Returns the logs of a thread: the root graph's log, and those of its subgraphs.
     async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError>;
 
-    /// How much storage a thread takes.
+    /// Returns how much storage a thread takes.
     async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError>;
 
     /// Copies a thread with all its logs. Ids stay the same.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::UnknownThread`] without `from`, [`CheckpointError::ThreadExists`] when
-    /// there is a `to`.
+    /// [`CheckpointError::UnknownThread`] if `from` does not exist,
+    /// [`CheckpointError::ThreadExists`] if `to` does.
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError>;
 
-    /// Removes checkpoints of a log with their records. Gives a snapshot to those that were based on
-    /// them. All of it happens, or nothing.
+    /// Removes checkpoints of a log with their records. Gives a snapshot to each checkpoint that
+    /// was based on one of them. The operation is atomic.
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError>;
 
-    /// Removes a log.
+    /// Deletes a log.
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError>;
 
-    /// Removes a thread, with the logs of graphs inside it.
+    /// Deletes a thread, with the logs of its subgraphs.
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError>;
 }

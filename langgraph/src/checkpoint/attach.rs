@@ -1,4 +1,4 @@
-//! Which savers can keep which states.
+//! Which savers can store which states.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,16 +9,15 @@ use serde::de::DeserializeOwned;
 use super::Checkpointer;
 use crate::state::{State, StateCodec};
 
-/// A saver that a graph over `S` takes:
+/// A saver that a graph over `S` accepts:
 /// [`graph.checkpointer(saver)`](crate::CompiledStateGraph::checkpointer).
 ///
-/// A saver of bytes asks that the state's update is `Serialize` and `DeserializeOwned`; a saver that
-/// keeps values as they are takes any state. An `Arc<dyn Checkpointer>` counts as a saver of bytes.
+/// A saver of bytes requires that the state's update is `Serialize` and `DeserializeOwned`; a saver
+/// of values accepts any state. An `Arc<dyn Checkpointer>` counts as a saver of bytes.
 ///
 /// # Examples
 ///
-/// A saver of bytes; one that keeps values leaves the bounds out and returns
-/// [`Attached::values`]:
+/// A saver of bytes; a saver of values omits the bounds and returns [`Attached::values`]:
 ///
 /// ```
 /// # use langgraph::checkpoint::*;
@@ -55,23 +54,23 @@ use crate::state::{State, StateCodec};
     note = "a saver implements `Checkpointer` and `Attach<S>`"
 )]
 pub trait Attach<S: State>: Checkpointer {
-    /// The saver, with how it keeps the state.
+    /// Returns the saver, with how it stores the state.
     fn attach(self: Arc<Self>) -> Attached<S>;
 }
 
-/// A saver, with how it keeps a state `S`: what [`Attach::attach`] returns.
+/// A saver, with how it stores a state `S`: the result of [`Attach::attach`].
 pub struct Attached<S: State> {
     pub(crate) saver: Arc<dyn Checkpointer>,
     pub(crate) codec: Option<StateCodec<S>>,
 }
 
 impl<S: State> Attached<S> {
-    /// A saver that keeps values as they are.
+    /// Attaches a saver of values.
     pub fn values(saver: Arc<dyn Checkpointer>) -> Self {
         Self { saver, codec: None }
     }
 
-    /// A saver that keeps bytes.
+    /// Attaches a saver of bytes.
     pub fn bytes(saver: Arc<dyn Checkpointer>) -> Self
     where
         S::Update: Serialize + DeserializeOwned,

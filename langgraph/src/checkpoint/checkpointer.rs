@@ -1,4 +1,4 @@
-//! Where threads are kept.
+//! The saver trait.
 
 use async_trait::async_trait;
 
@@ -7,10 +7,10 @@ use super::{
     ListOptions, Past, Standing, ThreadKey,
 };
 
-/// Receives the past of a checkpoint, part by part.
+/// Receives the ancestors of a checkpoint, part by part.
 pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 
-/// Keeps the logs of threads.
+/// Stores the logs of threads.
 ///
 /// A record is stored when [`put`](Self::put) returns. The runtime does not run a task again whose
 /// record is stored.
@@ -61,7 +61,7 @@ pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 ///         self.saver.load(key, id).await
 ///     }
 ///
-///     // Left out, it would go through `load`, which is slower.
+///     // The default calls `load`, which is slower.
 ///     async fn load_state(
 ///         &self,
 ///         key: &ThreadKey,
@@ -114,39 +114,41 @@ pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 /// ```
 #[async_trait]
 pub trait Checkpointer: Send + Sync + 'static {
-    /// The formats in which this saver keeps values as bytes; `None` when it keeps them as they are.
+    /// Returns the formats in which this saver stores values as bytes; `None` if it stores values
+    /// as they are.
     fn formats(&self) -> Option<&Formats>;
 
-    /// Stores a batch, all of it or nothing. An empty batch only raises the version of the log, so
-    /// that a writer that knows the old version is refused.
+    /// Stores a batch atomically. An empty batch only raises the version of the log, so that a
+    /// writer with the old version is refused.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Conflict`] when the head of the log is not the one that the batch names.
+    /// [`CheckpointError::Conflict`] if the head of the log is not the one that the batch names.
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError>;
 
-    /// Loads what the state of a checkpoint is made of; of the head, without `id`. These are the
-    /// records it is based on, from the nearest snapshot on, oldest first and the checkpoint itself
-    /// last. There are no records when there is no such checkpoint; `None` when there is no such log.
+    /// Loads the records from which the state of a checkpoint is folded; without `id`, of the head.
+    /// These are its ancestors from the nearest snapshot on, oldest first, and the checkpoint
+    /// itself last. The list is empty if there is no such checkpoint; the result is `None` if there
+    /// is no such log.
     async fn load(
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
     ) -> Result<Option<Chain>, CheckpointError>;
 
-    /// The head of the log.
+    /// Returns the head of the log.
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError>;
 
-    /// The ids of the checkpoints of a log, newest first.
+    /// Returns the ids of a log's checkpoints, newest first.
     async fn list(
         &self,
         key: &ThreadKey,
         options: ListOptions,
     ) -> Result<Vec<CheckpointId>, CheckpointError>;
 
-    /// As [`load`](Self::load), for callers that need the state and no more. It passes to `see` what
-    /// each checkpoint before this one has left, oldest first, while it reads them, and returns what
-    /// is stored of the checkpoint itself. `None` when there is no such log.
+    /// As [`load`](Self::load), for callers that need only the state. It passes the writes of each
+    /// ancestor to `see`, oldest first, while it reads them, and returns the records of the
+    /// checkpoint itself. The result is `None` if there is no such log.
     ///
     /// The default loads everything. On an error, the caller ignores what `see` has received.
     async fn load_state(
@@ -159,12 +161,12 @@ pub trait Checkpointer: Send + Sync + 'static {
         Ok(chain.map(|chain| chain.hand_over(see)))
     }
 
-    /// The leases of this saver. A saver that implements [`Leases`] returns `Some(self)`.
+    /// Returns the leases of this saver. A saver that implements [`Leases`] returns `Some(self)`.
     fn leases(&self) -> Option<&dyn Leases> {
         None
     }
 
-    /// The administration of this saver. A saver that implements [`Administration`] returns
+    /// Returns the administration of this saver. A saver that implements [`Administration`] returns
     /// `Some(self)`.
     fn administration(&self) -> Option<&dyn Administration> {
         None
@@ -172,7 +174,7 @@ pub trait Checkpointer: Send + Sync + 'static {
 }
 
 impl dyn Checkpointer {
-    /// The leases of this saver; `call` is what needs them.
+    /// Returns the leases of this saver; `call` is the operation that needs them.
     ///
     /// # Errors
     ///
@@ -181,7 +183,7 @@ impl dyn Checkpointer {
         self.leases().ok_or(CheckpointError::NoLeases(call))
     }
 
-    /// The administration of this saver; `call` is what needs it.
+    /// Returns the administration of this saver; `call` is the operation that needs it.
     ///
     /// # Errors
     ///

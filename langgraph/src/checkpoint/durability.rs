@@ -10,8 +10,8 @@ pub enum Durability {
     /// Persist records in order, in the background. The run ends when everything is stored, and fails
     /// as soon as a record cannot be stored. A crash loses the records that are on their way.
     Async,
-    /// Persist one checkpoint with the whole state when the run ends: done, paused or failed. The logs
-    /// of graphs that are [kept from call to call](crate::run::Persistence::PerThread) are stored then
-    /// too, with all their steps. A run that is cancelled, times out or is dropped loses everything.
+    /// Persist one checkpoint with the whole state when the run ends: done, paused or failed. Logs
+    /// of graphs under [`PerThread`](crate::run::Persistence::PerThread) are stored then too, with
+    /// all their steps. A run that is cancelled, times out or is dropped loses everything.
     Exit,
 }

@@ -1,4 +1,4 @@
-//! What goes wrong with threads and their storage.
+//! Errors of threads and their storage.
 
 use std::error::Error;
 
@@ -11,31 +11,31 @@ pub enum CheckpointError {
     /// The storage failed.
     #[error("{0}")]
     Storage(#[source] Box<dyn Error + Send + Sync>),
-    /// What is stored cannot be understood.
+    /// The stored data is damaged.
     #[error("what is stored is damaged: {0}")]
     Corrupt(String),
-    /// A value cannot be written, or what was written not be read.
+    /// A value cannot be encoded, or a stored value cannot be decoded.
     #[error("{0}")]
     Format(#[from] FormatError),
-    /// A value of a run cannot be written as bytes.
+    /// A value of a run cannot be encoded.
     #[error("{what} cannot be stored on thread `{thread}`: {source}")]
     Unwritable {
         /// The thread.
         thread: String,
-        /// Which value.
+        /// The value.
         what: String,
-        /// Why.
+        /// The cause.
         source: FormatError,
     },
-    /// A value of a thread cannot be read.
+    /// A value of a thread cannot be decoded.
     #[error("a value of thread `{thread}` cannot be read: {source}")]
     Unreadable {
         /// The thread.
         thread: String,
-        /// Why.
+        /// The cause.
         source: FormatError,
     },
-    /// A state type cannot be written as bytes.
+    /// A state type cannot be stored as bytes.
     #[error(
         "a graph over `{state}` cannot be stored as bytes: its update is not known to be `Serialize` and `DeserializeOwned`; if it is, attach the subgraph as `graph.storable()`"
     )]
@@ -43,7 +43,7 @@ pub enum CheckpointError {
         /// The type.
         state: &'static str,
     },
-    /// The state type of a graph inside cannot be written as bytes.
+    /// The state type of a subgraph cannot be stored as bytes.
     #[error(
         "the graph in node `{node}` cannot be stored as bytes: the update of its state `{state}` is not known to be `Serialize` and `DeserializeOwned`; if it is, add it as `graph.storable()`"
     )]
@@ -53,7 +53,7 @@ pub enum CheckpointError {
         /// The type.
         state: &'static str,
     },
-    /// A thread is to be made, and there is one of that name.
+    /// The new thread's name is taken.
     #[error("thread `{0}` exists already")]
     ThreadExists(String),
     /// Another run holds the thread.
@@ -64,19 +64,19 @@ pub enum CheckpointError {
         /// How long this run has waited.
         waited: std::time::Duration,
     },
-    /// The run has held the thread and does not any more: it could not say in time that it still
-    /// lives.
+    /// The run has lost its lease of the thread: it could not renew the lease in time.
     #[error("the run has lost its hold on thread `{thread}`; what it has stored so far is kept")]
     LeaseLost {
         /// The thread.
         thread: String,
     },
-    /// The graph has a checkpointer, or the run starts at a checkpoint, and it names no thread.
+    /// The graph has a checkpointer, or the run starts at a checkpoint, but the run names no
+    /// thread.
     #[error(
         "a run of a graph that has a checkpointer, or that starts at a checkpoint, needs a thread: add `.thread(\"…\")`"
     )]
     NoThread,
-    /// The run names a thread, and the graph has no checkpointer.
+    /// The run names a thread, but the graph has no checkpointer.
     #[error(
         "thread `{0}` cannot be kept or read: the graph has no checkpointer; add one with `.checkpointer(..)`"
     )]
@@ -91,17 +91,17 @@ pub enum CheckpointError {
         "{0} needs administration, and this checkpointer has none; implement `Administration` for it, and return it from `Checkpointer::administration`"
     )]
     NoAdministration(&'static str),
-    /// Another run has written to the thread meanwhile.
+    /// Another run has written to the thread in the meantime.
     #[error("another run has written to thread `{thread}` meanwhile (at {}, expected {}); load it again", text(*head), text(*known))]
     Conflict {
         /// The thread.
         thread: String,
         /// The head that the writer knew.
         known: Option<Head>,
-        /// The head there is.
+        /// The current head.
         head: Option<Head>,
     },
-    /// The thread has nothing to go on with.
+    /// The thread does not exist, so there is nothing to continue.
     #[error(
         "thread `{0}` does not exist, so there is nothing to go on with; start it with `run(input).thread(..)`"
     )]
@@ -114,17 +114,17 @@ pub enum CheckpointError {
         /// The id.
         id: CheckpointId,
     },
-    /// An answer was given, and nothing waits for it.
+    /// The answer matches no open interrupt.
     #[error("nothing on thread `{thread}` waits for {} (open: {open})", answer_to(.key))]
     NothingToResume {
         /// The thread.
         thread: String,
         /// The key or id of the answer; empty if it had none.
         key: String,
-        /// What is open.
+        /// The open interrupts.
         open: String,
     },
-    /// An answer fits several questions.
+    /// The answer matches several interrupts.
     #[error(
         "several questions on thread `{thread}` wait for {}; answer by id: {open}",
         answer_to(.key)
@@ -134,7 +134,7 @@ pub enum CheckpointError {
         thread: String,
         /// The key of the answer; empty if it had none.
         key: String,
-        /// The ids of the questions it fits.
+        /// The ids of the matching interrupts.
         open: String,
     },
     /// The thread waits for a node that the graph does not have.
@@ -156,7 +156,7 @@ pub enum CheckpointError {
     /// A record holds a value of another type.
     #[error("thread `{0}` was written by a graph over another state type")]
     WrongType(String),
-    /// An update from outside says nothing.
+    /// An update from outside is empty.
     #[error("an update of a thread needs at least one superstep, and each superstep an update")]
     EmptyUpdate,
     /// An update from outside does not fit the thread.
@@ -165,7 +165,7 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// The storage failed.
+    /// Creates a failure of the storage.
     pub fn storage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Storage(error.into())
     }

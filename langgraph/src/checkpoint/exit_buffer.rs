@@ -11,25 +11,25 @@ use super::{
     ListOptions, SeePast, Standing, Stored, TaskRecord, ThreadKey,
 };
 
-/// Stands before a saver and keeps the records of a run in memory. At the end of the run,
-/// [`release`](Self::release) passes on those that are still of use.
+/// A layer before a saver that holds the records of a run in memory. At the end of the run,
+/// [`release`](Self::release) stores those that are still needed.
 pub(crate) struct ExitBuffer {
     saver: Arc<dyn Checkpointer>,
     logs: Mutex<HashMap<ThreadKey, BufferedLog>>,
 }
 
-/// The records of one log that are not stored.
+/// The records of one log that are not stored yet.
 #[derive(Default)]
 struct BufferedLog {
-    /// The head of the log that is stored.
+    /// The stored head of the log.
     head: Option<Head>,
-    /// The head with the records that are not stored.
+    /// The head including the held records.
     newest: Option<Head>,
     running: bool,
     /// New checkpoints, oldest first.
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
-    /// Additions to checkpoints that are stored already.
+    /// Additions to stored checkpoints.
     tasks: Vec<TaskRecord>,
     entries: Vec<EntryRecord>,
 }
@@ -69,7 +69,7 @@ impl BufferedLog {
         Ok(())
     }
 
-    /// The new records behind a checkpoint, newest first, and the stored one before them.
+    /// Returns the new ancestors of a checkpoint, newest first, and the stored one before them.
     fn chain(&self, id: Option<CheckpointId>) -> (Vec<Stored>, Option<CheckpointId>) {
         let mut chain = Vec::new();
         let mut wanted = id.or(self.newest.map(|head| head.id));
@@ -91,7 +91,7 @@ impl BufferedLog {
         }
     }
 
-    /// All of it, as it was put.
+    /// Returns everything as one batch.
     fn into_batch(mut self) -> Batch {
         let mut batch = Batch {
             head: self.head,
@@ -121,14 +121,14 @@ impl ExitBuffer {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True when a checkpoint is not stored.
+    /// Returns true if a checkpoint is not stored yet.
     pub(crate) fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
         self.logs()
             .get(key)
             .is_some_and(|log| log.records.contains_key(&id))
     }
 
-    /// The nearest checkpoint before `id` that is stored.
+    /// Returns the nearest stored ancestor of `id`.
     pub(crate) fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
         let logs = self.logs();
         let mut before = Some(id);
@@ -138,8 +138,8 @@ impl ExitBuffer {
         before
     }
 
-    /// Stores the last checkpoint of the root's log: `folded`, or what was added to one that is
-    /// stored; the logs of the graphs inside its tasks; and those that are kept from call to call.
+    /// Stores the last checkpoint of the root's log: `folded`, or the additions to a stored
+    /// checkpoint. Also stores the logs of its tasks' subgraphs, and the logs under `PerThread`.
     pub(crate) async fn release(
         &self,
         root: &ThreadKey,
@@ -175,8 +175,8 @@ impl ExitBuffer {
     }
 }
 
-/// True when the log of a graph inside is of use behind the checkpoint `last` of `root`: it is kept
-/// from call to call, or the task that it belongs to is pending.
+/// Returns true if a subgraph's log is needed after the checkpoint `last` of `root`: the log is
+/// under `PerThread`, or its task is pending.
 fn is_needed(
     logs: &HashMap<ThreadKey, BufferedLog>,
     key: &ThreadKey,

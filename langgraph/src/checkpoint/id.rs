@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Names a checkpoint; ids of one thread increase with time.
+/// Identifies a checkpoint; the ids of a thread increase with time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CheckpointId(Uuid);
 
 impl CheckpointId {
-    /// A new id behind `previous`, also when the clock has gone back since.
+    /// Creates an id after `previous`, even if the clock has gone back since.
     pub fn after(previous: Option<Self>) -> Self {
         let id = Uuid::now_v7();
         match previous {
@@ -26,7 +26,7 @@ impl CheckpointId {
 }
 
 impl CheckpointId {
-    /// When it was made, to the millisecond.
+    /// Returns the time of creation, to the millisecond.
     pub fn created_at(self) -> SystemTime {
         let (seconds, nanoseconds) = self
             .0
@@ -35,12 +35,12 @@ impl CheckpointId {
         SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
     }
 
-    /// As a saver stores it; in the order of the ids.
+    /// Returns the stored form, which sorts like the ids.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.into_bytes()
     }
 
-    /// What a saver has stored.
+    /// Reads the stored form.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
     }

@@ -1,4 +1,4 @@
-//! A graph inside a task, as its thread keeps it.
+//! Snapshots of subgraphs.
 
 use std::any::Any;
 use std::fmt;
@@ -12,14 +12,14 @@ use super::{CheckpointId, Snapshot};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
-/// The graph inside a task, at the checkpoint where it stands.
+/// The snapshot of a subgraph, with its state type erased.
 ///
-/// Its state type is its own: [`typed`](Self::typed) gives the whole snapshot to who knows it, and
-/// the other methods what can be said without. It serializes as that, without the state.
+/// [`typed`](Self::typed) returns the whole snapshot if the caller knows the type; the other
+/// methods work without it. It serializes without the state.
 #[derive(Clone)]
 pub struct InnerSnapshot(Arc<dyn Erased>);
 
-/// What every snapshot can say.
+/// What every snapshot can return.
 trait Erased: Any + Send + Sync {
     fn id(&self) -> CheckpointId;
     fn step(&self) -> i64;
@@ -56,33 +56,33 @@ impl InnerSnapshot {
         Self(Arc::new(snapshot))
     }
 
-    /// The snapshot, if the graph's state is a `T`.
+    /// Returns the snapshot, if the graph's state is a `T`.
     pub fn typed<T: State>(&self) -> Option<&Snapshot<T>> {
         let snapshot: &dyn Any = &*self.0;
         snapshot.downcast_ref()
     }
 
-    /// The checkpoint.
+    /// Returns the checkpoint.
     pub fn id(&self) -> CheckpointId {
         self.0.id()
     }
 
-    /// The superstep, of the graph's own.
+    /// Returns the subgraph's own superstep.
     pub fn step(&self) -> i64 {
         self.0.step()
     }
 
-    /// The nodes that run next.
+    /// Returns the next nodes.
     pub fn next(&self) -> &[NodeName] {
         self.0.next()
     }
 
-    /// What its pending tasks have asked, and those of graphs inside them.
+    /// Returns the interrupts of its pending tasks and of their subgraphs.
     pub fn interrupts(&self) -> &[Interrupt] {
         self.0.interrupts()
     }
 
-    /// The graph inside its task of that node.
+    /// Returns the subgraph inside the task of that node.
     pub fn inside(&self, node: &str) -> Option<&Self> {
         self.0.inside(node)
     }

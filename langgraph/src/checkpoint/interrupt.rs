@@ -1,4 +1,4 @@
-//! Questions that a node asks, and their answers.
+//! Interrupts and their answers.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use serde_json::Value;
 use crate::codec::FormatError;
 use langgraph_topology::NodeName;
 
-/// A question that waits for an answer.
+/// An interrupt that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Interrupt {
-    /// Names this question among all that wait; an answer may be given by it.
+    /// Identifies this interrupt among all open ones; an answer may name it.
     pub id: String,
-    /// The key under which the node asked.
+    /// The key of the interrupt in its node.
     pub key: String,
-    /// The node that asked.
+    /// The node that interrupted.
     pub node: NodeName,
-    /// The nodes around the graph that asked, outermost first; empty at the root.
+    /// The path of nodes to its graph, outermost first; empty at the root.
     pub namespace: Vec<NodeName>,
-    /// What was asked.
+    /// The payload: what the node asks.
     pub payload: Value,
 }
 
@@ -41,26 +41,26 @@ impl Interrupt {
     }
 }
 
-/// A question as the task left it.
+/// An interrupt as the task stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Question {
     pub(crate) key: String,
     pub(crate) payload: Value,
 }
 
-/// Everything a task waits for: its own question, or those of a graph inside it.
+/// The interrupts of a task: its own, or those of a subgraph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Questions {
     pub(crate) own: Option<Question>,
     pub(crate) inner: Vec<Interrupt>,
-    /// The graph inside was changed from outside: the task runs again, whether there are answers
-    /// or not.
+    /// The subgraph was changed from outside: the task runs again, even without answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) again: bool,
 }
 
 impl Questions {
-    /// The questions as the caller sees them; `base` begins the ids of the superstep's questions.
+    /// Returns the interrupts as the caller sees them; `base` is the prefix of the superstep's
+    /// interrupt ids.
     pub(crate) fn interrupts(
         self,
         base: &str,
@@ -76,19 +76,19 @@ impl Questions {
     }
 }
 
-/// An answer to a question of a task, as it is stored.
+/// An answer to a task's interrupt, as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The key of the question.
+    /// The key of the interrupt.
     pub key: String,
     /// The answer.
     pub value: Value,
 }
 
-/// The task ends here until its question is answered.
+/// Ends the task until its interrupt is answered.
 ///
-/// Pass it on with `?`; an error type of your own takes it with `#[from]`. The runtime recognises
-/// the pause by the open question, not by this value, so wrapping it is harmless.
+/// Return it with `?`; an error type of your own takes it with `#[from]`. The runtime recognises
+/// the pause by the open interrupt, not by this value, so wrapping it is harmless.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Interrupted {
@@ -122,12 +122,12 @@ impl Interrupted {
         }
     }
 
-    /// The key of the question.
+    /// Returns the key of the interrupt.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// True when there is an answer, and it will not do; the question waits for another.
+    /// Returns true if an answer was refused; the interrupt stays open.
     pub fn is_refused(&self) -> bool {
         self.refused
     }

@@ -1,4 +1,4 @@
-//! Runs that have a thread to themselves.
+//! Leases of threads.
 
 use std::time::Duration;
 
@@ -9,11 +9,12 @@ use super::CheckpointError;
 /// Gives a thread to one run at a time.
 ///
 /// Part of a saver, reached by [`Checkpointer::leases`](super::Checkpointer::leases). A lease binds
-/// those who ask for one; it is no thread, and stays when the thread is deleted.
+/// only runs that ask for one. It is independent of the thread, and remains when the thread is
+/// deleted.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Takes the thread for `holder`, or renews its lease. Returns `false` while another one holds
-    /// the thread. A lease that is not renewed for `term` is free.
+    /// Takes the thread for `holder`, or renews its lease. Returns `false` while another holder has
+    /// it. A lease expires after `term` without renewal.
     async fn lease(
         &self,
         thread: &str,
@@ -21,6 +22,6 @@ pub trait Leases: Send + Sync {
         term: Duration,
     ) -> Result<bool, CheckpointError>;
 
-    /// Ends the lease of `holder`, if it has one.
+    /// Releases the lease of `holder`, if it has one.
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError>;
 }

@@ -1,4 +1,4 @@
-//! Which checkpoints are listed.
+//! Options for listing checkpoints.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::{CheckpointId, Source};
 
-/// Which checkpoints of a log [`Checkpointer::list`](super::Checkpointer::list) returns.
+/// Selects the checkpoints of a log that [`Checkpointer::list`](super::Checkpointer::list) returns.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ListOptions {
     /// Only those older than this one.
     pub before: Option<CheckpointId>,
-    /// At most that many.
+    /// At most this many.
     pub limit: Option<usize>,
     /// Only those with this source.
     pub source: Option<Source>,
@@ -24,7 +24,7 @@ pub struct ListOptions {
 }
 
 impl ListOptions {
-    /// All of them.
+    /// Selects all checkpoints.
     pub fn new() -> Self {
         Self::default()
     }
@@ -64,7 +64,8 @@ impl ListOptions {
         self
     }
 
-    /// True when these options select a checkpoint. `limit` is not looked at: it needs the others.
+    /// Returns true if these options select a checkpoint. `limit` is ignored, because it depends on
+    /// the others.
     pub fn wants(
         &self,
         id: CheckpointId,

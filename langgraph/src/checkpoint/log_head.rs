@@ -1,4 +1,4 @@
-//! The end of a log, at which a run and its tasks write.
+//! The head of a log, to which a run and its tasks append.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crate::checkpoint::{
     Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Head, Payload, ThreadKey,
 };
 
-/// The end of a log. Whoever writes there waits for the one before.
+/// The head of a log. Writers wait for each other.
 pub(crate) struct LogHead {
     pub(crate) saver: Arc<dyn Checkpointer>,
     pub(crate) key: ThreadKey,
-    /// True when values are written as bytes before they are handed over.
+    /// True if values are encoded before they reach the saver.
     encodes: bool,
     end: Mutex<KnownEnd>,
 }
 
-/// What a run knows of the end of its log.
+/// What a run knows about the head of its log.
 struct KnownEnd {
     head: Option<Head>,
-    /// The id of the next checkpoint, where it is known before.
+    /// The id of the next checkpoint, if it is known in advance.
     next: Option<CheckpointId>,
-    /// Why a record could not be stored; it may be there all the same.
+    /// Why a record could not be stored; it may be stored all the same.
     doubt: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl LogHead {
         }
     }
 
-    /// The same log head, whose next checkpoint gets that id: it is newer than the head.
+    /// Returns the log head with a fixed id for its next checkpoint, which is newer than the head.
     pub(crate) fn with_next(mut self, id: Option<CheckpointId>) -> Self {
         self.end.get_mut().next = id;
         self
@@ -55,7 +55,7 @@ impl LogHead {
         self.encodes
     }
 
-    /// A payload in the form in which it is handed over.
+    /// Encodes a payload if the saver needs it.
     pub(crate) fn encode(
         &self,
         payload: Payload,
@@ -80,7 +80,7 @@ impl LogHead {
         self.put_behind(&mut end, batch).await
     }
 
-    /// Stores a checkpoint, which gets its id here.
+    /// Stores a checkpoint, and assigns its id.
     pub(crate) async fn put_checkpoint(
         &self,
         mut record: CheckpointRecord,
@@ -110,7 +110,7 @@ impl LogHead {
             Err(error) => error,
         };
         match (&error, &end.doubt) {
-            // It is this run's own record that is in the way.
+            // The conflicting record is this run's own.
             (CheckpointError::Conflict { .. }, Some(doubt)) => Err(CheckpointError::storage(
                 format!("an earlier record could not be stored: {doubt}"),
             )),

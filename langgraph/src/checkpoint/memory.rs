@@ -14,7 +14,7 @@ use super::{
 };
 use crate::state::State;
 
-/// Keeps threads in memory, as the values they are: nothing is serialized.
+/// Keeps threads in memory, as plain values: nothing is serialized.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ use crate::state::State;
 /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
 ///
 /// graph.run(1).thread("t").await?;
-/// graph.run(()).thread("t").await?; // goes on from 2
+/// graph.run(()).thread("t").await?; // continues from 2
 /// assert_eq!(graph.thread("t").state().await?.map(|snapshot| snapshot.values), Some(3));
 /// # Ok(())
 /// # }
@@ -42,7 +42,7 @@ pub struct MemorySaver {
 
 #[derive(Default)]
 struct Thread {
-    /// By the nodes around the graph.
+    /// By the path of nodes to the graph.
     logs: BTreeMap<Vec<String>, Log>,
     lease: Option<Lease>,
 }
@@ -63,7 +63,7 @@ struct Log {
 }
 
 impl MemorySaver {
-    /// A saver without threads.
+    /// Creates a saver without threads.
     pub fn new() -> Self {
         Self::default()
     }
@@ -72,7 +72,7 @@ impl MemorySaver {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `look` sees of a log, if there is one.
+    /// Calls `look` with a log, if it exists.
     fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
         let mut threads = self.threads();
         let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
@@ -144,7 +144,7 @@ impl Log {
         Some(Chain::new(head, chain))
     }
 
-    /// What the state of a checkpoint is made of: no more of it is copied than that.
+    /// Returns the parts of a checkpoint's state, and clones nothing else.
     fn load_state(&self, id: Option<CheckpointId>) -> Option<(Vec<Past>, Standing)> {
         let head = self.head()?;
         let mut bases = Vec::new();
@@ -219,7 +219,7 @@ impl Checkpointer for MemorySaver {
         } else {
             let mut log = Log::new();
             let result = log.put(key, batch);
-            // A log without a checkpoint is none.
+            // A log without a checkpoint does not exist.
             if result.is_ok() && !log.order.is_empty() {
                 let thread = threads.entry(key.thread.clone()).or_default();
                 thread.logs.insert(key.namespace.clone(), log);
@@ -322,7 +322,7 @@ impl Administration for MemorySaver {
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
         if let Some(kept) = threads.get_mut(thread) {
-            // Who holds it still does.
+            // The leases stay.
             kept.logs.clear();
             if kept.lease.is_none() {
                 threads.remove(thread);

@@ -1,8 +1,8 @@
-//! Checkpoints: what a thread remembers.
+//! Checkpoints: the stored form of threads.
 //!
-//! A thread is a log. Each superstep stores what its tasks wrote, once, and a small record of what
-//! runs next; the state at any moment is the last snapshot before it with the updates since. So a
-//! checkpoint costs what changed, whatever the size of the state.
+//! A thread is a log. Each superstep stores the writes of its tasks once, and a small record of the
+//! next tasks. The state of a checkpoint is the last snapshot before it plus the updates since. So
+//! the cost of a checkpoint depends on the changes, not on the size of the state.
 
 mod administration;
 mod attach;

@@ -1,14 +1,14 @@
-//! Work that a task has done once.
+//! Results of `once`.
 
 use serde::{Deserialize, Serialize};
 
-/// The result of work that is done.
+/// The result of work that ran once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnceRecord {
     pub(crate) key: String,
-    /// The hash of the arguments; 0 without any.
+    /// The hash of the arguments; 0 without arguments.
     #[serde(default)]
     pub(crate) arguments: u64,
-    /// JSON.
+    /// The result as JSON.
     pub(crate) value: String,
 }

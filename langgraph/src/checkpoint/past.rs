@@ -1,42 +1,42 @@
-//! What the state of a checkpoint is made of, without the rest of what is stored.
+//! The parts of a checkpoint's state, without its other records.
 
 use super::task_fold::fold_tasks;
 use super::{Chain, Head, Payload, Stored};
 
-/// A part of what a state is made of: the last snapshot, and then what was written, in order.
+/// A part of a state: the last snapshot, and then the writes, in order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Past {
-    /// The state of a checkpoint: what came before is not needed.
+    /// A snapshot, which replaces everything before it.
     Snapshot(Payload),
-    /// What was written from outside.
+    /// An update from outside.
     Entry(Payload),
-    /// What the only task of a superstep wrote.
+    /// The writes of a superstep's only task.
     Task(Payload),
-    /// What the tasks of a superstep wrote, in their order.
+    /// The writes of a superstep's tasks, in order.
     Tasks(Vec<Payload>),
 }
 
-/// Where a thread stands: what [`load_state`](super::Checkpointer::load_state) says when the past
-/// has been handed over.
+/// The position of a thread: [`load_state`](super::Checkpointer::load_state) returns it after it
+/// has passed on the past.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Standing {
-    /// The end of the log.
+    /// The head of the log.
     pub head: Head,
-    /// The checkpoint that was asked for; none when there is no such checkpoint.
+    /// The requested checkpoint; `None` if it does not exist.
     pub checkpoint: Option<Stored>,
 }
 
 impl Standing {
-    /// What a saver has read.
+    /// Creates it from what a saver has read.
     pub fn new(head: Head, checkpoint: Option<Stored>) -> Self {
         Self { head, checkpoint }
     }
 }
 
 impl Past {
-    /// How many bytes it holds; none for values in memory.
+    /// Returns the size in bytes; `None` for values in memory.
     pub fn size(&self) -> usize {
         let size = |payload: &Payload| payload.size().unwrap_or(0);
         match self {
@@ -45,8 +45,8 @@ impl Past {
         }
     }
 
-    /// Hands over what a checkpoint has left in the states that are based on it, with what its
-    /// tasks wrote if the next one is based on that.
+    /// Passes on the writes of a checkpoint to states based on it, including the writes of its
+    /// tasks if the next checkpoint is based on those.
     pub fn of(stored: &Stored, with_tasks: bool, see: &mut dyn FnMut(Self)) {
         let snapshot = stored.checkpoint.snapshot.iter();
         let entries = stored.entries.iter();
@@ -65,7 +65,7 @@ impl Past {
 }
 
 impl Chain {
-    /// The chain as [`load_state`](super::Checkpointer::load_state) hands it over.
+    /// Passes on the chain as [`load_state`](super::Checkpointer::load_state) does.
     pub fn hand_over(mut self, see: &mut dyn FnMut(Past)) -> Standing {
         let bases = self.records.iter().skip(1);
         let bases = bases.map(|next| next.checkpoint.base.is_some_and(|base| base.with_tasks));

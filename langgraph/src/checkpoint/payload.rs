@@ -1,4 +1,4 @@
-//! A value of the graph's own types.
+//! Payloads: values of the graph's own types.
 
 use std::any::Any;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::codec::{Encoded, FormatError, Formats};
 
-/// A value of the graph's own types: as it is, or as bytes.
+/// A value of the graph's own types: a plain value, or bytes.
 ///
-/// A saver without [formats](super::Checkpointer::formats) gets values and gives them back; one
-/// with formats only ever sees bytes.
+/// A saver without [formats](super::Checkpointer::formats) receives and returns values; one with
+/// formats only sees bytes.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Payload {
@@ -19,7 +19,7 @@ pub enum Payload {
     Bytes(Encoded),
 }
 
-/// A value that is kept in memory, and may become bytes later.
+/// A value in memory that may be encoded later.
 #[derive(Clone)]
 pub struct PayloadValue(Arc<dyn Kept>);
 
@@ -42,11 +42,11 @@ impl Payload {
         }
     }
 
-    /// The payload as bytes; a value is written first.
+    /// Encodes the payload, unless it is bytes already.
     ///
     /// # Errors
     ///
-    /// When the value cannot be written: its type, or the format, does not allow it.
+    /// If the value's type, or the format, does not allow it.
     pub fn encode(self, formats: &Formats) -> Result<Encoded, FormatError> {
         match self {
             Self::Value(PayloadValue(value)) => value.encode(formats),
@@ -54,7 +54,7 @@ impl Payload {
         }
     }
 
-    /// How many bytes it takes; none for a value in memory.
+    /// Returns the size in bytes; `None` for a value in memory.
     pub fn size(&self) -> Option<usize> {
         match self {
             Self::Value(_) => None,

@@ -1,4 +1,4 @@
-//! Where a task stands in the log of its thread.
+//! The place of a task in the log of its thread.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use super::once_record::OnceRecord;
 use super::{Batch, CheckpointError, CheckpointId, LogHead, TaskRecord, ThreadKey};
 use langgraph_topology::NodeName;
 
-/// Where a task stands in its thread's log: a graph inside the task keeps its own log below.
+/// The place of a task in its thread's log. The logs of its subgraphs are below it.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) log_head: Arc<LogHead>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) task: usize,
-    /// The name that the node had when the checkpoint was stored, if it was another one.
+    /// The name of the node when the checkpoint was stored, if it has changed.
     pub(crate) called_before: Option<NodeName>,
 }
 
 impl Place {
-    /// The log of the graph that the task calls as its `call`th. Another task, or the same node in
-    /// another superstep, never has the same.
+    /// Returns the key of the log for the task's `call`th subgraph. It is unique: another task, or
+    /// the same node in another superstep, has another key.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
         let node = self.called_before.as_deref().unwrap_or(node);
         below(&self.log_head.key, self.checkpoint, self.task, node, call)
     }
 
-    /// Stores what the task has done once.
+    /// Stores a result of the task's `once`.
     pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
         let batch = Batch {
             tasks: vec![TaskRecord {
@@ -40,19 +40,20 @@ impl Place {
         self.log_head.put(batch).await
     }
 
-    /// The log that a graph inside keeps from call to call.
+    /// Returns the key of the log of a subgraph under `PerThread`.
     pub(crate) fn kept(&self, key: &str) -> ThreadKey {
         kept(&self.log_head.key.thread, key)
     }
 
-    /// The checkpoint in the name of a log below a task; from behind, since a node may have any
-    /// name.
+    /// Returns the checkpoint in the name of a log below a task. It parses from the end, because a
+    /// node may have any name.
     pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
         name.rsplit(':').nth(2)?.parse().ok()
     }
 }
 
-/// The log of a graph that a task of the log `key` calls; see [`Place::below`].
+/// Returns the key of the log for a subgraph that a task of the log `key` calls; see
+/// [`Place::below`].
 pub(crate) fn below(
     key: &ThreadKey,
     checkpoint: CheckpointId,
@@ -66,7 +67,7 @@ pub(crate) fn below(
     key
 }
 
-/// The log that a graph inside a thread keeps from call to call; see [`Place::kept`].
+/// Returns the key of the log for a thread's subgraph under `PerThread`; see [`Place::kept`].
 pub(crate) fn kept(thread: &str, key: &str) -> ThreadKey {
     ThreadKey {
         thread: thread.to_owned(),

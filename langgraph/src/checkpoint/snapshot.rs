@@ -1,4 +1,4 @@
-//! A thread at one moment.
+//! Snapshots of threads.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::state::write::Write;
 use langgraph_topology::NodeName;
 
-/// What made a checkpoint.
+/// What created a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -30,33 +30,33 @@ pub enum Source {
 
 /// A thread at one of its checkpoints.
 ///
-/// It serializes where its state and update do; `created_at` is then in milliseconds since 1970.
+/// It serializes if its state and update do; `created_at` is then in milliseconds since 1970.
 #[derive(Clone, Serialize)]
 #[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
 pub struct Snapshot<S: State> {
     /// The checkpoint.
     pub id: CheckpointId,
-    /// The checkpoint it came from.
+    /// The previous checkpoint of its branch.
     pub parent: Option<CheckpointId>,
     /// The state.
     pub values: S,
-    /// The nodes that run next.
+    /// The next nodes.
     pub next: Vec<NodeName>,
     /// The superstep: -1 for the first input, 0 after START's edges.
     pub step: i64,
-    /// What made the checkpoint.
+    /// What created the checkpoint.
     pub source: Source,
-    /// When it was made.
+    /// When it was created.
     #[serde(serialize_with = "milliseconds")]
     pub created_at: SystemTime,
-    /// What the tasks that are pending have asked.
+    /// The open interrupts of pending tasks.
     pub interrupts: Vec<Interrupt>,
     /// The tasks of the next superstep, in order.
     pub tasks: Vec<TaskSnapshot<S>>,
-    /// Joins that have seen some of their sources.
+    /// Joins with some of their sources.
     pub unfilled_joins: Vec<UnfilledJoin>,
-    /// What the caller noted about the run.
+    /// The caller's metadata of the run.
     pub metadata: BTreeMap<String, Value>,
 }
 
@@ -69,20 +69,20 @@ pub struct TaskSnapshot<S: State> {
     pub node: NodeName,
     /// True when a send started it, with an argument of its own.
     pub sent: bool,
-    /// What it wrote, once it has finished.
+    /// Its writes, once it has finished.
     pub result: Option<Vec<Write<S>>>,
-    /// What it failed with.
+    /// Its error.
     pub error: Option<String>,
-    /// What it asked.
+    /// Its interrupts.
     pub interrupts: Vec<Interrupt>,
-    /// The graph that the node is, where it stands; see
+    /// The snapshot of its subgraph; see
     /// [`Thread::state_with_subgraphs`](crate::thread::Thread::state_with_subgraphs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<InnerSnapshot>,
 }
 
 impl<S: State> TaskSnapshot<S> {
-    /// The graph that the node is, where it stands, if its state is a `T`.
+    /// Returns the snapshot of its subgraph, if the subgraph's state is a `T`.
     pub fn inside<T: State>(&self) -> Option<&Snapshot<T>> {
         self.inside.as_ref()?.typed()
     }

@@ -1,22 +1,22 @@
-//! What the records of a checkpoint say about its tasks.
+//! Folds the records of a checkpoint into the states of its tasks.
 
 use super::interrupt::{Answer, Questions};
 use super::once_record::OnceRecord;
 use super::{Payload, Stored, TaskOutcome, TaskRecord};
 use langgraph_topology::START;
 
-/// A task as its records leave it, one after the other. What it did is not decoded.
+/// The state of a task after its records. Its payloads are not decoded.
 #[derive(Clone, Default)]
 pub(crate) struct TaskFold<'a> {
-    /// How it ended last; never [`TaskOutcome::Ran`].
+    /// Its last outcome; never [`TaskOutcome::Ran`].
     pub(crate) outcome: Option<&'a TaskOutcome>,
-    /// What the node did, when its routers have asked since.
+    /// The node's result, if its routers have interrupted since.
     pub(crate) ran: Option<&'a Payload>,
-    /// Why START's routers failed; the input that START has taken up is kept all the same.
+    /// The error of START's routers; the input that START has taken is kept.
     pub(crate) routing_error: Option<&'a str>,
-    /// What it asked last, answered or not.
+    /// Its last interrupts, answered or not.
     pub(crate) asked: Option<&'a Questions>,
-    /// The answers that it has got to questions that it has not asked again since.
+    /// The answers to interrupts that have not come up again since.
     pub(crate) answers: Vec<&'a Answer>,
     pub(crate) once: Vec<&'a OnceRecord>,
 }
@@ -31,11 +31,11 @@ impl<'a> TaskFold<'a> {
             }
             Some(TaskOutcome::Ran(done)) => self.ran = Some(done),
             Some(outcome @ TaskOutcome::Asked(asked)) => {
-                // START's input is there before its routers are asked.
+                // START's input exists before its routers run.
                 self.ran = self.written();
                 self.routing_error = None;
                 let Questions { own, inner, .. } = &asked.0;
-                // A question that is asked again has no answer any more.
+                // An interrupt that comes up again has lost its answer.
                 self.answers.retain(|Answer { key, .. }| {
                     own.iter().all(|own| own.key != *key) && inner.iter().all(|i| i.id != *key)
                 });
@@ -53,7 +53,7 @@ impl<'a> TaskFold<'a> {
         }
     }
 
-    /// What the task has written, if it has come that far.
+    /// Returns the writes of the task, if it has any.
     pub(crate) fn written(&self) -> Option<&'a Payload> {
         match self.outcome {
             Some(TaskOutcome::Finished(done)) => Some(done),
@@ -62,8 +62,8 @@ impl<'a> TaskFold<'a> {
     }
 }
 
-/// What has become of the tasks of a checkpoint: its own, then those that joined in. The last ones
-/// may be missing, if nothing is recorded of them.
+/// Returns the states of a checkpoint's tasks: its own, then those that joined in. The last ones
+/// may be missing, if they have no records.
 pub(crate) fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
     let mut tasks: Vec<TaskFold<'_>> = Vec::new();
     for record in &stored.tasks {

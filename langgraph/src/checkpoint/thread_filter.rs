@@ -1,10 +1,10 @@
-//! Which threads are listed.
+//! Filters for listing threads.
 
 use std::time::SystemTime;
 
 use super::ThreadInfo;
 
-/// Which threads [`Administration::threads`](super::Administration::threads) returns.
+/// Selects the threads that [`Administration::threads`](super::Administration::threads) returns.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ThreadFilter {
@@ -12,14 +12,14 @@ pub struct ThreadFilter {
     pub running: Option<bool>,
     /// Only those that were last written to before this time.
     pub idle_since: Option<SystemTime>,
-    /// Only those whose names come after this one.
+    /// Only those whose name sorts after this one.
     pub after: Option<String>,
-    /// At most that many.
+    /// At most this many.
     pub limit: Option<usize>,
 }
 
 impl ThreadFilter {
-    /// All of them.
+    /// Selects all threads.
     pub fn new() -> Self {
         Self::default()
     }
@@ -38,7 +38,7 @@ impl ThreadFilter {
         self
     }
 
-    /// Only those whose names come after `thread`.
+    /// Only those whose name sorts after `thread`.
     #[must_use]
     pub fn after(mut self, thread: impl Into<String>) -> Self {
         self.after = Some(thread.into());
@@ -52,7 +52,8 @@ impl ThreadFilter {
         self
     }
 
-    /// True when this filter selects a thread. `limit` is not looked at: it needs the others.
+    /// Returns true if this filter selects a thread. `limit` is ignored, because it depends on the
+    /// others.
     pub fn wants(&self, info: &ThreadInfo) -> bool {
         self.running.is_none_or(|running| info.running == running)
             && self.idle_since.is_none_or(|since| info.updated_at < since)

@@ -1,10 +1,10 @@
-//! A thread in a list of threads.
+//! Information about a thread.
 
 use std::time::SystemTime;
 
 use super::Head;
 
-/// A thread in a list of threads.
+/// Information about a thread, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadInfo {
@@ -19,7 +19,7 @@ pub struct ThreadInfo {
 }
 
 impl ThreadInfo {
-    /// A thread as a saver knows it.
+    /// Creates the information from what a saver knows.
     pub fn new(
         thread: impl Into<String>,
         head: Head,

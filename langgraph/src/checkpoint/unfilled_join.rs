@@ -1,4 +1,4 @@
-//! Joins that wait.
+//! Unfilled joins.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use langgraph_topology::NodeName;
 
-/// A join that has seen some of the nodes it waits for, and not all.
+/// A join with some of its sources, but not all.
 ///
-/// A run that ends with one has left out the join's target. That is a mistake in most graphs: a
-/// branch took another way, and nobody told the join.
+/// If a run ends with one, the join's target did not run. In most graphs that is a mistake: a
+/// branch took another path, and the join still waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnfilledJoin {
-    /// The nodes around the join's graph, outermost first; empty at the root.
+    /// The path of nodes to the join's graph, outermost first; empty at the root.
     pub namespace: Vec<NodeName>,
-    /// All nodes that the join waits for.
+    /// All sources of the join.
     pub sources: Vec<NodeName>,
-    /// The node that runs when they have all come.
+    /// The node that runs after all of them.
     pub target: NodeName,
-    /// Those that have come.
+    /// The sources that have run.
     pub seen: Vec<NodeName>,
 }
 
@@ -40,7 +40,7 @@ impl UnfilledJoin {
         }
     }
 
-    /// The nodes that have not come.
+    /// Returns the sources that have not run.
     pub fn missing(&self) -> impl Iterator<Item = &NodeName> {
         self.sources
             .iter()

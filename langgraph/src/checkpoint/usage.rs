@@ -4,12 +4,12 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Its logs: the root graph's, and those of graphs inside it.
+    /// The number of logs: the root graph's, and those of its subgraphs.
     pub logs: u64,
-    /// Its checkpoints.
+    /// The number of checkpoints.
     pub checkpoints: u64,
-    /// The records of its tasks and of updates from outside.
+    /// The number of records of tasks and of updates from outside.
     pub records: u64,
-    /// The bytes of all of it, without indexes; 0 when the saver keeps values as they are.
+    /// The total of bytes, without indexes; 0 for a saver of values.
     pub bytes: u64,
 }

@@ -10,20 +10,20 @@ use super::{
     Standing, ThreadKey,
 };
 
-/// How many batches may wait to be written.
+/// The maximum of batches in the queue.
 const WAITING: usize = 64;
 
-/// Stands before a saver and writes in the background, in order.
+/// A layer before a saver that writes in the background, in order.
 ///
-/// After a batch that cannot be written, every call fails. When a run is dropped, the batches that it
-/// has put are still written.
+/// After a batch that cannot be written, every call fails. When a run is dropped, the batches in
+/// the queue are still written.
 pub(crate) struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
     failed: Arc<Mutex<Failure>>,
 }
 
-/// What went wrong with a batch.
+/// The failure of a batch.
 #[derive(Default)]
 struct Failure {
     /// The error itself, for the first caller.
@@ -39,7 +39,7 @@ enum Job {
 }
 
 impl WriteBehind {
-    /// Starts the writer, on the runtime that it is called from.
+    /// Starts the writer, on the runtime of the caller.
     pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         let failed = Arc::<Mutex<Failure>>::default();
@@ -86,7 +86,7 @@ async fn write(
                         text: Some(error.to_string()),
                         error: Some(error),
                     };
-                    // Later batches build on the one that is missing.
+                    // Later batches build on the missing one.
                     return;
                 }
             }
