@@ -108,8 +108,8 @@ impl RetryPolicy {
     /// Retries only errors for which `accept` returns true. Without a predicate, every error is
     /// retried.
     ///
-    /// With several predicates, one that accepts is enough. [`is_transient`](super::is_transient) is a ready-made
-    /// predicate.
+    /// With several predicates, one that accepts is enough. [`is_transient`](super::is_transient)
+    /// is a ready-made predicate.
     #[must_use]
     pub fn retry_on(mut self, accept: impl Fn(&NodeError) -> bool + Send + Sync + 'static) -> Self {
         self.retry_on.push(Arc::new(accept));
