@@ -1,4 +1,4 @@
-//! Shows what a macro writes.
+//! Debugging aids: prints expansions and times.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Prints an expansion when `LANGGRAPH_MACROS_DEBUG` is set, formatted if `rustfmt` is there.
+/// Prints an expansion if `LANGGRAPH_MACROS_DEBUG` is set, formatted if `rustfmt` exists.
 pub(crate) fn print(expansion: &TokenStream) {
     if std::env::var_os("LANGGRAPH_MACROS_DEBUG").is_some() {
         let text = text(expansion);
@@ -15,7 +15,7 @@ pub(crate) fn print(expansion: &TokenStream) {
     }
 }
 
-/// Says how long a macro took when `LANGGRAPH_MACROS_TIME` is set, for `tests/build_cost.py`.
+/// Prints how long a macro took if `LANGGRAPH_MACROS_TIME` is set, for `tests/build_cost.py`.
 pub(crate) fn timed<T>(name: &str, expand: impl FnOnce() -> T) -> T {
     if std::env::var_os("LANGGRAPH_MACROS_TIME").is_none() {
         return expand();
@@ -30,15 +30,15 @@ pub(crate) fn timed<T>(name: &str, expand: impl FnOnce() -> T) -> T {
     output
 }
 
-/// How long this thread has worked, where Linux says so: on a busy machine the clock runs while
-/// others do.
+/// Returns the CPU time of this thread, if Linux reports it: on a busy machine the wall clock also
+/// counts other work.
 fn time_on_processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))
 }
 
-/// The expansion as a file: items as they are, an expression as the body of a function.
+/// Returns the expansion as a file: items as they are, an expression as the body of a function.
 fn text(expansion: &TokenStream) -> String {
     match syn::parse2::<syn::File>(expansion.clone()) {
         Ok(_) => expansion.to_string(),

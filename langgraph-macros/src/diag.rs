@@ -1,25 +1,25 @@
-//! Errors for people: all of them at once, each on the tokens it is about.
+//! Error messages: all of them at once, each at its tokens.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 use langgraph_topology::similar::did_you_mean;
 
-/// Collects errors, so that a user sees every mistake in one go.
+/// Collects errors, so that a user sees every mistake at once.
 ///
-/// Rules push and go on; only the end of the pipeline turns the collection into tokens.
+/// Rules push errors and continue; only the end of the pipeline turns the collection into tokens.
 #[derive(Default)]
 pub(crate) struct Errors {
     list: Vec<syn::Error>,
 }
 
 impl Errors {
-    /// No errors yet.
+    /// Creates an empty collection.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Reports `message` under all of `tokens`.
+    /// Reports `message` at all of `tokens`.
     pub(crate) fn on(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.push(syn::Error::new_spanned(tokens, message));
     }
@@ -29,7 +29,7 @@ impl Errors {
         self.push(syn::Error::new(span, message));
     }
 
-    /// Reports a mistake that takes two places to understand; both are underlined.
+    /// Reports a mistake that concerns two places; both are underlined.
     pub(crate) fn with_note(
         &mut self,
         (here, message): (impl ToTokens, impl std::fmt::Display),
@@ -40,12 +40,12 @@ impl Errors {
         self.push(error);
     }
 
-    /// Adds an error that was found elsewhere, such as one of `syn`'s.
+    /// Adds an existing error, such as one of `syn`'s.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.list.push(error);
     }
 
-    /// The value, or `None` and the error remembered.
+    /// Returns the value, or adds the error and returns `None`.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
@@ -54,37 +54,37 @@ impl Errors {
         self.list.is_empty()
     }
 
-    /// How many mistakes there are; a note beside an error is not one of its own.
+    /// Returns the number of mistakes; a note does not count.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// One `compile_error!` per message, in the order in which they were found.
+    /// Returns one `compile_error!` per message, in order.
     ///
-    /// They are items and statements alike; an expression macro puts them inside its block.
+    /// They are valid as items and as statements; an expression macro puts them inside its block.
     pub(crate) fn to_compile_errors(&self) -> TokenStream {
         self.list.iter().map(syn::Error::to_compile_error).collect()
     }
 
-    /// Every error and every note, with its place.
+    /// Returns every error and every note, with its place.
     #[cfg(test)]
     pub(crate) fn list(&self) -> impl Iterator<Item = syn::Error> + '_ {
         self.list.iter().flatten()
     }
 
-    /// What the user would read, notes included.
+    /// Returns the messages, including notes.
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<String> {
         self.list().map(|error| error.to_string()).collect()
     }
 }
 
-/// Something to report an error on: from one token to another.
+/// The place of an error: from one token to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range(pub(crate) Span, pub(crate) Span);
 
 impl Range {
-    /// One token.
+    /// A single token.
     pub(crate) fn at(span: Span) -> Self {
         Self(span, span)
     }
@@ -97,8 +97,8 @@ impl ToTokens for Range {
     }
 }
 
-/// `syn` reports what is missing at the end of the input on the whole macro, or on a closing
-/// bracket; this puts such an error on the last token that was written, where the user looks.
+/// Moves an error to the last token that the user wrote. `syn` reports a missing token at the end
+/// of the input on the whole macro, or on a closing bracket.
 pub(crate) fn anchored(error: syn::Error, written: &TokenStream) -> syn::Error {
     let message = error.to_string();
     if !message.starts_with("unexpected end of input") {
@@ -110,7 +110,7 @@ pub(crate) fn anchored(error: syn::Error, written: &TokenStream) -> syn::Error {
     }
 }
 
-/// The span of the last token, the closing bracket for a group.
+/// Returns the span of the last token; for a group, the closing bracket.
 pub(crate) fn last_span(tokens: &TokenStream) -> Option<Span> {
     tokens.clone().into_iter().last().map(|tree| match tree {
         TokenTree::Group(group) => group.span_close(),
@@ -118,14 +118,14 @@ pub(crate) fn last_span(tokens: &TokenStream) -> Option<Span> {
     })
 }
 
-/// ", did you mean `x`?", or nothing when no candidate is near.
+/// Returns ", did you mean `x`?", or nothing if no candidate is similar.
 pub(crate) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     did_you_mean(name, candidates)
         .map(|candidate| format!(", did you mean `{candidate}`?"))
         .unwrap_or_default()
 }
 
-/// The messages of the `compile_error!`s in an expansion, in order.
+/// Returns the messages of the `compile_error!`s in an expansion, in order.
 #[cfg(test)]
 pub(crate) fn messages_in(expansion: &TokenStream) -> Vec<String> {
     let mut messages = Vec::new();

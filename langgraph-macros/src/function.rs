@@ -1,4 +1,4 @@
-//! What `#[node]` and `#[tool]` do with a function alike.
+//! What `#[node]` and `#[tool]` share.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -6,7 +6,7 @@ use syn::{Attribute, Meta, Safety, Signature, Type, TypeReference};
 
 use crate::diag::Errors;
 
-/// Refuses what a function that the runtime calls cannot be; `what` is a node or a tool.
+/// Refuses unsupported qualifiers of a function; `what` is a node or a tool.
 pub(crate) fn qualifiers(sig: &Signature, what: &str, errors: &mut Errors) {
     if let Some(token) = &sig.constness {
         errors.on(
@@ -31,7 +31,7 @@ pub(crate) fn qualifiers(sig: &Signature, what: &str, errors: &mut Errors) {
     }
 }
 
-/// The text of the doc comments.
+/// Returns the text of the doc comments.
 pub(crate) fn docs(attrs: &[Attribute]) -> Option<String> {
     let mut lines = Vec::new();
     for attr in attrs {
@@ -51,10 +51,11 @@ pub(crate) fn docs(attrs: &[Attribute]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What stays on the function that is called, and what goes to the one that holds the body.
+/// Splits attributes between the outer function, which is called, and the inner one, which holds
+/// the body.
 ///
-/// Documentation and what is about the function as an item stays; attributes of other macros
-/// (`#[instrument]`, say) want the async function that the user wrote; lints go to both.
+/// Documentation and attributes of the item stay outside. Attributes of other macros, such as
+/// `#[instrument]`, go to the user's async function; lints go to both.
 pub(crate) fn split_attributes(attrs: &[Attribute]) -> (Vec<&Attribute>, Vec<Attribute>) {
     let is = |attr: &Attribute, names: &[&str]| names.iter().any(|name| attr.path().is_ident(name));
     let lints = ["allow", "warn", "deny", "forbid", "expect"];
@@ -68,7 +69,7 @@ pub(crate) fn split_attributes(attrs: &[Attribute]) -> (Vec<&Attribute>, Vec<Att
     (outer.collect(), inner.cloned().collect())
 }
 
-/// The reference that a type is, through parentheses and the groups of a `macro_rules!`.
+/// Returns the reference that a type is, through parentheses and the groups of a `macro_rules!`.
 pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
     match ty {
         Type::Reference(reference) => Some(reference),
@@ -78,7 +79,7 @@ pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
-/// The first token of an item, past its attributes: they are not what the error is about.
+/// Returns the first token of an item after its attributes, which are not the subject of the error.
 pub(crate) fn first_token(item: &TokenStream) -> TokenStream {
     let mut trees = item.clone().into_iter().peekable();
     while matches!(trees.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '#') {
@@ -88,7 +89,7 @@ pub(crate) fn first_token(item: &TokenStream) -> TokenStream {
     trees.next().into_iter().collect()
 }
 
-/// The span of the name of a type, which says more than its first token.
+/// Returns the span of a type's name, which is more specific than its first token.
 pub(crate) fn type_span(ty: &Type) -> Span {
     match ty {
         Type::Path(path) => match path.path.segments.last() {

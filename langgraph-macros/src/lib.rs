@@ -38,7 +38,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| tool::expand(options.into(), item))
 }
 
-/// Runs a macro; prints what it expands to when `LANGGRAPH_MACROS_DEBUG` is set.
+/// Runs a macro; prints its expansion if `LANGGRAPH_MACROS_DEBUG` is set.
 fn entry(
     input: proc_macro2::TokenStream,
     expand: impl FnOnce(proc_macro2::TokenStream) -> proc_macro2::TokenStream,

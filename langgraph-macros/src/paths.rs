@@ -1,11 +1,12 @@
-//! Where the crates are that expansions call.
+//! Paths of the crates that expansions call.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
 /// The crate that an expansion calls.
 ///
-/// Each of these crates names itself as others do, so the defaults are right in its own code too.
+/// Each of these crates also knows itself under its own name, so the defaults work in its own code
+/// too.
 #[derive(Clone, Default)]
 pub(crate) enum Root {
     /// `::langgraph`.
@@ -13,17 +14,17 @@ pub(crate) enum Root {
     Runtime,
     /// `::langgraph_agent`.
     Agent,
-    /// What `crate = path` says.
+    /// The path of `crate = path`.
     Given(syn::Path),
 }
 
 impl Root {
-    /// The path a user gave with `crate = …`.
+    /// Creates the path of `crate = …`.
     pub(crate) fn given(path: syn::Path) -> Self {
         Self::Given(path)
     }
 
-    /// This path, or another where none was given.
+    /// Returns this path, or `other` if none was given.
     pub(crate) fn or(&self, other: &Self) -> Self {
         match self {
             Self::Given(_) => self.clone(),
@@ -31,7 +32,7 @@ impl Root {
         }
     }
 
-    /// The crate, named at `span`: an error about what follows it then lands there.
+    /// Returns the crate with this span, so errors about what follows it point there.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
         match self {
             Self::Runtime => quote_spanned!(span=> ::langgraph),
@@ -43,7 +44,7 @@ impl Root {
 
 impl ToTokens for Root {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        // `mixed_site`, so that the path means the same inside a `macro_rules!` of the user.
+        // `mixed_site`, so that the path has the same meaning inside a `macro_rules!` of the user.
         tokens.extend(self.at(Span::mixed_site()));
     }
 }

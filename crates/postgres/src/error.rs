@@ -1,55 +1,55 @@
-//! What goes wrong with a PostgreSQL database.
+//! Errors of a PostgreSQL database.
 
 use std::error::Error;
 
-/// Why a database cannot be reached, read or written.
+/// Why a connection, a read or a write failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PostgresError {
-    /// The URL says nothing that can be connected to.
+    /// The URL is invalid.
     #[error(
         "`{url}` is no PostgreSQL URL: {reason}; it looks like `postgres://user:password@host:5432/database`"
     )]
     Url {
         /// The URL, without its password.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// The certificates to trust cannot be read.
+    /// The trusted certificates cannot be read.
     #[error(
         "no certificates to trust from {place}: {reason}; a PEM file of root certificates is one for `Options::root_certificates`"
     )]
     Certificates {
-        /// Where they were looked for.
+        /// Their location.
         place: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// The name of the schema is no plain name.
+    /// The name of the schema is not a plain name.
     #[error(
         "`{0}` is no name for a schema; use lower-case letters, digits and underscores, at most 63"
     )]
     Schema(String),
-    /// No connection can be made, or none is free in time.
+    /// No connection could be made, or none became free in time.
     #[error("cannot connect to PostgreSQL: {}", told(.0.as_ref()))]
     Connect(#[source] Box<dyn Error + Send + Sync>),
-    /// The tables were made by a later version of this crate.
+    /// A later version of this crate created the tables.
     #[error(
         "the tables have version {found}, and this version of langgraph-postgres knows none beyond {known}; update it"
     )]
     TooNew {
         /// The version of the tables.
         found: i32,
-        /// The last version there is.
+        /// The latest known version.
         known: i32,
     },
-    /// PostgreSQL refuses something.
+    /// PostgreSQL refused an operation.
     #[error("postgres: {}", told(.0.as_ref()))]
     Postgres(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// The error with what is under it: PostgreSQL's own words are in the source.
+/// Returns the error with its sources, which hold PostgreSQL's own message.
 fn told(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -3,7 +3,7 @@
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
 //! in any number of processes.
 //!
-//! With the feature `rustls` connections are encrypted for URLs that say `sslmode=require`.
+//! With the feature `rustls`, connections are encrypted for URLs with `sslmode=require`.
 
 mod error;
 mod migrate;

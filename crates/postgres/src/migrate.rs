@@ -1,29 +1,29 @@
-//! The tables, and how an older database gets them.
+//! Creates and migrates the tables.
 
 use deadpool_postgres::Transaction;
 
 use crate::PostgresError;
 
-/// What takes a database from each version to the next. Never change one that has been released.
+/// The migration from each version to the next. Never change a released one.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/1_store.sql"),
     include_str!("sql/2_threads.sql"),
 ];
 
-/// What all processes that set up tables wait for: the bytes of `langgrap`.
+/// The lock of all processes that set up tables: the bytes of `langgrap`.
 const LOCK: i64 = 0x6c61_6e67_6772_6170;
 
-/// Makes the schema, and brings its tables up to date. The name is a plain one.
+/// Creates the schema, and migrates its tables. The name is a plain one.
 pub(crate) async fn migrate(
     transaction: &Transaction<'_>,
     schema: &str,
     migrations: &[&str],
 ) -> Result<(), PostgresError> {
-    // Programs that start together would make the same tables.
+    // Programs that start at the same time would create the same tables.
     transaction
         .execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])
         .await?;
-    // `IF NOT EXISTS` wants the right to create even when there is nothing to do.
+    // `IF NOT EXISTS` requires the right to create even if there is nothing to do.
     let there = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
     if transaction.query_opt(there, &[&schema]).await?.is_none() {
         let sql = format!("CREATE SCHEMA \"{schema}\"");

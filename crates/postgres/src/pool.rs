@@ -17,7 +17,7 @@ use tokio_postgres::{Config, IsolationLevel, NoTls};
 use crate::PostgresError;
 use crate::migrate::{MIGRATIONS, migrate};
 
-/// How a database is connected to.
+/// The options of a connection pool.
 ///
 /// # Examples
 ///
@@ -54,30 +54,30 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The schema that the tables are in; `langgraph` unless set. It is made when there is none.
+    /// Sets the schema of the tables; the default is `langgraph`. It is created if it does not
+    /// exist.
     #[must_use]
     pub fn schema(mut self, name: impl Into<String>) -> Self {
         self.schema = name.into();
         self
     }
 
-    /// How many connections there are at most; 8 unless set, and at least 1.
+    /// Limits the number of connections; the default is 8, and the minimum 1.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.max(1);
         self
     }
 
-    /// How long to wait for a connection, whether it is made or becomes free; 30 seconds unless
-    /// set.
+    /// Limits the wait for a connection, whether a new or a free one; the default is 30 seconds.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
     }
 
-    /// A PEM file with the root certificates to trust, in place of those that the operating system
-    /// trusts: what `sslrootcert` is elsewhere. Needs the feature `rustls`.
+    /// Sets a PEM file with the root certificates to trust, instead of those of the operating
+    /// system; elsewhere this is `sslrootcert`. Needs the feature `rustls`.
     #[cfg(feature = "rustls")]
     #[must_use]
     pub fn root_certificates(mut self, file: impl Into<PathBuf>) -> Self {
@@ -89,13 +89,13 @@ impl Options {
 /// A PostgreSQL database with the tables of this crate. Cheap to clone: clones share their
 /// connections.
 ///
-/// The tables have a schema of their own. Connections set their `search_path` to it when they are
-/// made, so a pooler in front of the server has to keep sessions (`pool_mode = session`).
+/// The tables have a schema of their own. Each new connection sets its `search_path` to it, so a
+/// pooler in front of the server has to keep sessions (`pool_mode = session`).
 ///
-/// Connections are encrypted for URLs that say `sslmode=require` or `sslmode=verify-full`, which needs
-/// the feature `rustls`: the server has to have a certificate for its host name that is trusted, in
-/// either case. Others are not encrypted: they are for a server on this machine, on a private network,
-/// or behind a tunnel.
+/// Connections are encrypted for URLs with `sslmode=require` or `sslmode=verify-full`, which needs
+/// the feature `rustls`. In both cases the server must have a trusted certificate for its host
+/// name. Other connections are not encrypted: use them for a server on this machine, on a private
+/// network, or behind a tunnel.
 #[derive(Clone)]
 pub struct Database {
     pool: Pool,
@@ -103,12 +103,12 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects, and makes the tables when they are missing.
+    /// Connects, and creates missing tables.
     ///
     /// # Errors
     ///
-    /// When the URL is wrong, the server cannot be reached, or the tables were made by a later
-    /// version of this crate.
+    /// If the URL is wrong, the server cannot be reached, or a later version of this crate created
+    /// the tables.
     pub async fn connect(url: &str) -> Result<Self, PostgresError> {
         Self::connect_with(url, Options::default()).await
     }
@@ -117,7 +117,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`connect`](Self::connect); and when the name of the schema is no plain name.
+    /// As [`connect`](Self::connect); also if the name of the schema is not a plain name.
     pub async fn connect_with(url: &str, options: Options) -> Result<Self, PostgresError> {
         let refused = |reason: String| PostgresError::Url {
             url: without_password(url),
@@ -150,7 +150,7 @@ impl Database {
                 Manager::from_config(config, tls, recycling)
             }
             _ => {
-                // `prefer` would encrypt for whoever answers.
+                // `prefer` would encrypt without knowing who answers.
                 config.ssl_mode(SslMode::Disable);
                 Manager::from_config(config, NoTls, recycling)
             }
@@ -180,18 +180,18 @@ impl Database {
         Ok(database)
     }
 
-    /// The schema that the tables are in.
+    /// Returns the schema of the tables.
     pub fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// A connection, whose `search_path` is the schema.
+    /// Returns a connection whose `search_path` is the schema.
     pub(crate) async fn client(&self) -> Result<Client, PostgresError> {
         let client = self.pool.get().await;
         client.map_err(|error| PostgresError::Connect(Box::new(error)))
     }
 
-    /// A transaction that only reads, all of it as of one moment.
+    /// Begins a read-only transaction on one snapshot.
     pub(crate) async fn reading(client: &mut Client) -> Result<Transaction<'_>, PostgresError> {
         let transaction = client
             .build_transaction()
@@ -201,7 +201,7 @@ impl Database {
         Ok(transaction.await?)
     }
 
-    /// Runs `job` in a transaction that [only reads](Self::reading).
+    /// Runs `job` in a [read-only](Self::reading) transaction.
     pub(crate) async fn snapshot<T, E>(
         &self,
         job: impl for<'a> FnOnce(&'a Transaction<'a>) -> Job<'a, T, E> + Send,
@@ -217,9 +217,9 @@ impl Database {
         answer
     }
 
-    /// Runs `job` in a transaction that is committed when it answers `Ok`, and rolled back when it
-    /// answers `Err`. When the server gives it up for another one (a deadlock, say), it runs again:
-    /// so it is a `Fn`, and its future owns what it needs.
+    /// Runs `job` in a transaction, which is committed if it returns `Ok`, and rolled back if it
+    /// returns `Err`. If the server aborts the transaction for another one (a deadlock, for
+    /// example), the job runs again. So it is a `Fn`, and its future owns what it needs.
     pub(crate) async fn transaction<T, E>(
         &self,
         job: impl for<'a> Fn(&'a Transaction<'a>) -> Job<'a, T, E> + Send + Sync,
@@ -240,7 +240,7 @@ impl Database {
                     Err(error) => PostgresError::from(error).into(),
                 },
                 Err(error) => {
-                    // The error of the job comes first; a connection that is gone is thrown away.
+                    // The error of the job takes precedence; a broken connection is discarded.
                     let _ = transaction.rollback().await;
                     error
                 }
@@ -252,10 +252,10 @@ impl Database {
     }
 }
 
-/// What a job in a transaction returns.
+/// The future of a job in a transaction.
 pub(crate) type Job<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
-/// True when the server has given up the transaction for another one.
+/// Returns true if the server aborted the transaction for another one.
 fn gave_way(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -271,7 +271,7 @@ fn gave_way(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// The URL in words that the driver knows: with this crate to require encryption is to verify.
+/// Rewrites the URL for the driver: in this crate, `require` means `verify`.
 fn verified(url: &str) -> String {
     let (place, parameters) = match url.split_once('?') {
         Some((place, parameters)) => (format!("{place}?"), parameters),
@@ -281,7 +281,7 @@ fn verified(url: &str) -> String {
     place + &parameters.replace("sslmode=verify-full", "sslmode=require")
 }
 
-/// The URL as it may be shown.
+/// Returns the URL without its password, for display.
 fn without_password(url: &str) -> String {
     let hidden = |rest: &str, at: usize| {
         let (user, host) = rest.split_at(at);
@@ -295,7 +295,7 @@ fn without_password(url: &str) -> String {
             Some(at) => format!("{scheme}://{}", hidden(rest, at)),
             None => url.to_owned(),
         },
-        // `host=… password=…`: rather nothing than a secret.
+        // `host=… password=…`: show nothing rather than a secret.
         None if url.contains("password") => "…".to_owned(),
         None => url.to_owned(),
     }

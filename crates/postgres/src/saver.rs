@@ -23,13 +23,13 @@ mod put;
 mod read;
 mod threads;
 
-/// Keeps threads in a PostgreSQL database.
+/// Stores threads in a PostgreSQL database.
 ///
 /// A record is one row of the thread's log, written once; a batch is one statement. Any number of
-/// processes may share a database: who writes to a thread behind another one's back gets a
-/// conflict. Leases last by the server's clock.
+/// processes may share a database: concurrent writers of a thread get a conflict. The server's
+/// clock measures leases.
 ///
-/// Names of threads cannot hold the character NUL, which PostgreSQL has no room for.
+/// Names of threads cannot hold the character NUL, which PostgreSQL cannot store.
 ///
 /// # Examples
 ///
@@ -46,7 +46,7 @@ mod threads;
 /// let graph = graph.compile()?.checkpointer(Arc::new(saver));
 ///
 /// graph.run(1).thread("t").await?;
-/// graph.run(()).thread("t").await?; // goes on from 2, in this process or another one
+/// graph.run(()).thread("t").await?; // continues from 2, in this process or another one
 /// # Ok(())
 /// # }
 /// ```
@@ -57,7 +57,7 @@ pub struct PostgresSaver {
 }
 
 impl PostgresSaver {
-    /// A saver in a database, which it may share with a store.
+    /// Creates a saver in a database, which it may share with a store.
     pub fn new(database: Database) -> Self {
         Self {
             database,
@@ -65,7 +65,7 @@ impl PostgresSaver {
         }
     }
 
-    /// Connects, and makes the tables when they are missing.
+    /// Connects, and creates missing tables.
     ///
     /// # Errors
     ///
@@ -74,15 +74,15 @@ impl PostgresSaver {
         Ok(Self::new(Database::connect(url).await?))
     }
 
-    /// Writes values in these formats; in JSON unless set. What was written in another one stays
-    /// readable as long as it is among them.
+    /// Sets the formats of values; the default is JSON. Values in another format stay readable as
+    /// long as the formats include it.
     #[must_use]
     pub fn with_formats(mut self, formats: Formats) -> Self {
         self.formats = formats;
         self
     }
 
-    /// The database.
+    /// Returns the database.
     pub fn database(&self) -> &Database {
         &self.database
     }

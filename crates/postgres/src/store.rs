@@ -14,13 +14,13 @@ mod nearest;
 
 /// Long-term memory in PostgreSQL.
 ///
-/// Filters become SQL over the values' JSON, with every operand bound as a parameter. A search by
-/// meaning reads the vectors of all items that pass the filter below the namespace, and compares
-/// them with the query one by one. It is exact and needs no extension, and takes the longer the more
-/// items there are: there is no index of vectors. A narrower namespace or filter helps.
+/// Filters become SQL over the values' JSON; every operand is a bound parameter. A search by
+/// meaning reads the vectors of all items below the namespace that pass the filter, and compares
+/// each with the query. It is exact and needs no extension. Its time grows with the number of
+/// items, because there is no index of vectors. A narrower namespace or filter helps.
 ///
-/// Whole numbers beyond 2^53 that are compared with fractions are compared as decimals, where other
-/// stores compare the fraction's exact value.
+/// Comparisons of integers beyond 2^53 with fractions use decimals, where other stores use the
+/// fraction's exact value.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects, and makes the tables when they are missing.
+    /// Connects, and creates missing tables.
     ///
     /// # Errors
     ///
@@ -63,12 +63,12 @@ impl PostgresStore {
         Ok(Self::new(Database::connect(url).await?))
     }
 
-    /// The store in a database.
+    /// Creates a store in a database.
     pub fn new(database: Database) -> Self {
         Self::with(database, StoreOptions::default())
     }
 
-    /// The store in a database, set up.
+    /// Creates a store in a database, with options.
     pub fn with(database: Database, options: StoreOptions) -> Self {
         Self { database, options }
     }
@@ -113,7 +113,7 @@ impl Store for PostgresStore {
     }
 }
 
-/// What goes wrong in the middle of it.
+/// An error inside a transaction.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     #[error(transparent)]

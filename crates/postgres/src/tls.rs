@@ -11,8 +11,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::PostgresError;
 
-/// Connections to servers whose certificate is signed by one of `roots`, a PEM file, or else by one
-/// that the operating system trusts.
+/// Connects to servers whose certificate is signed by one of `roots`, a PEM file, or by a root that
+/// the operating system trusts.
 pub(crate) fn connector(roots: Option<&Path>) -> Result<MakeRustlsConnect, PostgresError> {
     let trusted = match roots {
         Some(file) => from_file(file)?,
@@ -49,7 +49,7 @@ fn from_file(file: &Path) -> Result<RootCertStore, PostgresError> {
 fn from_system() -> Result<RootCertStore, PostgresError> {
     let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // Systems carry some that cannot be read; the others do.
+    // Some systems have certificates that cannot be read; the others are enough.
     roots.add_parsable_certificates(loaded.certs);
     if roots.is_empty() {
         let reasons: Vec<_> = loaded.errors.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! A database file: how it is opened, written and read.
+//! A database file: opening, writing and reading.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use crate::migrate::migrate;
 use crate::reader::Readers;
 use crate::writer::Writer;
 
-/// When a write is safe.
+/// When a write counts as stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Synchronous {
-    /// When the disk has it: nothing that was acknowledged is lost, whatever fails.
+    /// When the disk has it: no failure loses an acknowledged write.
     #[default]
     Full,
-    /// When the operating system has it: a program that crashes loses nothing, a loss of power may
-    /// undo the last writes. The file is never damaged. Several times faster for single writes.
+    /// When the operating system has it. A crash of the program loses nothing; a power failure may
+    /// undo the last writes. The file is never damaged. Single writes are several times faster.
     Normal,
 }
 
-/// How a database is opened.
+/// The options of a database.
 ///
 /// # Examples
 ///
@@ -62,37 +62,38 @@ impl Default for Options {
 }
 
 impl Options {
-    /// When a write is safe; [`Synchronous::Full`] unless set.
+    /// Sets when a write counts as stored; the default is [`Synchronous::Full`].
     #[must_use]
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
         self.synchronous = synchronous;
         self
     }
 
-    /// How long to wait while another process writes; 10 seconds unless set.
+    /// Limits the wait while another process writes; the default is 10 seconds.
     #[must_use]
     pub fn busy_timeout(mut self, limit: Duration) -> Self {
         self.busy_timeout = limit;
         self
     }
 
-    /// How many connections read side by side; 2 unless set, and at least 1.
+    /// Sets the number of reading connections; the default is 2, and the minimum 1.
     #[must_use]
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers.max(1);
         self
     }
 
-    /// How many bytes of the file are read where the operating system keeps them, without a copy;
-    /// none unless set. It makes long threads load faster. But a disk that fails, or is taken away,
-    /// while it is read so ends the program (`SIGBUS`), where it is an error otherwise.
+    /// Maps this many bytes of the file into memory, so that reads need no copy; the default is
+    /// none. Long threads then load faster. But if the disk fails or is removed during such a read,
+    /// the program ends (`SIGBUS`) instead of returning an error.
     #[must_use]
     pub fn mapped(mut self, bytes: u32) -> Self {
         self.mapped = bytes;
         self
     }
 
-    /// How many writes that wait may share one transaction; 256 unless set, and at least 1.
+    /// Limits the number of queued writes in one transaction; the default is 256, and the minimum
+    /// 1.
     #[must_use]
     pub fn group(mut self, writes: usize) -> Self {
         self.group = writes.max(1);
@@ -100,13 +101,13 @@ impl Options {
     }
 }
 
-/// A SQLite database with the tables of this crate. Cheap to clone: clones are the same database.
+/// A SQLite database with the tables of this crate. Cheap to clone: clones share the database.
 ///
-/// One thread writes: what several tasks write at once is one transaction with one wait for the
-/// disk. A few threads read, each on a snapshot. The file is in WAL mode, so that readers and the
-/// writer do not wait for each other; other processes can open it too.
+/// One thread writes: writes of several tasks at the same time form one transaction with one wait
+/// for the disk. A few threads read, each on a snapshot. The file is in WAL mode, so readers and
+/// the writer do not wait for each other; other processes can open it too.
 ///
-/// When the last clone is dropped, what is in the queue is written first; the drop waits for it.
+/// Dropping the last clone first writes what is in the queue, and waits for it.
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
@@ -116,16 +117,16 @@ struct Inner {
     /// `None`: in memory.
     path: Option<PathBuf>,
     writer: Writer,
-    /// None for a database in memory: it lives in one connection.
+    /// `None` for a database in memory, which lives in one connection.
     readers: Option<Readers>,
 }
 
 impl Database {
-    /// Opens the file, and makes it when there is none.
+    /// Opens the file, and creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, belongs to another program, or was written by a later version of
+    /// If it cannot be opened, belongs to another program, or was written by a later version of
     /// this crate.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
         Self::open_with(path, Options::default())
@@ -146,7 +147,7 @@ impl Database {
         let mut connection = Connection::open(path).map_err(failed)?;
         configure(&connection, &options).map_err(failed)?;
         migrate(&mut connection, path)?;
-        // After the tables: it stays with the file, which may turn out to be another program's.
+        // After the migration: the mode stays with the file, which may belong to another program.
         let mode: String = connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
             .map_err(failed)?;
@@ -179,11 +180,11 @@ impl Database {
         })
     }
 
-    /// A database in memory, which is gone with its last clone: for tests.
+    /// Creates a database in memory, which ends with its last clone: for tests.
     ///
     /// # Errors
     ///
-    /// When the thread that works on it cannot be started.
+    /// If its thread cannot be started.
     pub fn in_memory() -> Result<Self, SqliteError> {
         let path = Path::new(":memory:");
         let mut connection = Connection::open_in_memory()?;
@@ -202,16 +203,16 @@ impl Database {
         })
     }
 
-    /// The file, or none for a database in memory.
+    /// Returns the file, or `None` for a database in memory.
     pub fn path(&self) -> Option<&Path> {
         self.inner.path.as_deref()
     }
 
     /// Runs `job` on the writing thread, in a transaction that it may share with others.
     ///
-    /// What it does is kept when it answers `Ok` and undone when it answers `Err`; the answer comes
-    /// when it is committed. It must not begin or end transactions itself, nor hold a [`Database`].
-    /// Dropping the future does not stop a job that is in the queue.
+    /// Its changes are kept if it returns `Ok`, and undone if it returns `Err`. The result arrives
+    /// after the commit. The job must not begin or end transactions itself, nor hold a
+    /// [`Database`]. Dropping the future does not stop a job in the queue.
     pub(crate) async fn write<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -223,7 +224,8 @@ impl Database {
         self.inner.writer.run(job).await
     }
 
-    /// Runs `job` on a snapshot of the database, with what was committed before the call.
+    /// Runs `job` on a snapshot of the database, which includes everything committed before the
+    /// call.
     pub(crate) async fn read<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -343,7 +345,7 @@ mod tests {
         table(&database).await;
         for n in 0..500 {
             let mut write = Box::pin(insert(&database, n));
-            // Once polled it is in the queue; nobody waits for it.
+            // After a poll it is in the queue; nobody waits for it.
             assert!(futures_util::poll!(&mut write).is_pending());
         }
         drop(database);

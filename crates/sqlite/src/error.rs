@@ -1,8 +1,8 @@
-//! What goes wrong with a database file.
+//! Errors of a database file.
 
 use std::path::PathBuf;
 
-/// Why a database cannot be opened, read or written.
+/// Why a database could not be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteError {
@@ -11,7 +11,7 @@ pub enum SqliteError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error of SQLite.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The file is a database of another program.
@@ -24,7 +24,7 @@ pub enum SqliteError {
     TooNew {
         /// The version in the file.
         found: u32,
-        /// The last version there is.
+        /// The latest known version.
         known: u32,
     },
     /// Another process writes for longer than the busy timeout.
@@ -32,13 +32,13 @@ pub enum SqliteError {
         "the database is locked by another process; raise `Options::busy_timeout`, or let the other one finish"
     )]
     Busy,
-    /// SQLite refuses something.
+    /// SQLite refused an operation.
     #[error("sqlite: {0}")]
     Sqlite(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// What was written together with this could not be committed.
+    /// The transaction that this write shared could not be committed.
     #[error("sqlite: the group of writes was rolled back: {0}")]
     RolledBack(String),
-    /// The work on the database panicked. Nothing of it is kept.
+    /// The job on the database panicked. None of its changes are kept.
     #[error("a job of the database panicked: {0}")]
     Panicked(String),
     /// The database has been closed.
@@ -47,7 +47,7 @@ pub enum SqliteError {
 }
 
 impl SqliteError {
-    /// What is wrong with a file that is not as SQLite has written it.
+    /// Returns the damage, if the file's contents are not what SQLite wrote.
     pub(crate) fn damage(&self) -> Option<String> {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let Self::Sqlite(source) = self else {

@@ -1,4 +1,4 @@
-//! What a job hands over while it runs.
+//! Values that a job passes on while it runs.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -6,8 +6,8 @@ use std::task::Poll;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// Waits for `job`, and gives `take` what comes meanwhile. Whatever holds the other end of `from`
-/// belongs to the job, which lets go of it before it answers.
+/// Waits for `job`, and passes the values that arrive in the meantime to `take`. The job holds the
+/// other end of `from`, and drops it before it returns.
 pub(crate) async fn while_handed<T, U>(
     job: impl Future<Output = T>,
     mut from: UnboundedReceiver<U>,

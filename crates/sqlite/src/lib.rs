@@ -1,8 +1,8 @@
 //! Threads and long-term memory for [`langgraph`] in a SQLite file.
 //!
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
-//! also from several processes at once. SQLite itself is compiled in; a C compiler is needed to
-//! build, and nothing to run.
+//! also from several processes at once. SQLite itself is compiled in: a build needs a C compiler, a
+//! run needs nothing.
 
 mod database;
 mod error;

@@ -1,4 +1,4 @@
-//! The tables, and how an older file gets them.
+//! Creates and migrates the tables.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use crate::SqliteError;
 /// Marks the file as ours: the bytes of `lgrh`.
 const APPLICATION_ID: i32 = 0x6c67_7268;
 
-/// What takes a file from each version to the next. Never change one that has been released.
+/// The migration from each version to the next. Never change a released one.
 const MIGRATIONS: &[&str] = &[
     include_str!("sql/1_store.sql"),
     include_str!("sql/2_threads.sql"),
     include_str!("sql/3_supersteps.sql"),
 ];
 
-/// Brings the tables up to date.
+/// Migrates the tables.
 ///
 /// # Errors
 ///
-/// When the file is not ours, or too new.
+/// If the file is not ours, or too new.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), SqliteError> {
     migrate_with(connection, path, MIGRATIONS)
 }
@@ -30,7 +30,7 @@ fn migrate_with(
     path: &Path,
     migrations: &[&str],
 ) -> Result<(), SqliteError> {
-    // Two processes may open a new file at once: the second waits here, and finds the work done.
+    // Two processes may open a new file at once: the second waits here, and has nothing left to do.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let id: i32 = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let found: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! A few threads that read, beside the one that writes.
+//! The reading threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,7 +13,7 @@ use crate::writer::panicked;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
-/// Threads with a connection each. They end when this is dropped.
+/// Threads with a connection each. Dropping this ends them.
 pub(crate) struct Readers {
     queue: Sender<Job>,
 }
@@ -32,8 +32,8 @@ impl Readers {
         Ok(Self { queue })
     }
 
-    /// Runs `job` on a snapshot of the database: all that has been committed before, and nothing
-    /// that is committed meanwhile.
+    /// Runs `job` on a snapshot of the database: it sees everything committed before, and nothing
+    /// committed in the meantime.
     pub(crate) async fn run<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -44,7 +44,7 @@ impl Readers {
     {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            // Nobody waits any more: do not read for nothing.
+            // Nobody waits any more, so the read would be useless.
             if !reply.is_closed() {
                 let _ = reply.send(snapshot(connection, job));
             }
@@ -60,7 +60,7 @@ impl Readers {
 
 fn work(connection: &Connection, jobs: &Mutex<Receiver<Job>>) {
     loop {
-        // The lock is held while waiting: the others wait for the lock instead.
+        // The lock is held during the wait: the other threads wait for the lock instead.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match job {
             Ok(job) => job(connection),

@@ -27,13 +27,13 @@ mod read;
 mod state;
 mod threads;
 
-/// Keeps threads in a SQLite database.
+/// Stores threads in a SQLite database.
 ///
-/// A record is one row of the thread's log, written once; what is written at the same time shares
-/// a transaction. Clones are the same saver.
+/// A record is one row of the thread's log, written once; concurrent writes share a transaction.
+/// Clones share the saver.
 ///
-/// A lease lasts by the clock of this machine, since that is what several processes have in common:
-/// a clock that is set forward ends it early.
+/// The clock of this machine measures leases, because several processes share it: if the clock is
+/// set forward, a lease expires early.
 ///
 /// # Examples
 ///
@@ -54,9 +54,9 @@ mod threads;
 /// kept.run(1).thread("t").await?;
 /// drop(kept);
 ///
-/// // Another process, say.
+/// // For example another process:
 /// let kept = graph.checkpointer(Arc::new(SqliteSaver::open(&path)?));
-/// kept.run(()).thread("t").await?; // goes on from 2
+/// kept.run(()).thread("t").await?; // continues from 2
 /// assert_eq!(kept.thread("t").state().await?.map(|snapshot| snapshot.values), Some(3));
 /// # Ok(())
 /// # }
@@ -68,7 +68,7 @@ pub struct SqliteSaver {
 }
 
 impl SqliteSaver {
-    /// A saver in a database, which it may share with a store.
+    /// Creates a saver in a database, which it may share with a store.
     pub fn new(database: Database) -> Self {
         Self {
             database,
@@ -76,7 +76,7 @@ impl SqliteSaver {
         }
     }
 
-    /// A saver in a file, which is made when there is none.
+    /// Creates a saver in a file, which is created if it does not exist.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl SqliteSaver {
         Ok(Self::new(Database::open(path)?))
     }
 
-    /// A saver in memory, which is gone with its last clone: for tests.
+    /// Creates a saver in memory, which ends with its last clone: for tests.
     ///
     /// # Errors
     ///
@@ -94,15 +94,15 @@ impl SqliteSaver {
         Ok(Self::new(Database::in_memory()?))
     }
 
-    /// Writes values in these formats; in JSON unless set. What was written in another one stays
-    /// readable as long as it is among them.
+    /// Sets the formats of values; the default is JSON. Values in another format stay readable as
+    /// long as the formats include it.
     #[must_use]
     pub fn with_formats(mut self, formats: Formats) -> Self {
         self.formats = formats;
         self
     }
 
-    /// The database.
+    /// Returns the database.
     pub fn database(&self) -> &Database {
         &self.database
     }

@@ -14,10 +14,10 @@ mod nearest;
 
 /// Long-term memory in a SQLite file.
 ///
-/// Filters become SQL over the values' JSON, with every operand bound as a parameter. A search by
-/// meaning reads the vectors of all items that pass the filter below the namespace, and compares
-/// them with the query one by one. It is exact, and takes the longer the more items there are: there
-/// is no index of vectors. A narrower namespace or filter helps.
+/// Filters become SQL over the values' JSON; every operand is a bound parameter. A search by
+/// meaning reads the vectors of all items below the namespace that pass the filter, and compares
+/// each with the query. It is exact. Its time grows with the number of items, because there is no
+/// index of vectors. A narrower namespace or filter helps.
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, and makes it when there is none.
+    /// Opens the file, and creates it if it does not exist.
     ///
     /// # Errors
     ///
@@ -67,12 +67,12 @@ impl SqliteStore {
         Ok(Self::new(Database::open(path)?))
     }
 
-    /// The store in a database that is open.
+    /// Creates a store in an open database.
     pub fn new(database: Database) -> Self {
         Self::with(database, StoreOptions::default())
     }
 
-    /// The store in a database that is open, set up.
+    /// Creates a store in an open database, with options.
     pub fn with(database: Database, options: StoreOptions) -> Self {
         Self { database, options }
     }
@@ -110,7 +110,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// What goes wrong in a job of the store.
+/// An error in a job of the store.
 enum Fault {
     Store(StoreError),
     Sqlite(SqliteError),

@@ -1,4 +1,4 @@
-//! One thread that writes, many writes to a commit.
+//! The writing thread, which groups many writes into a commit.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,12 +10,12 @@ use tokio::sync::oneshot;
 
 use crate::SqliteError;
 
-/// The thread that owns the connection for writing.
+/// The thread that owns the writing connection.
 ///
-/// While one transaction waits for the disk, the jobs that arrive queue up; the next transaction
-/// takes all of them. So the more is written at once, the less a write costs.
+/// While one transaction waits for the disk, new jobs queue up; the next transaction takes all of
+/// them. So a write costs less when there are many at once.
 pub(crate) struct Writer {
-    /// Taken when the database is closed.
+    /// Taken when the database closes.
     queue: Option<Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -33,10 +33,10 @@ impl Writer {
         })
     }
 
-    /// Runs `job` in a transaction, which it may share with others: all it does is kept when it
-    /// answers `Ok`, and undone when it answers `Err`. The answer comes after the commit.
+    /// Runs `job` in a transaction, which it may share with others: its changes are kept if it
+    /// returns `Ok`, and undone if it returns `Err`. The result arrives after the commit.
     ///
-    /// Dropping the future does not stop a job that is in the queue.
+    /// Dropping the future does not stop a job in the queue.
     pub(crate) async fn run<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -71,18 +71,18 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // It does not panic, and there is nobody to tell.
+            // The thread does not panic, and there is nobody to report to.
             let _ = thread.join();
         }
     }
 }
 
-/// Something to do in a transaction.
+/// A job in a transaction.
 trait Job: Send {
-    /// Does it. False: undo it.
+    /// Runs the job. False means: undo it.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Says how it went, after the commit or after what prevented it.
+    /// Reports the result, after the commit or its failure.
     fn finish(self: Box<Self>, committed: Result<(), SqliteError>);
 }
 
@@ -102,7 +102,7 @@ where
         let Some(work) = self.work.take() else {
             return false;
         };
-        // What a panic leaves half done is undone with the savepoint.
+        // The savepoint undoes what a panic leaves half done.
         let answer = catch_unwind(AssertUnwindSafe(|| work(connection)));
         let answer = answer.unwrap_or_else(|panic| Err(panicked(&*panic).into()));
         self.answer.insert(answer).is_ok()
@@ -115,12 +115,12 @@ where
             (_, Err(error)) => Err(error.into()),
             (None, Ok(())) => Err(SqliteError::Closed.into()),
         };
-        // Whoever asked may have gone.
+        // The caller may be gone.
         let _ = self.reply.send(answer);
     }
 }
 
-/// What a panic said.
+/// Converts a panic to an error with its message.
 pub(crate) fn panicked(panic: &(dyn Any + Send)) -> SqliteError {
     let text = panic
         .downcast_ref::<&str>()
@@ -137,7 +137,7 @@ fn work(connection: &Connection, jobs: &Receiver<Box<dyn Job>>, group: usize) {
     }
 }
 
-/// Runs jobs in one transaction, each in a savepoint of its own, and tells them how it went.
+/// Runs jobs in one transaction, each in a savepoint of its own, and reports their results.
 fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
     let mut jobs = jobs.into_iter();
     while jobs.len() > 0 {
@@ -152,7 +152,7 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
         for mut job in jobs.by_ref() {
             let result = in_savepoint(connection, &mut *job);
             done.push(job);
-            // A full disk, say: SQLite has given up the whole transaction by itself.
+            // For example a full disk: SQLite has aborted the whole transaction by itself.
             if result.is_err() || connection.is_autocommit() {
                 broken = Some(result.err());
                 break;
@@ -163,7 +163,7 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
             Some(error) => Err(error),
         };
         if result.is_err() && !connection.is_autocommit() {
-            // If it fails too, the next BEGIN says so.
+            // If this fails too, the next BEGIN reports it.
             let _ = connection.execute_batch("ROLLBACK");
         }
         for job in done {
@@ -186,7 +186,7 @@ fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<
     }
 }
 
-/// The same error once more: several jobs are told of it, and it is not `Clone`.
+/// Copies an error: several jobs receive it, and it is not `Clone`.
 fn again(error: &rusqlite::Error) -> SqliteError {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
     match error.sqlite_error_code() {

@@ -1,4 +1,4 @@
-//! What a user wrote, as it was written.
+//! The syntax tree of a graph.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Expr, ExprPath, Pat, Path, Type, token};
@@ -14,24 +14,24 @@ pub(crate) struct Graph {
     pub(crate) lets: Vec<Let>,
     /// The chains, in order.
     pub(crate) chains: Vec<Chain>,
-    /// The first token, for what is missing everywhere.
+    /// The first token, for errors about missing parts.
     pub(crate) first: Option<Span>,
-    /// What could be read of a part that could not: an editor still knows the names in it.
+    /// The parsed pieces of broken parts: an editor still resolves their names.
     pub(crate) fragments: Vec<TokenStream>,
-    /// True when a part could not be read: then nothing is said about what the rest leads to.
+    /// True if a part did not parse: then the macro reports nothing about reachability.
     pub(crate) broken: bool,
 }
 
-/// A `let` statement, passed through as it is.
+/// A `let` statement, which is passed through unchanged.
 #[derive(Default)]
 pub(crate) struct Let {
-    /// The statement; empty when it could not be read.
+    /// The statement; empty if it did not parse.
     pub(crate) statement: TokenStream,
-    /// The names that it would bind, if it could not be read.
+    /// The names that it would bind, if it did not parse.
     pub(crate) lost: Vec<Ident>,
     /// The names that it binds.
     pub(crate) names: Vec<Ident>,
-    /// What the names that it uses stand in.
+    /// The tokens that contain the names it uses.
     pub(crate) value: TokenStream,
     /// Those of its names that nothing in the graph uses.
     pub(crate) unused: Vec<Ident>,
@@ -43,11 +43,11 @@ pub(crate) struct Chain {
     pub(crate) stages: Vec<Stage>,
 }
 
-/// What stands between two arrows.
+/// A stage of a chain, between two arrows.
 pub(crate) enum Stage {
-    /// START, as it was written.
+    /// START, as written.
     Start(ExprPath),
-    /// END, as it was written.
+    /// END, as written.
     End(ExprPath),
     /// A node.
     Node(ExprPath),
@@ -75,11 +75,11 @@ pub(crate) struct Switch {
     pub(crate) router: Expr,
     pub(crate) brace: token::Brace,
     pub(crate) arms: Vec<Arm>,
-    /// True when an arm could not be read, so that those that are there need not be all.
+    /// True if an arm did not parse, so the list of arms may be incomplete.
     pub(crate) broken: bool,
 }
 
-/// How a decision is written.
+/// The form of a decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Match,
@@ -87,17 +87,17 @@ pub(crate) enum Form {
     IfLet,
 }
 
-/// One way out of a decision.
+/// An arm of a decision.
 pub(crate) struct Arm {
-    /// What the answer must look like; `None` for the branches of a plain `if`.
+    /// The pattern of the answer; `None` for the branches of a plain `if`.
     pub(crate) pattern: Option<Pat>,
     pub(crate) guard: Option<(token::If, Expr)>,
-    /// The router of an `else if`, which is asked when none before it has decided.
+    /// The router of an `else if`, which runs if none before it matched.
     pub(crate) asks: Option<Asks>,
     pub(crate) chain: Chain,
 }
 
-/// A router that is asked after others.
+/// A router that runs after others.
 pub(crate) struct Asks {
     /// `if`.
     pub(crate) keyword: Span,
@@ -117,7 +117,7 @@ pub(crate) struct For {
     pub(crate) pattern: Pat,
     pub(crate) items: Expr,
     pub(crate) worker: Option<Worker>,
-    /// What follows the worker inside the braces.
+    /// The successors of the worker inside the braces.
     pub(crate) rest: Vec<Stage>,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Worker {
 }
 
 impl Stage {
-    /// What the stage is called in a message.
+    /// Returns the name of the stage in a message.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Start(_) => "START",
@@ -142,12 +142,12 @@ impl Stage {
         }
     }
 
-    /// True for what decides where to go, so that nothing can follow it.
+    /// Returns true for a decision, which nothing can follow.
     pub(crate) fn decides(&self) -> bool {
         matches!(self, Self::Switch(_) | Self::Goto(_))
     }
 
-    /// Where the stage begins.
+    /// Returns the first span of the stage.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Start(path) | Self::End(path) | Self::Node(path) => name_span(path),
@@ -160,7 +160,7 @@ impl Stage {
 }
 
 impl Form {
-    /// The keyword in a message.
+    /// Returns the keyword for a message.
     pub(crate) fn keyword(self) -> &'static str {
         match self {
             Self::Match => "`match`",
@@ -169,7 +169,7 @@ impl Form {
     }
 }
 
-/// The span of the name that a path ends with: one token, so that it can be underlined.
+/// Returns the span of a path's last name: a single token, so that it can be underlined.
 pub(crate) fn name_span(path: &ExprPath) -> Span {
     path.path
         .segments

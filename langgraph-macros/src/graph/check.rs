@@ -1,8 +1,9 @@
-//! What is said of a graph that breaks a rule: one function each, of the rule's name.
+//! The messages of the rules: one function each, with the name of the rule.
 //!
-//! Rules about graphs are `langgraph_topology`'s; here their findings get their words and their
-//! tokens. Rules about how chains are written are here alone. Rules never stop early, so that every mistake is told. What a graph can reach is looked at
-//! only when its lines are sound: otherwise one mistake would be told many times.
+//! `langgraph_topology` checks the rules about graphs; this module gives the findings messages and
+//! tokens. Rules about the syntax of chains are only here. Rules never stop early, so every mistake
+//! is reported. Reachability is checked only if the edges are sound: otherwise one mistake would be
+//! reported many times.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ use langgraph_topology::similar::did_you_mean;
 mod reach;
 mod twice;
 
-/// Reports every mistake in the lines of a graph. `first` is the first token of the macro.
+/// Reports every mistake in the edges of a graph. `first` is the first token of the macro.
 pub(crate) fn check(
     model: &Model,
     lets: &[Let],
@@ -42,7 +43,7 @@ pub(crate) fn check(
     goto_after_start(model, errors);
     map_in_group(model, errors);
     worker_without_item(model, &graph, errors);
-    // What could not be read may hold the missing edge.
+    // A part that did not parse may hold the missing edge.
     if !broken {
         no_entry_point(model, &graph, first, errors);
     }
@@ -104,7 +105,7 @@ fn duplicate_node(model: &Model, graph: &Topology, errors: &mut Errors) {
     }
 }
 
-/// Something follows END.
+/// An edge starts at END.
 fn end_as_source(model: &Model, graph: &Topology, errors: &mut Errors) {
     let found = rules::end_as_source(graph);
     for end in once(END, found.iter().filter_map(|found| model.source(found.at))) {
@@ -120,7 +121,7 @@ fn end_as_source(model: &Model, graph: &Topology, errors: &mut Errors) {
     }
 }
 
-/// Something leads to START.
+/// An edge leads to START.
 fn start_as_target(model: &Model, graph: &Topology, errors: &mut Errors) {
     let found = rules::start_as_target(graph);
     for start in once(
@@ -135,7 +136,7 @@ fn start_as_target(model: &Model, graph: &Topology, errors: &mut Errors) {
     }
 }
 
-/// A group that is waited for holds START.
+/// A group with a successor holds START.
 fn start_in_join(model: &Model, graph: &Topology, errors: &mut Errors) {
     let found = rules::start_in_join(graph);
     for start in once(
@@ -149,15 +150,16 @@ fn start_in_join(model: &Model, graph: &Topology, errors: &mut Errors) {
     }
 }
 
-/// The places of a vertex in the order of the text, each once: what leads to a group is in several
-/// lines. A node that only has the name of the vertex is told as that.
+/// Returns the places of a vertex in the order of the text, without duplicates: an edge to a group
+/// is several edges. It skips a node that only has the name of the vertex, which is reported as
+/// such.
 fn once(vertex: usize, places: impl Iterator<Item = Place>) -> impl Iterator<Item = Place> {
     let places = places.filter(|place| place.vertex == vertex);
     let places: BTreeMap<usize, Place> = places.map(|place| (place.mention, place)).collect();
     places.into_values()
 }
 
-/// A chain in a group that is waited for ends.
+/// A chain ends inside a group with a successor.
 fn branch_end_in_group(model: &Model, errors: &mut Errors) {
     for slip in &model.slips {
         if let Slip::EndInGroup { at, next } = slip {
@@ -173,7 +175,7 @@ fn branch_end_in_group(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// A chain in a group that is waited for ends in a decision.
+/// A chain inside a group with a successor ends in a decision.
 fn decision_in_group(model: &Model, errors: &mut Errors) {
     for slip in &model.slips {
         if let Slip::DecisionInGroup { at, kind, next } = slip {
@@ -191,7 +193,7 @@ fn decision_in_group(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// A decision stands behind a group.
+/// A decision follows a group.
 fn decision_after_group(model: &Model, errors: &mut Errors) {
     for slip in &model.slips {
         if let Slip::DecisionAfterGroup { at, kind } = slip {
@@ -233,7 +235,7 @@ fn decision_first(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// START says where it goes itself.
+/// START has a `goto`.
 fn goto_after_start(model: &Model, errors: &mut Errors) {
     for slip in &model.slips {
         if let Slip::GotoAfterStart { at } = slip {
@@ -246,7 +248,7 @@ fn goto_after_start(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// An arm starts tasks for items and something else.
+/// An arm starts a map and something else.
 fn map_in_group(model: &Model, errors: &mut Errors) {
     for slip in &model.slips {
         if let Slip::MapInGroup { at } = slip {
@@ -305,9 +307,9 @@ fn unused_let(model: &Model, lets: &[Let], errors: &mut Errors) {
     }
 }
 
-/// Nothing leads away from START.
+/// No edge starts at START.
 fn no_entry_point(model: &Model, graph: &Topology, first: Option<Span>, errors: &mut Errors) {
-    // A decision that has lost its place may have stood behind START.
+    // A misplaced decision may belong to START.
     let mut slips = model.slips.iter();
     if rules::no_entry_point(graph).is_empty()
         || slips.any(|slip| matches!(slip, Slip::DecisionFirst { arm: false, .. }))

@@ -1,8 +1,8 @@
-//! Prints the model as builder calls: one block, whose value is the graph.
+//! Expands the model to builder calls: one block, whose value is the graph.
 //!
-//! A token that can be wrong keeps the user's span, so that rustc's errors land on it. Everything
-//! else is ours (`mixed_site`), at the user's place: no name of the user's is touched, and lints
-//! do not look at it.
+//! A token that can be wrong keeps the user's span, so that rustc's errors point at it. Everything
+//! else is ours (`mixed_site`), at the user's place, so it shadows no name of the user's and lints
+//! ignore it.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -20,19 +20,19 @@ use langgraph_topology::flow::{END, START};
 mod switch;
 mod writes;
 
-/// What was written around the chains.
+/// The parts of the input besides the chains.
 pub(crate) struct Frame<'a> {
     /// `type State = …;`
     pub(crate) state: Option<&'a Type>,
     /// The `let`s, in order.
     pub(crate) lets: &'a [Let],
-    /// What could be read of a part that could not.
+    /// The parsed pieces of broken parts.
     pub(crate) fragments: &'a [TokenStream],
-    /// True when a part could not be read.
+    /// True if a part did not parse.
     pub(crate) broken: bool,
 }
 
-/// The block that makes the graph, and reports the errors.
+/// Returns the block that builds the graph and reports the errors.
 pub(crate) fn expand(
     model: &Model,
     frame: &Frame<'_>,
@@ -70,8 +70,9 @@ pub(crate) fn expand(
     } else {
         TokenStream::new()
     };
-    // One name for what is called: a long path in every call is work for rustc. What looks up
-    // methods stands before the closures of the routers, whose bounds it would look at each time.
+    // Each called function is imported once, because a long path in every call is work for rustc.
+    // The traits come before the routers' closures, because rustc would check the closures' bounds
+    // at each lookup.
     let body = quote_spanned! {Span::mixed_site()=>
         use #root::__private as #private;
         #answers
@@ -93,7 +94,7 @@ pub(crate) fn expand(
     block.into_token_stream()
 }
 
-/// A `let`, and what keeps rustc from reporting again that nothing uses it.
+/// Prints a `let`, and suppresses rustc's own warning that nothing uses it.
 fn statement(written: &Let) -> TokenStream {
     let (statement, unused) = (&written.statement, &written.unused);
     quote!(#statement #(let _ = &#unused;)*)
@@ -102,16 +103,16 @@ fn statement(written: &Let) -> TokenStream {
 struct Printer<'a> {
     model: &'a Model,
     root: &'a Root,
-    /// What a `let` that could not be read would have bound: to name it would be a second error.
+    /// The bindings of a `let` that did not parse: naming them must not be a second error.
     lost: Vec<&'a Ident>,
-    /// The nodes that run side by side.
+    /// The parallel nodes.
     beside: Vec<Beside>,
 }
 
-/// Our own code at the user's place, where rustc's errors about it belong.
+/// Returns a span for our own code at the user's place, where rustc's errors about it belong.
 ///
-/// Not in an editor: rust-analyzer takes every name at a place for what the user wrote there, and
-/// would go from a node to the methods of the builder too.
+/// In an editor it returns another span: rust-analyzer takes every name at a place for the user's,
+/// and would navigate from a node to the builder's methods too.
 fn at(span: Span) -> Span {
     if in_an_editor() {
         Span::mixed_site()
@@ -120,7 +121,7 @@ fn at(span: Span) -> Span {
     }
 }
 
-/// True when it is rust-analyzer that expands the macro: `rust-analyzer-proc-macro-srv`, or its own
+/// Returns true if rust-analyzer expands the macro: `rust-analyzer-proc-macro-srv`, or its own
 /// `proc-macro` command.
 fn in_an_editor() -> bool {
     static ANSWER: LazyLock<bool> = LazyLock::new(|| {
@@ -132,7 +133,7 @@ fn in_an_editor() -> bool {
 }
 
 impl Printer<'_> {
-    /// The name of a vertex as the builder knows it.
+    /// Returns the name of a vertex for the builder.
     fn name(&self, vertex: usize) -> &str {
         match vertex {
             START => "__start__",
@@ -146,15 +147,15 @@ impl Printer<'_> {
         quote!(&[#(#names),*])
     }
 
-    /// All names, for an editor, before anything that depends on how long they are: it completes a
-    /// name where that stands in the expansion without it.
+    /// Prints all names for an editor, before everything that depends on their lengths: an editor
+    /// completes a name at its position in an expansion without it.
     fn names_first(&self, fragments: &[TokenStream]) -> TokenStream {
         let nodes = self.model.nodes.iter().filter(|node| !self.is_lost(node));
         let mentions = nodes.flat_map(|node| &node.mentions);
         quote!(#(let _ = &#mentions;)* #(let _ = &#fragments;)*)
     }
 
-    /// START and END as documented items, wherever they are written.
+    /// Prints START and END as documented items, at each mention.
     fn ends(&self) -> TokenStream {
         let root = self.root;
         let mentions = self.model.ends.iter().map(|(vertex, path)| {
@@ -174,7 +175,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What tells the answers of routers apart.
+    /// Prints what distinguishes the return types of routers.
     fn answers(&self) -> TokenStream {
         if self.model.switches.is_empty() {
             return TokenStream::new();
@@ -195,8 +196,8 @@ impl Printer<'_> {
         nodes.map(|node| self.node(node)).collect()
     }
 
-    /// A node is added with its first mention; the others are tied to the same type, so that
-    /// each is a name that an editor can follow.
+    /// Adds a node at its first mention. The other mentions get the same type, so that an editor
+    /// can follow each of them.
     fn node(&self, node: &Node) -> TokenStream {
         let Some((first, others)) = node.mentions.split_first() else {
             return TokenStream::new();
@@ -262,7 +263,7 @@ impl Printer<'_> {
     }
 }
 
-/// The name of what expansions call.
+/// The name of the module that expansions call.
 fn private_at(span: Span) -> Ident {
     Ident::new("__langgraph", span)
 }

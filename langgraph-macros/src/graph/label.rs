@@ -1,8 +1,8 @@
-//! Tokens as a person would write them, for the labels of drawn lines.
+//! Formats tokens for the labels of drawn lines.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// The text of a pattern or an expression, on one line.
+/// Returns the text of a pattern or an expression, on one line.
 pub(crate) fn label(tokens: TokenStream) -> String {
     let mut text = String::new();
     write(tokens, &mut text);
@@ -15,7 +15,7 @@ const OPERATORS: &[&str] = &[
 ];
 
 fn write(tokens: TokenStream, text: &mut String) {
-    // True behind a value, where an operator takes two sides and a word needs a space.
+    // True after a value, where an operator is binary and a word needs a space.
     let mut value = false;
     let mut run = String::new();
     for tree in tokens {
@@ -57,7 +57,7 @@ fn write(tokens: TokenStream, text: &mut String) {
     text.truncate(text.trim_end().len());
 }
 
-/// Writes a run of marks, and empties it.
+/// Writes a run of punctuation, and clears it.
 fn operators(run: &mut String, value: &mut bool, text: &mut String) {
     let mut rest = run.as_str();
     while let Some(first) = rest.chars().next() {
@@ -74,7 +74,7 @@ fn operators(run: &mut String, value: &mut bool, text: &mut String) {
                 text.push(' ');
             }
             "::" | ".." | "..=" | "." | "?" | "'" | "#" => text.push_str(operator),
-            // A sign, a reference, a negation: close to what follows.
+            // A sign, a reference, a negation: without a space after it.
             _ if !*value => text.push_str(operator),
             _ => {
                 text.push(' ');

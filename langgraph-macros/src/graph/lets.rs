@@ -1,7 +1,7 @@
-//! Which `let`s nothing in the graph uses.
+//! Finds each `let` that nothing in the graph uses.
 //!
-//! A word counts as a use wherever it could be one, so what is found is certain; what is not is left
-//! to rustc, which warns.
+//! A word counts as a use wherever it could be one, so every finding is certain. rustc warns about
+//! the rest.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use syn::{Attribute, ExprPath, Pat};
 
 use super::ast::{Chain, Graph, Let, Stage};
 
-/// The names that a pattern binds and that have to be used: not those with a `_` before them, and
-/// none where an attribute says so.
+/// Returns the names that a pattern binds and that must be used: not those with a leading `_`, and
+/// none if an attribute allows it.
 pub(super) fn names(pattern: &Pat, attributes: &[Attribute]) -> Vec<Ident> {
     let mut names = Vec::new();
     let allowed = attributes
@@ -51,7 +51,7 @@ fn bindings(pattern: &Pat, names: &mut Vec<Ident>) {
     }
 }
 
-/// Notes at each `let` which of its names nothing uses: no chain, and no `let` behind it.
+/// Records at each `let` its unused names: no chain and no later `let` uses them.
 pub(super) fn find_unused(graph: &mut Graph) {
     if graph
         .lets
@@ -64,7 +64,7 @@ pub(super) fn find_unused(graph: &mut Graph) {
     for chain in &graph.chains {
         of_chain(chain, &mut used);
     }
-    // From the last to the first: a name that is bound anew hides the one before it.
+    // From the last to the first: a new binding hides the earlier one of the same name.
     for statement in graph.lets.iter_mut().rev() {
         let Let {
             names,
@@ -117,7 +117,7 @@ fn of_stages(stages: &[Stage], used: &mut BTreeSet<String>) {
     }
 }
 
-/// A path of several words names no variable.
+/// A path of several words is not a variable.
 fn of_path(path: &ExprPath, used: &mut BTreeSet<String>) {
     if let Some(name) = path.path.get_ident() {
         used.insert(name.unraw().to_string());
@@ -138,7 +138,7 @@ fn of_tokens(tokens: TokenStream, used: &mut BTreeSet<String>) {
     }
 }
 
-/// The words behind each `{` of a text.
+/// Returns the words after each `{` of a text.
 fn in_braces(text: &str) -> Vec<String> {
     let word = |part: &str| {
         let letters = part

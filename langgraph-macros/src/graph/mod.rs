@@ -18,7 +18,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
     let mut graph = parse::parse(input, &mut errors);
     lets::find_unused(&mut graph);
-    // What is missing everywhere is reported on the first chain.
+    // Errors about missing parts are reported on the first chain.
     let chain = graph.chains.first().and_then(|chain| chain.stages.first());
     let first = chain.map(ast::Stage::span).or(graph.first);
     let model = model::Model::new(graph.chains);

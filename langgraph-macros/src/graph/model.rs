@@ -1,4 +1,4 @@
-//! The graph that the chains describe, with the place of everything in the user's text.
+//! The graph that the chains describe, with spans.
 
 use std::collections::BTreeMap;
 
@@ -16,43 +16,43 @@ mod build;
 
 pub(crate) use beside::Beside;
 
-/// What the chains say.
+/// The edges and nodes of the chains.
 #[derive(Default)]
 pub(crate) struct Model {
-    /// The nodes, in the order in which they are first named.
+    /// The nodes, in the order of their first mentions.
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) joins: Vec<Join>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) gotos: Vec<Goto>,
-    /// What stands where it cannot stand.
+    /// Misplaced stages.
     pub(crate) slips: Vec<Slip>,
-    /// The mention of each END before an arrow, and what is behind the arrow.
+    /// The mention of each END before an arrow, and the name after the arrow.
     pub(crate) behind_end: BTreeMap<usize, String>,
-    /// START and END, wherever they are written.
+    /// The mentions of START and END.
     pub(crate) ends: Vec<(usize, ExprPath)>,
     numbers: BTreeMap<String, usize>,
-    /// How many places there are so far.
+    /// The number of places so far.
     places: usize,
 }
 
 /// A node, under the last name of its path.
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// Everywhere it is named, the first at the front.
+    /// All mentions, in order.
     pub(crate) mentions: Vec<ExprPath>,
     /// Other paths with the same last name.
     pub(crate) clashes: Vec<ExprPath>,
-    /// Where a `for` gives it an item.
+    /// The place of the `for` that gives it items.
     pub(crate) worker: Option<Span>,
 }
 
-/// A vertex where it is written.
+/// A vertex and its place in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) vertex: usize,
     pub(crate) span: Span,
-    /// Tells two places of one vertex apart, which their spans cannot.
+    /// Distinguishes two places of one vertex, which spans cannot.
     pub(crate) mention: usize,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Place {
 pub(crate) struct Edge {
     pub(crate) from: Place,
     pub(crate) to: Place,
-    /// True when the two stand side by side in the text.
+    /// True if the two are adjacent in the text.
     pub(crate) adjacent: bool,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Join {
 pub(crate) struct Switch {
     pub(crate) source: Place,
     pub(crate) keyword: Span,
-    /// `None` for a `for` on its own: one arm, whose items the router gives.
+    /// `None` for a plain `for`: one arm, whose items the router returns.
     pub(crate) form: Option<Form>,
     pub(crate) router: Expr,
     pub(crate) brace: Option<token::Brace>,
@@ -82,7 +82,7 @@ pub(crate) struct Switch {
     pub(crate) broken: bool,
 }
 
-/// One answer of a router.
+/// One arm of a decision.
 pub(crate) struct Arm {
     pub(crate) label: String,
     pub(crate) pattern: Option<Pat>,
@@ -97,7 +97,7 @@ pub(crate) struct Arm {
 pub(crate) struct Map {
     pub(crate) keyword: Span,
     pub(crate) pattern: Pat,
-    /// The items; `None` when they are the router's answer.
+    /// The items; `None` if they are the router's answer.
     pub(crate) items: Option<Expr>,
     pub(crate) worker: usize,
     pub(crate) paren: token::Paren,
@@ -110,32 +110,32 @@ pub(crate) struct Goto {
     pub(crate) targets: Vec<Place>,
 }
 
-/// A stage where it cannot stand.
+/// A misplaced stage.
 pub(crate) enum Slip {
-    /// END at the end of a chain in a group that is waited for.
+    /// END at the end of a chain in a group with a successor.
     EndInGroup { at: Span, next: Span },
-    /// A decision at the end of a chain in a group that is waited for.
+    /// A decision at the end of a chain in a group with a successor.
     DecisionInGroup {
         at: Span,
         kind: &'static str,
         next: Span,
     },
-    /// A decision behind a group.
+    /// A decision after a group.
     DecisionAfterGroup { at: Span, kind: &'static str },
-    /// A decision with nothing before it, or first in an arm.
+    /// A decision without a predecessor, or first in an arm.
     DecisionFirst {
         at: Span,
         kind: &'static str,
         arm: bool,
     },
-    /// `goto` behind START.
+    /// `goto` after START.
     GotoAfterStart { at: Span },
     /// A `for` beside other targets of one arm.
     MapInGroup { at: Span },
 }
 
 impl Model {
-    /// The name of a vertex, for a message.
+    /// Returns the name of a vertex, for a message.
     pub(crate) fn name(&self, vertex: usize) -> &str {
         match vertex {
             START => "START",
@@ -149,15 +149,15 @@ impl Model {
         }
     }
 
-    /// The node of a vertex.
+    /// Returns the node of a vertex.
     pub(crate) fn node(&self, vertex: usize) -> Option<&Node> {
         self.nodes.get(vertex.checked_sub(NODES)?)
     }
 
-    /// The graph as data, as it is written: what no graph can have is in it too.
+    /// Returns the graph as data, as written, including impossible edges.
     ///
-    /// Other paths with the name of a node are nodes behind the others. All else has the index that
-    /// it has here, so that findings lead back to places.
+    /// Other paths with the name of a node become nodes at the end. Everything else keeps its
+    /// index, so that findings lead back to places.
     pub(crate) fn topology(&self) -> Topology {
         let mut topology = Topology::default();
         topology.closed = true;
@@ -202,7 +202,7 @@ impl Model {
         topology
     }
 
-    /// Where the line of a finding starts.
+    /// Returns the source of a finding's edge.
     pub(crate) fn source(&self, at: At) -> Option<Place> {
         match at {
             At::Edge(edge) => Some(self.edges.get(edge)?.from),
@@ -215,7 +215,7 @@ impl Model {
         }
     }
 
-    /// Where the line of a finding leads.
+    /// Returns the target of a finding's edge.
     pub(crate) fn target(&self, at: At) -> Option<Place> {
         match at {
             At::Edge(edge) => Some(self.edges.get(edge)?.to),
@@ -242,7 +242,7 @@ fn info(node: &Node) -> NodeInfo {
     info
 }
 
-/// The name of the node that a path names.
+/// Returns the name of the node for a path.
 pub(crate) fn node_name(path: &ExprPath) -> String {
     let last = path.path.segments.last();
     last.map(|segment| segment.ident.unraw().to_string())

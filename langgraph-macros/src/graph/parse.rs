@@ -1,7 +1,7 @@
-//! Reads what a user wrote, goes on after mistakes, and knows the common slips.
+//! Parses the input, continues after mistakes, and recognizes common slips.
 //!
-//! Every mistake gives one error, at the token where the reader stumbles; what could be read
-//! around it is kept, so that it still expands and completion works in it.
+//! Every mistake gives one error, at the token where the parser stumbles. It keeps the pieces
+//! around the mistake, so that they still expand and completion works in them.
 
 use proc_macro2::{Delimiter, Group as TokenGroup, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -19,17 +19,17 @@ use crate::diag::{Errors, last_span};
 mod decisions;
 mod tokens;
 
-/// What may stand after an arrow, in a message.
+/// What may follow an arrow, for a message.
 const STAGES: &str = "a node, `[..]`, `match`, `if`, `for`, `goto [..]` or `END`";
 
-/// Reads the input of `graph!`.
+/// Parses the input of `graph!`.
 pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     let mut graph = Graph {
         first: input.clone().into_iter().next().map(|tree| tree.span()),
         ..Graph::default()
     };
-    // In brackets of our own, whose end is the last token: `syn` then reports what is missing at
-    // the end there, and not on the whole macro.
+    // In brackets of our own, whose end is the last token: `syn` then reports a missing token
+    // there, and not on the whole macro.
     let end = last_span(&input).unwrap_or_else(Span::call_site);
     let mut group = TokenGroup::new(Delimiter::Brace, input);
     group.set_span(end);
@@ -59,11 +59,11 @@ struct Reader<'e> {
     errors: &'e mut Errors,
     fragments: Vec<TokenStream>,
     broken: bool,
-    /// True when the next chain begins where an error has been reported.
+    /// True if the next chain begins where an error has been reported.
     resumed: bool,
 }
 
-/// The error has been reported; the caller goes on behind it.
+/// The error has been reported; the caller continues after it.
 struct Reported;
 
 type Read<T> = Result<T, Reported>;
@@ -222,7 +222,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The `;` after a statement; without it, the reader goes on as if it were there.
+    /// Parses the `;` after a statement; without it, the parser continues as if it existed.
     fn semicolon(&mut self, input: ParseStream<'_>, before: &impl ToTokens, what: &str) {
         if input.peek(Token![;]) {
             skip_one(input);
@@ -238,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A chain and the `;` behind it.
+    /// Parses a chain and its `;`.
     fn item_chain(&mut self, input: ParseStream<'_>, graph: &mut Graph) {
         let mut chain = Chain::default();
         let resumed = std::mem::take(&mut self.resumed);
@@ -301,7 +301,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Stages and arrows, up to what cannot go on a chain.
+    /// Parses stages and arrows, up to a token that cannot continue a chain.
     fn chain(&mut self, input: ParseStream<'_>, chain: &mut Chain) -> Read<()> {
         loop {
             let stage = self.stage(input)?;
@@ -328,7 +328,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `=>`, or what a user may write for it.
+    /// Parses `=>`, or a common slip for it.
     fn arrow(&mut self, input: ParseStream<'_>) -> Option<TokenStream> {
         if input.peek(Token![=>]) {
             return input
@@ -375,7 +375,7 @@ impl Reader<'_> {
         self.mention(input)
     }
 
-    /// A node, START or END.
+    /// Parses a node, START or END.
     fn mention(&mut self, input: ParseStream<'_>) -> Read<Stage> {
         if let Some(hint) = not_a_node(input) {
             return Err(self.fail_at(input.span(), hint));
@@ -469,7 +469,8 @@ impl Reader<'_> {
         Ok(Stage::Group(Group { chains, bracket }))
     }
 
-    /// What separates chains in a group, or arms; after a mistake, the reader goes on behind it.
+    /// Parses the separator of chains in a group, or of arms; after a mistake, the parser continues
+    /// after it.
     fn comma(&mut self, content: ParseStream<'_>, read: bool, place: &str) {
         if read && !content.is_empty() && !content.peek(Token![,]) {
             let found = found(content);

@@ -1,4 +1,4 @@
-//! `#[node(writes(…))]`: the function returns the values, the node an update.
+//! `#[node(writes(…))]`: the function returns the values, and the node an update.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type, parse_quote};
 
 use crate::paths::Root;
 
-/// What stands around the values.
+/// The type around the values.
 enum Shape<'a> {
     Values,
     /// `(values, Next)`.
@@ -16,13 +16,13 @@ enum Shape<'a> {
     Fallible(Box<Shape<'a>>),
 }
 
-/// The answer of a node in place of the values, and the values turned into it.
+/// The output of a node instead of the values, and the conversion of the values.
 pub(super) struct Written {
     pub(super) ty: Type,
     pub(super) value: TokenStream,
 }
 
-/// An answer without the values: what stands in for one that could not be understood.
+/// A placeholder for an output that could not be understood.
 pub(super) fn nothing(value: &TokenStream) -> Written {
     Written {
         ty: parse_quote!(()),
@@ -32,7 +32,7 @@ pub(super) fn nothing(value: &TokenStream) -> Written {
     }
 }
 
-/// Reads what the function returns and turns `value` of it into an update of `state`.
+/// Reads the function's return type, and converts `value` to an update of `state`.
 pub(super) fn written(
     root: &Root,
     state: &Type,
@@ -50,7 +50,7 @@ pub(super) fn written(
     }
 }
 
-/// What stands around the values in `ty`, and `ty` with the update in place of the values.
+/// Returns the type around the values in `ty`, and `ty` with the update instead of the values.
 fn replace<'a>(ty: &'a Type, update: &Type) -> (Shape<'a>, Type) {
     match ty {
         Type::Paren(inner) => replace(&inner.elem, update),
@@ -96,7 +96,7 @@ fn last_name(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// A variable of ours at the user's place.
+/// Returns a variable of ours at the user's place.
 fn local(name: &str, span: Span) -> Ident {
     Ident::new(name, span.resolved_at(Span::mixed_site()))
 }
@@ -122,7 +122,7 @@ fn convert(
             let sets = fields.iter().zip(&locals).map(|(field, value)| {
                 let root = root.at(span);
                 let write = quote_spanned!(span=> #root::__private::write);
-                // The field may come from a `macro_rules!`, where our variable is not known.
+                // The field may come from a `macro_rules!`, where our variable is unknown.
                 let update = local("update", field.span());
                 let place = quote_spanned!(field.span()=> &mut #update.#field);
                 quote_spanned!(span=> #write(#place, #value);)

@@ -9,25 +9,25 @@ use crate::paths::Root;
 use langgraph_topology::similar::did_you_mean;
 
 const KEYS: [&str; 4] = ["writes", "alias", "state", "crate"];
-/// Options of nodes that are methods of the function, not options of the attribute.
+/// Options that are methods of the node, not options of the attribute.
 const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
 
-/// What `#[node(…)]` says.
+/// The options of `#[node(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) root: Root,
-    /// The fields that the function's value is written to.
+    /// The fields that receive the function's value.
     pub(super) writes: Option<Vec<Ident>>,
     pub(super) aliases: Vec<LitStr>,
-    /// True when `writes` was meant and could not be read: what the function returns may then be
-    /// no answer of a node, and that is not another mistake.
+    /// True if `writes` did not parse. The function's return type may then not be a valid output,
+    /// and that is not another mistake.
     pub(super) writes_unread: bool,
-    /// The state, where the arguments do not say it.
+    /// The state, if the arguments do not show it.
     pub(super) state: Option<Type>,
 }
 
 impl Options {
-    /// Reads the options; each mistake is reported, and what could be read is kept.
+    /// Reads the options; it reports each mistake and keeps the rest.
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
         let mut twice = Vec::new();
@@ -80,7 +80,7 @@ impl Options {
 }
 
 impl Options {
-    /// True when an option has to travel with the function's type.
+    /// Returns true if an option has to be part of the function's type.
     pub(super) fn need_a_marker(&self) -> bool {
         self.writes.is_some() || self.writes_unread || !self.aliases.is_empty()
     }

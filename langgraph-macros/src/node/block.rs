@@ -1,4 +1,4 @@
-//! The functions of an `impl` block that are nodes of their own: those with a `#[node]`.
+//! Functions of an `impl` block with their own `#[node]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,7 @@ use super::expand::{self, Place};
 use super::signature;
 use crate::diag::Errors;
 
-/// The block with its functions as nodes, and what stands beside it; `None` if it has none.
+/// Returns the block with its functions as nodes, and the items beside it; `None` if it has none.
 pub(super) fn expand(
     block: &ItemImpl,
     options: &Options,
@@ -59,7 +59,7 @@ pub(super) fn expand(
     any.then_some((output, beside))
 }
 
-/// True for the attribute that makes a function a node.
+/// Returns true for the attribute that makes a function a node.
 fn is_node(attribute: &syn::Attribute) -> bool {
     let path = attribute.path();
     path.segments
@@ -67,7 +67,7 @@ fn is_node(attribute: &syn::Attribute) -> bool {
         .is_some_and(|last| last.ident == "node")
 }
 
-/// What the `#[node]` of a function says, if it has one.
+/// Returns the options of a function's `#[node]`, if it has one.
 fn own_options(function: &ImplItemFn, of_block: &Options, errors: &mut Errors) -> Option<Options> {
     let attribute = function.attrs.iter().find(|attribute| is_node(attribute))?;
     let tokens = match &attribute.meta {
@@ -87,7 +87,7 @@ fn without(function: &ImplItemFn) -> Vec<syn::Attribute> {
     others.cloned().collect()
 }
 
-/// The name of the block's type, for the names of what stands beside it.
+/// Returns the name of the block's type, for the names of the items beside it.
 fn name(this: &Type) -> String {
     match this {
         Type::Path(path) => {

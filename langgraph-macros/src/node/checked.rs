@@ -1,4 +1,4 @@
-//! A node whose answer is checked where it is defined, and not again where it is mentioned.
+//! Nodes whose output type is checked at the definition, and not at each mention.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,8 @@ use super::expand::{Place, one_lifetime};
 use super::signature::NodeFn;
 use crate::paths::Root;
 
-/// What the marker knows of the answer, if its type means the same outside of the function.
+/// Returns what the marker knows of the output, if its type has the same meaning outside of the
+/// function.
 pub(super) fn known(
     node: &NodeFn<'_>,
     root: &Root,
@@ -46,7 +47,7 @@ fn takes_no_type(generics: &Generics) -> bool {
     params.all(|param| matches!(param, GenericParam::Lifetime(_)))
 }
 
-/// True when the type names nothing of the function or of the block around it.
+/// Returns true if the type names nothing of the function or of the block around it.
 fn stands_alone(ty: &Type) -> bool {
     struct Outside(bool);
 

@@ -1,4 +1,4 @@
-//! What a node function becomes.
+//! The expansion of a node function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -14,7 +14,7 @@ use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
 use crate::paths::Root;
 
-/// Where a node function stands.
+/// The place of a node function.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
     Module,
@@ -22,15 +22,15 @@ pub(super) enum Place<'a> {
     Block(&'a str, &'a Generics),
 }
 
-/// What a node function becomes.
+/// The expansion of a node function.
 pub(super) struct Expansion {
-    /// What stands where it stood.
+    /// The replacement of the function.
     pub(super) function: TokenStream,
-    /// What stands in the module.
+    /// The items for the module.
     pub(super) beside: TokenStream,
 }
 
-/// The function, its marker and the marker's metadata.
+/// Prints the function, its marker and the marker's metadata.
 pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> Expansion {
     if !node.is_async() && !options.need_a_marker() {
         return super::sync::expand(node, options, place);
@@ -108,7 +108,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     inner.attrs = inner_attrs;
     inner.vis = syn::Visibility::Inherited;
     let made = quote_spanned!(name.span()=> #made(#body));
-    // A function inside a function knows no `Self`: in a block it stands beside.
+    // A function inside a function does not know `Self`: in a block it becomes a sibling.
     let (within, without) = match place {
         Place::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
         Place::Block(..) => {
@@ -135,13 +135,13 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     }
 }
 
-/// The name of what was written in a block.
+/// Returns the name of the function that the user wrote in a block.
 fn hidden(name: &Ident) -> Ident {
     let plain = syn::ext::IdentExt::unraw(name);
     format_ident!("__{}_body", plain, span = name.span())
 }
 
-/// The type of the future that the function returns, and what makes one.
+/// Returns the type of the future that the function returns, and its constructor.
 fn future(
     node: &NodeFn<'_>,
     root: &Root,
@@ -174,7 +174,7 @@ fn future(
     }
 }
 
-/// An obligation that fails at the answer's type, where the future does not check it.
+/// Prints an obligation that fails at the output type, if the future does not check it.
 fn owned_check(node: &NodeFn<'_>, root: &Root, answer: &Type) -> TokenStream {
     match node.state {
         Some(state) if node.is_owned() => {
@@ -187,7 +187,7 @@ fn owned_check(node: &NodeFn<'_>, root: &Root, answer: &Type) -> TokenStream {
     }
 }
 
-/// The hidden type that carries what is known of the node.
+/// Returns the hidden type with the metadata of the node.
 fn marker(name: &Ident, place: Place<'_>) -> Ident {
     let plain = syn::ext::IdentExt::unraw(name);
     match place {
@@ -196,7 +196,7 @@ fn marker(name: &Ident, place: Place<'_>) -> Ident {
     }
 }
 
-/// The marker and its metadata.
+/// Prints the marker and its metadata.
 fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     let root = &options.root;
     let vis = &node.item.vis;
@@ -249,12 +249,12 @@ fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     }
 }
 
-/// The lifetime of all that a node borrows.
+/// The lifetime of everything that a node borrows.
 pub(super) fn shared_lifetime() -> Lifetime {
     Lifetime::new("'__run", Span::mixed_site())
 }
 
-/// `ty` with one lifetime in place of every one that is elided or named by the function.
+/// Returns `ty` with one lifetime instead of all elided or named ones.
 pub(super) fn one_lifetime(ty: &Type) -> Type {
     struct Shared;
 
@@ -298,7 +298,7 @@ fn without_lifetimes(generics: &Generics) -> Generics {
     generics
 }
 
-/// The names of the arguments in the function that is called: what documentation shows.
+/// Returns the names of the arguments in the outer function, which documentation shows.
 pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
     let mut names: Vec<Ident> = Vec::new();
     for argument in arguments {
@@ -312,7 +312,7 @@ pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
             Pat::Ident(pat) => pat.ident.to_string(),
             _ => String::new(),
         };
-        // A leading underscore says that the body does not use it; the call does.
+        // A leading underscore means that the body does not use it, but the call does.
         let mut name = syn::parse_str::<Ident>(written.trim_start_matches('_'))
             .unwrap_or_else(|_| Ident::new(role, Span::mixed_site()));
         if names.contains(&name) {
@@ -327,7 +327,7 @@ pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
     names
 }
 
-/// An obligation that fails at the context's type when it is another one.
+/// Prints an obligation that fails at the context's type if it is wrong.
 pub(super) fn check(root: &Root, argument: &Argument<'_>, name: &Ident) -> TokenStream {
     if argument.role != Role::Context {
         return TokenStream::new();

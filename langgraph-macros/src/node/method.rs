@@ -19,7 +19,7 @@ pub(super) struct Method<'a> {
     state: Type,
 }
 
-/// Checks the block; every mistake is reported. One with `functions` that are nodes needs no `run`.
+/// Checks the block and reports every mistake. A block with node `functions` needs no `run`.
 pub(super) fn read<'a>(
     block: &'a ItemImpl,
     options: &Options,
@@ -110,7 +110,8 @@ fn is_shared(receiver: &syn::Receiver) -> bool {
     matches!(&receiver.kind, syn::ReceiverKind::Reference(_, _, None))
 }
 
-/// The block itself: a node is async and has a receiver by contract, whatever its body does.
+/// Returns the block itself: a node is async and has a receiver by contract, whatever its body
+/// does.
 pub(super) fn as_written(mut block: ItemImpl) -> ItemImpl {
     for item in &mut block.items {
         if let ImplItem::Fn(method) = item

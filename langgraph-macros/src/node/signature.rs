@@ -1,4 +1,4 @@
-//! What the arguments of a node function are.
+//! The arguments of a node function.
 
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, ReturnType, Signature, Type};
@@ -7,13 +7,13 @@ use super::attr::Options;
 use crate::diag::Errors;
 use crate::function::{qualifiers, reference};
 
-/// A node function, understood.
+/// A parsed node function.
 pub(super) struct NodeFn<'a> {
     pub(super) item: &'a ItemFn,
     pub(super) arguments: Vec<Argument<'a>>,
-    /// The state's type, where it is known.
+    /// The state's type, if known.
     pub(super) state: Option<&'a Type>,
-    /// What the function returns; `None` is `()`.
+    /// The return type; `None` is `()`.
     pub(super) output: Option<&'a Type>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Argument<'a> {
     pub(super) role: Role,
 }
 
-/// What an argument is for.
+/// The role of an argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// The state, borrowed.
@@ -38,7 +38,7 @@ pub(super) enum Role {
 }
 
 impl NodeFn<'_> {
-    /// True when the first argument is taken by value.
+    /// Returns true if the first argument is taken by value.
     pub(super) fn is_owned(&self) -> bool {
         let mut roles = self.arguments.iter().map(|argument| argument.role);
         roles.next() == Some(Role::Owned)
@@ -49,7 +49,7 @@ impl NodeFn<'_> {
     }
 }
 
-/// Checks the function; every mistake is reported.
+/// Checks the function and reports every mistake.
 pub(super) fn read<'a>(
     item: &'a ItemFn,
     options: &'a Options,
@@ -103,7 +103,7 @@ fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> Vec<Argument<'a>> {
     roles(&typed, sig, errors)
 }
 
-/// Gives each argument its role, by its place and by whether it is a reference.
+/// Gives each argument its role, by its position and by whether it is a reference.
 pub(super) fn roles<'a>(
     typed: &[(&'a Pat, &'a Type)],
     sig: &Signature,
@@ -190,7 +190,7 @@ pub(super) fn roles<'a>(
         .collect()
 }
 
-/// True for a type that is called `Context`.
+/// Returns true for a type named `Context`.
 pub(super) fn is_context(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path
@@ -204,7 +204,7 @@ pub(super) fn is_context(ty: &Type) -> bool {
     }
 }
 
-/// Where an error about the answer belongs.
+/// Returns the span for errors about the return type.
 pub(super) fn output_span(node: &NodeFn<'_>) -> proc_macro2::Span {
     node.output
         .map_or_else(|| node.item.sig.ident.span(), Spanned::span)

@@ -1,4 +1,4 @@
-//! A function that is not async is a node as it stands; it is only checked.
+//! Functions that are not async: they are nodes already, and are only checked.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use super::expand::{Expansion, Place};
 use super::signature::{NodeFn, Role, output_span};
 use crate::function::type_span;
 
-/// The function, and obligations that fail at its types when they are wrong.
+/// Prints the function, and obligations that fail at its types if they are wrong.
 pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> Expansion {
     let root = &options.root;
     let item = node.item.to_token_stream();
@@ -68,7 +68,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     }
 }
 
-/// True when the function answers later, or how it answers cannot be named.
+/// Returns true if the function returns a future, or a type that cannot be named.
 fn may_be_future(ty: &Type) -> bool {
     match ty {
         Type::ImplTrait(_) => true,

@@ -1,4 +1,4 @@
-//! What `#[reducer(…)]` and `#[state(…)]` say.
+//! The attributes `#[reducer(…)]` and `#[state(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, ExprClosure, Ident, Lit, LitStr, Meta, Path, Token};
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 
-/// The reducers that have a name of their own, and what they stand for.
+/// The built-in reducers: their names and their types.
 const BUILT_IN: [(&str, &str); 12] = [
     ("replace", "Replace"),
     ("append", "Append"),
@@ -33,7 +33,7 @@ pub(super) enum Rule {
     /// The update replaces the value.
     #[default]
     Replace,
-    /// One of the reducers that have a name.
+    /// A built-in reducer.
     BuiltIn { name: Ident, index: usize },
     /// A closure; its types are the field's.
     Closure(ExprClosure),
@@ -42,7 +42,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    /// True when the field is a chat history.
+    /// Returns true if the field is a chat history.
     pub(super) fn is_messages(&self) -> bool {
         match self {
             Self::BuiltIn { index, .. } => BUILT_IN
@@ -55,7 +55,7 @@ impl Rule {
         }
     }
 
-    /// The path of the built-in reducer at `index`, with the span of the name that was written.
+    /// Returns the path of the built-in reducer at `index`, with the span of the user's name.
     pub(super) fn built_in(root: &Root, name: &Ident, index: usize) -> TokenStream {
         let Some((_, reducer)) = BUILT_IN.get(index) else {
             return TokenStream::new();
@@ -64,7 +64,7 @@ impl Rule {
         quote_spanned!(name.span()=> #root::state::#reducer)
     }
 
-    /// What the documentation says of the field.
+    /// Returns the description of the reducer for the documentation.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Replace => "replaces the value".to_owned(),
@@ -83,23 +83,23 @@ impl Rule {
     }
 }
 
-/// What the attributes of a field say.
+/// The attributes of a field.
 #[derive(Default)]
 pub(super) struct FieldOptions {
     pub(super) rule: Rule,
     pub(super) ephemeral: bool,
     pub(super) untracked: bool,
-    /// Names under which older versions have stored it.
+    /// The field's names in older versions.
     pub(super) aliases: Vec<LitStr>,
 }
 
-/// What the attributes of the struct say.
+/// The attributes of the struct.
 #[derive(Default)]
 pub(super) struct Container {
     pub(super) root: Root,
-    /// The version of what is stored, with the number as it was written.
+    /// The version of stored values, with the number as written.
     pub(super) version: Option<(Expr, u32)>,
-    /// Reads what older versions have stored.
+    /// The function that converts stored values of older versions.
     pub(super) migrate: Option<Path>,
 }
 
@@ -189,7 +189,7 @@ pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Container {
     container
 }
 
-/// The number of a version.
+/// Parses the number of a version.
 fn version(value: &Expr) -> syn::Result<u32> {
     let expected =
         "expected a number from 1 on, such as `version = 1`; a state without it has version 0";
@@ -206,7 +206,7 @@ fn version(value: &Expr) -> syn::Result<u32> {
     }
 }
 
-/// An option that is given once.
+/// Sets an option that may occur once.
 fn once<T>(option: &mut Option<T>, path: &Path, value: T) -> syn::Result<()> {
     if option.is_some() {
         let name = path.get_ident().map(Ident::to_string).unwrap_or_default();
@@ -217,7 +217,7 @@ fn once<T>(option: &mut Option<T>, path: &Path, value: T) -> syn::Result<()> {
     Ok(())
 }
 
-/// Goes through the keys of a `#[state(…)]`.
+/// Visits the keys of a `#[state(…)]`.
 fn keys(
     attr: &Attribute,
     example: &str,
@@ -232,7 +232,7 @@ fn keys(
     }
 }
 
-/// A key that stands alone.
+/// Parses a key without a value.
 fn flag(meta: &syn::meta::ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.is_empty() || meta.input.peek(Token![,]) {
         return Ok(());
@@ -255,7 +255,7 @@ fn unknown_key(path: &Path, known: &[&str], of: &str) -> syn::Error {
     syn::Error::new_spanned(path, format!("unknown option of {of}{hint}"))
 }
 
-/// What a `#[reducer(…)]` holds.
+/// Parses the content of a `#[reducer(…)]`.
 fn rule(attr: &Attribute) -> syn::Result<Rule> {
     let list = match &attr.meta {
         Meta::List(list) if !list.tokens.is_empty() => list,
@@ -306,7 +306,7 @@ fn rule(attr: &Attribute) -> syn::Result<Rule> {
     }
 }
 
-/// A name of ours, or a path of the user's.
+/// A built-in name, or a path of the user's.
 fn named(value: syn::ExprPath) -> Rule {
     let index_of = |name: &Ident| BUILT_IN.iter().position(|(known, _)| name == known);
     if let Some(name) = value.path.get_ident()
@@ -320,7 +320,8 @@ fn named(value: syn::ExprPath) -> Rule {
             index,
         };
     }
-    // The function itself makes ids up while it merges; the reducer of its name does it before.
+    // The function itself generates ids while it merges; the reducer of the same name does so
+    // before.
     let mut back = value.path.segments.iter().rev();
     if let (Some(last), Some(module)) = (back.next(), back.next())
         && (module.ident == "message" || module.ident == "state")
@@ -335,7 +336,7 @@ fn named(value: syn::ExprPath) -> Rule {
     Rule::Value(Expr::Path(value))
 }
 
-/// ": write `#[reducer(append)]`", when the text says what was meant.
+/// Returns ": write `#[reducer(append)]`", if the text shows the intention.
 fn instead(value: &Expr) -> String {
     let name = match value {
         Expr::Lit(literal) => match &literal.lit {

@@ -1,4 +1,4 @@
-//! Everything the derive writes, and the names that all of it needs.
+//! The expansion of the derive, and the names that its parts share.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use syn::{Ident, WhereClause, parse_quote};
 
 use super::{Field, Model, methods, reducers, rows, stored, update};
 
-/// Everything the derive writes.
+/// Prints the whole expansion.
 pub(super) fn expand(model: &Model<'_>) -> TokenStream {
     let names = Names::new(model);
     let update = update::update_type(model, &names);
@@ -29,15 +29,15 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
     }
 }
 
-/// The pieces that every impl needs.
+/// The parts that every impl needs.
 pub(super) struct Names<'a> {
     pub(super) state: &'a Ident,
     pub(super) update: Ident,
     pub(super) impl_generics: syn::ImplGenerics<'a>,
     pub(super) ty_generics: syn::TypeGenerics<'a>,
-    /// The `where` of the struct.
+    /// The `where` clause of the struct.
     pub(super) bounds: Option<&'a WhereClause>,
-    /// The same, and what a state needs of its parameters.
+    /// The same, with a state's bounds on its parameters.
     pub(super) state_bounds: WhereClause,
 }
 
@@ -65,10 +65,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The struct's bounds and one more for the type of each of `fields`.
+    /// Returns the struct's bounds and one more for the type of each of `fields`.
     ///
-    /// The binder makes the bound one that is looked at where the impl is used, so a type that
-    /// does not fulfil it is no error before.
+    /// Because of the binder, rustc checks the bound where the impl is used, so a type that does
+    /// not satisfy it is no error before.
     pub(super) fn each(&self, fields: &[&Field<'_>], bound: &TokenStream) -> WhereClause {
         let mut bounds = self.bounds.cloned().unwrap_or_else(no_bounds);
         let mut seen = BTreeSet::new();

@@ -8,7 +8,7 @@ use super::expand::Names;
 use super::reducers::reducer_name;
 use super::{Field, Model};
 
-/// What stands in the methods of the state, field by field.
+/// The parts of the state's methods, field by field.
 #[derive(Default)]
 struct Bodies {
     fields: TokenStream,
@@ -97,7 +97,7 @@ impl Bodies {
     }
 }
 
-/// The `State` of the struct, and its update as the answer of a node.
+/// Prints the `State` impl of the struct, and its update as the output of a node.
 pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
@@ -123,7 +123,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     output_bounds.predicates.push(parse_quote! {
         for<'__state> #state #ty_generics: #root::state::State<Update = Self>
     });
-    // At the derive, as the rest of the header: a bound that a state misses is then one error.
+    // At the derive, like the rest of the header: a missing bound is then one error.
     let mut this = (*state).clone();
     this.set_span(Span::call_site());
     let prepare_whole =
@@ -199,7 +199,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The version of what is stored, where there is one.
+/// Prints the version of stored values, if there is one.
 fn version(model: &Model<'_>) -> TokenStream {
     let root = &model.root;
     let Some((number, migrate)) = &model.version else {
@@ -213,10 +213,10 @@ fn version(model: &Model<'_>) -> TokenStream {
     }
 }
 
-/// Whether the state can be stored as bytes, which the compiler finds out for each type.
+/// Prints whether the state can be stored as bytes, which the compiler determines for each type.
 ///
-/// Not for one that borrows: `&'static str` is read from a text that lives as long, which no thread
-/// does, and the compiler would call that an error instead of a no.
+/// A state that borrows has no codec: `&'static str` deserializes only from a text that lives as
+/// long, which no thread does, and the compiler would report an error instead of a missing codec.
 fn codec(model: &Model<'_>) -> TokenStream {
     let root = &model.root;
     let borrows = |field: &Field<'_>| {
@@ -235,7 +235,7 @@ fn codec(model: &Model<'_>) -> TokenStream {
     }
 }
 
-/// The tokens without their groups.
+/// Returns the tokens without their groups.
 fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     let one = |token| match token {
         TokenTree::Group(group) => flat(group.stream()),
@@ -244,7 +244,7 @@ fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     tokens.into_iter().flat_map(one).collect()
 }
 
-/// Where the chat is, if the state holds exactly one.
+/// Prints where the chat history is, if the state holds exactly one.
 pub(super) fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {

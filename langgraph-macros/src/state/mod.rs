@@ -1,4 +1,4 @@
-//! `#[derive(State)]`: read the struct, then write its update type and its `State`.
+//! `#[derive(State)]`: parses the struct, then prints its update type and its `State` impl.
 
 mod attr;
 mod expand;
@@ -18,11 +18,11 @@ use crate::diag::Errors;
 use crate::paths::Root;
 use attr::{Container, FieldOptions};
 
-/// The struct, understood.
+/// The parsed struct.
 struct Model<'a> {
     input: &'a DeriveInput,
     root: Root,
-    /// The version of what is stored, and the path of what reads older ones.
+    /// The version of stored values, and the path of its migration.
     version: Option<(u32, Option<syn::Path>)>,
     fields: Vec<Field<'a>>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let before = errors.len();
     aliases(&fields, &mut errors);
     if errors.len() > before {
-        // A name that stands for two fields would be told of again by rustc.
+        // rustc would report a duplicate name again.
         for field in &mut fields {
             field.options.aliases.clear();
         }
@@ -102,7 +102,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         fields,
     };
     let mut output = errors.to_compile_errors();
-    // A type parameter that no field of the update uses would be an error of its own.
+    // A type parameter that no field of the update uses would be another error.
     let expandable = errors.is_empty()
         || borrowed.is_none()
             && (!model.fields.is_empty() || input.generics.type_params().next().is_none());
@@ -112,7 +112,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     output
 }
 
-/// A stored name stands for one field.
+/// A stored name must belong to one field.
 fn aliases(fields: &[Field<'_>], errors: &mut Errors) {
     let mut seen: Vec<&LitStr> = Vec::new();
     for field in fields {
@@ -166,12 +166,12 @@ fn read<'a>(field: &'a syn::Field, errors: &mut Errors) -> Option<Field<'a>> {
 }
 
 impl Field<'_> {
-    /// True when a reducer merges what is written.
+    /// Returns true if a reducer merges the writes.
     fn is_reduced(&self) -> bool {
         !matches!(self.options.rule, attr::Rule::Replace)
     }
 
-    /// Where an error about the field's type belongs.
+    /// Returns the span for errors about the field's type.
     fn type_span(&self) -> Span {
         self.ty.span()
     }

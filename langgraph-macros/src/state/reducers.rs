@@ -8,7 +8,7 @@ use super::attr::Rule;
 use super::expand::Names;
 use super::{Field, Model};
 
-/// One function per reduced field: the only place where a reducer is mentioned and checked.
+/// Prints one function per reduced field: the only place that mentions and checks a reducer.
 pub(super) fn reducers(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
@@ -33,7 +33,7 @@ pub(super) fn reducers(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
                     quote!(#root::__private::closure_reducer::<#ty, _>(#closure))
                 }
                 Rule::Value(value) => {
-                    // So that rustc knows the names that a misspelt one may have meant.
+                    // So that rustc knows the names that a misspelt one may mean.
                     let names = value_is_a_name(value).then(|| {
                         quote! {
                             #[allow(unused_imports)]

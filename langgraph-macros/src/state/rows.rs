@@ -1,4 +1,4 @@
-//! The fields as types, so that two nodes of one group that write one of them do not compile.
+//! The fields as types, so that two nodes of one group that write one field do not compile.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::Model;
 use super::expand::Names;
 use crate::fields::{hash, list};
 
-/// Where each field is in the rows of the state.
+/// Prints the place of each field in the state's rows.
 pub(super) fn rows(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
@@ -22,7 +22,7 @@ pub(super) fn rows(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     if model.fields.is_empty() {
         return TokenStream::new();
     }
-    // A field is a type of its own name, which errors show; it must not hide another type.
+    // A field is a type of the same name, which errors show; it must not hide another type.
     let mut taken = BTreeSet::new();
     words(quote!(#root #state #impl_generics #bounds), &mut taken);
     let mut plain = 0;
@@ -35,7 +35,7 @@ pub(super) fn rows(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             let places = std::iter::repeat_n(quote!(#root::__private::No), plain);
             let row = list(places.chain([quote!(#name)]).collect::<Vec<_>>().into_iter());
             plain += 1;
-            // An error about the field shows the place of this.
+            // An error about the field points here.
             let here = Span::mixed_site().located_at(field.ident.span());
             let shown = quote_spanned!(here=> pub enum #name {});
             let marker = quote! {

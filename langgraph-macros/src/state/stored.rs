@@ -1,4 +1,4 @@
-//! How an update is stored and sent.
+//! Serialization of updates.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::parse_quote;
 use super::expand::Names;
 use super::{Field, Model};
 
-/// An update as a map of the fields that are there.
+/// Prints the serde impls: an update is a map of its present fields.
 pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {

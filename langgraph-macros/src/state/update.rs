@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use super::expand::Names;
 use super::{Field, Model};
 
-/// `FooUpdate`, its setters, and what does not need the state.
+/// Prints `FooUpdate`, its setters, and the impls that do not need the state.
 pub(super) fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let Names {
         state,
@@ -63,7 +63,7 @@ pub(super) fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// What an update can do without its state.
+/// Prints the impls of an update that do not need its state.
 fn impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let Names {
         state,
@@ -135,7 +135,7 @@ fn impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The field's own documentation.
+/// Returns the field's own documentation.
 fn docs(field: &Field<'_>) -> TokenStream {
     if field.docs.is_empty() {
         let text = format!(

@@ -9,20 +9,20 @@ use crate::paths::Root;
 const KEYS: [&str; 4] = ["name", "description", "return_directly", "crate"];
 const ARGUMENT_KEYS: [&str; 3] = ["default", "rename", "description"];
 
-/// What `#[tool(…)]` says of the function.
+/// The options of `#[tool(…)]` on the function.
 pub(super) struct Options {
-    /// Where `langgraph-agent` is.
+    /// The path of `langgraph-agent`.
     pub(super) root: Root,
-    /// The name that the model uses, when it is not the function's.
+    /// The name for the model, if it is not the function's.
     pub(super) name: Option<LitStr>,
-    /// What the model is told, when it is not the doc comment.
+    /// The description, if it is not the doc comment.
     pub(super) description: Option<LitStr>,
     /// The tool's answer is the agent's answer.
     pub(super) return_directly: bool,
 }
 
 impl Options {
-    /// Reads the options; each mistake is reported, and what could be read is kept.
+    /// Reads the options; it reports each mistake and keeps the rest.
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self {
             root: Root::Agent,
@@ -51,7 +51,7 @@ impl Options {
     }
 }
 
-/// What every provider takes as the name of a tool.
+/// Checks that every provider accepts the name of the tool.
 fn check_name(name: &LitStr) -> syn::Result<()> {
     let text = name.value();
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -64,10 +64,10 @@ fn check_name(name: &LitStr) -> syn::Result<()> {
     ))
 }
 
-/// The value of an argument when the model gives none.
+/// The value of an argument if the model gives none.
 #[derive(Default)]
 pub(super) enum Fallback {
-    /// The model must give one, or the type says what is missing.
+    /// The model must give one, or the type has a value for a missing one.
     #[default]
     None,
     /// The default of the type.
@@ -75,10 +75,10 @@ pub(super) enum Fallback {
     Value(Box<Expr>),
 }
 
-/// What the attributes of an argument say.
+/// The attributes of an argument.
 #[derive(Default)]
 pub(super) struct ArgumentOptions {
-    /// Doc comments, and attributes of `serde` and `schemars`: they go to the field.
+    /// Doc comments, and attributes of `serde` and `schemars`, which go to the field.
     pub(super) passed: Vec<Attribute>,
     pub(super) default: Fallback,
     pub(super) rename: Option<LitStr>,

@@ -1,4 +1,4 @@
-//! What a tool function becomes.
+//! The expansion of a tool function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use super::attr::{Fallback, Options};
 use super::signature::{Argument, ToolFn};
 use crate::function::{reference, split_attributes, type_span};
 
-/// The function, its marker, and the struct of its arguments.
+/// Prints the function, its marker, and the struct of its arguments.
 pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
     let root = &options.root;
     let vis = &tool.item.vis;
@@ -73,7 +73,7 @@ pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
     }
 }
 
-/// Writes the lifetime of the context, which an async function may not leave out.
+/// Adds the lifetime of the context, which an async function must not omit.
 fn name_lifetime(ty: &mut Type) {
     match ty {
         Type::Reference(reference) => name_lifetime(&mut reference.elem),
@@ -90,7 +90,7 @@ fn name_lifetime(ty: &mut Type) {
     }
 }
 
-/// The marker, and what is known of the tool by its type.
+/// Prints the marker, and the metadata of the tool's type.
 fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     let root = &options.root;
     let vis = &tool.item.vis;
@@ -113,7 +113,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     };
     let (serde, schemars) = (crate_path("serde"), crate_path("schemars"));
     let fields = tool.arguments.iter().map(field);
-    // The derives hold for fields that fit; that each of them does is checked where it stands.
+    // The derives apply to valid fields; each field is checked at its own place.
     let fitting: Vec<_> = tool
         .arguments
         .iter()
@@ -147,7 +147,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
         #vis enum #marker {}
 
         const _: () = {
-            // What is derived calls methods of these, also where there is no prelude.
+            // The derived code calls methods of these, even without the prelude.
             #[allow(unused_imports)]
             use ::core::{convert::Into as _, iter::Iterator as _, option::Option::Some};
 
@@ -196,7 +196,7 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
     }
 }
 
-/// An argument as a field of the struct.
+/// Prints an argument as a field of the struct.
 fn field(argument: &Argument<'_>) -> TokenStream {
     let Argument { name, ty, options } = argument;
     let passed = &options.passed;
@@ -219,7 +219,7 @@ fn field(argument: &Argument<'_>) -> TokenStream {
     quote!(#(#passed)* #description #rename #default pub #name: #ty)
 }
 
-/// The function that gives an argument its default.
+/// Prints the function that returns an argument's default.
 fn default(argument: &Argument<'_>) -> TokenStream {
     let Argument { name, ty, options } = argument;
     let Fallback::Value(value) = &options.default else {

@@ -1,4 +1,4 @@
-//! `#[tool]`: a function becomes something that a model can ask for.
+//! `#[tool]`: makes a function a tool.
 
 mod attr;
 mod expand;
@@ -46,7 +46,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     output
 }
 
-/// Arguments of a function have no attributes in plain Rust.
+/// Removes the attributes of arguments, which plain Rust does not allow.
 fn without_argument_attributes(function: &mut ItemFn) {
     for input in &mut function.sig.inputs {
         match input {

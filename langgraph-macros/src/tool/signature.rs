@@ -1,4 +1,4 @@
-//! What the arguments of a tool are.
+//! The arguments of a tool.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -8,18 +8,18 @@ use super::attr::{self, ArgumentOptions, Options};
 use crate::diag::Errors;
 use crate::function::{docs, qualifiers, reference};
 
-/// A tool function, understood.
+/// A parsed tool function.
 pub(super) struct ToolFn<'a> {
     pub(super) item: &'a ItemFn,
     pub(super) description: String,
     pub(super) arguments: Vec<Argument<'a>>,
-    /// The type of the context, when the function takes one.
+    /// The type of the context, if the function takes one.
     pub(super) context: Option<&'a Type>,
-    /// What the function returns; `None` is `()`.
+    /// The return type; `None` is `()`.
     pub(super) output: Option<&'a Type>,
 }
 
-/// One argument that the model gives.
+/// An argument from the model.
 pub(super) struct Argument<'a> {
     pub(super) name: &'a Ident,
     pub(super) ty: &'a Type,
@@ -27,14 +27,14 @@ pub(super) struct Argument<'a> {
 }
 
 impl ToolFn<'_> {
-    /// Where an error about the answer belongs.
+    /// Returns the span for errors about the return type.
     pub(super) fn output_span(&self) -> Span {
         self.output
             .map_or_else(|| self.item.sig.ident.span(), Spanned::span)
     }
 }
 
-/// Checks the function; every mistake is reported.
+/// Checks the function and reports every mistake.
 pub(super) fn read<'a>(
     item: &'a ItemFn,
     options: &Options,
@@ -78,7 +78,7 @@ pub(super) fn read<'a>(
     })
 }
 
-/// What the model gives, and the type of the context.
+/// Returns the arguments from the model, and the type of the context.
 fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> (Vec<Argument<'a>>, Option<&'a Type>) {
     let mut arguments: Vec<Argument<'_>> = Vec::new();
     let mut context: Option<&Type> = None;

@@ -1,4 +1,4 @@
-//! Who has a thread for itself.
+//! Leases of threads.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use deadpool_postgres::GenericClient;
 
 use crate::PostgresError;
 
-/// Takes a thread, or keeps it for longer; false while another holder has it.
+/// Takes or renews a lease; returns false while another holder has it.
 pub(super) async fn take(
     client: &impl GenericClient,
     thread: &str,
     holder: &str,
     term: Duration,
 ) -> Result<bool, PostgresError> {
-    // Days are enough for any lease, and within what an interval can hold.
+    // A lease needs at most days, which an interval can hold.
     let sql = "INSERT INTO thread_leases AS l (thread, holder, until)
         VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
         ON CONFLICT (thread) DO UPDATE SET holder = excluded.holder, until = excluded.until
@@ -28,7 +28,7 @@ pub(super) async fn take(
     Ok(taken > 0)
 }
 
-/// Gives a thread back, if `holder` has it.
+/// Releases a lease, if `holder` has it.
 pub(super) async fn give_back(
     client: &impl GenericClient,
     thread: &str,

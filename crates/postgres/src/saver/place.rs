@@ -1,4 +1,4 @@
-//! Where the log of a thread is.
+//! Finds the log of a thread.
 
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{CheckpointId, Head};
@@ -13,7 +13,7 @@ pub(super) struct Log {
     pub(super) head: Head,
 }
 
-/// The log of that name, if there is one; `lock` may say that its row is locked.
+/// Returns the log of that name, if it exists; `lock` may lock its row.
 pub(super) async fn log(
     client: &impl GenericClient,
     name: &LogName,
@@ -34,7 +34,7 @@ pub(super) async fn log(
     }))
 }
 
-/// A checkpoint's id, as it is stored.
+/// Returns the stored form of a checkpoint's id.
 pub(super) fn uuid(id: CheckpointId) -> Uuid {
     Uuid::from_bytes(id.to_bytes())
 }

@@ -1,4 +1,4 @@
-//! Removing checkpoints of a log.
+//! Prunes a log.
 
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Fold, Formats, Prune};
@@ -10,7 +10,7 @@ use super::read::read;
 use super::threads::delete_log;
 use crate::PostgresError;
 
-/// Gives checkpoints a snapshot, and removes others.
+/// Gives snapshots to checkpoints, and deletes others.
 pub(super) async fn prune(
     client: &impl GenericClient,
     name: &LogName,
@@ -33,7 +33,7 @@ pub(super) async fn prune(
     Ok(())
 }
 
-/// The row of a checkpoint itself.
+/// Returns the row of a checkpoint itself.
 async fn first_row(
     client: &impl GenericClient,
     log: i64,
@@ -100,7 +100,7 @@ async fn delete(
     Ok(())
 }
 
-/// Makes the newest checkpoint that is left the head; false when there is none.
+/// Makes the newest remaining checkpoint the head; returns false if there is none.
 async fn settle(client: &impl GenericClient, log: i64) -> Result<bool, PostgresError> {
     let sql = "UPDATE thread_logs SET head = newest.id
         FROM (SELECT id FROM thread_checkpoints WHERE log = $1 ORDER BY id DESC LIMIT 1) AS newest

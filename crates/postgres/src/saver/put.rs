@@ -1,4 +1,4 @@
-//! Writing to a log.
+//! Appends to a log.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ pub(super) struct Lines {
     parts: Parts,
 }
 
-/// Checkpoints that the batch makes. Rows are counted from the first of the batch.
+/// New checkpoints. Rows are counted from the first of the batch.
 #[derive(Default)]
 struct NewCheckpoints {
     ids: Vec<Uuid>,
@@ -36,7 +36,7 @@ struct NewCheckpoints {
     last: Vec<i64>,
 }
 
-/// Checkpoints that are there, and get more rows.
+/// Existing checkpoints that get more rows.
 #[derive(Default)]
 struct KnownCheckpoints {
     ids: Vec<Uuid>,
@@ -57,7 +57,7 @@ struct Parts {
 impl Lines {
     /// # Errors
     ///
-    /// When a value cannot be written.
+    /// If a value cannot be encoded.
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
         let mut new = NewCheckpoints::default();
         for checkpoint in &batch.checkpoints {
@@ -119,26 +119,26 @@ impl Parts {
     }
 }
 
-/// Moves the head of a log from where the batch expects it.
+/// Moves the head of a log, if it is where the batch expects it.
 const MOVE: &str = "UPDATE thread_logs
     SET head = $3, version = version + 1, running = $4, updated_at = clock_timestamp(),
         rows = rows + $5
     WHERE thread = $1 AND namespace = $2 AND head = $22 AND version = $23
     RETURNING id, rows - $5 AS start";
 
-/// Makes a log where the batch expects none.
+/// Creates a log, if the batch expects none.
 const MAKE: &str = "INSERT INTO thread_logs
         (thread, namespace, head, version, running, updated_at, rows)
     VALUES ($1, $2, $3, 1, $4, clock_timestamp(), $5)
     ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
 
-/// The checkpoint that gets more rows, as it nearly always is one: by equality, without a join, it is
-/// found by its key. A plan that was made while the table was small would read the whole log for more.
+/// The single checkpoint that gets more rows, as usual: the equality finds it by its key, without a
+/// join. A plan made while the table was small would read the whole log for several.
 const ONE: &str = "($14::uuid[])[1]";
 const SOME: &str = "ANY ($14::uuid[])";
 
-/// Stores what is in the batch, if the head was there. Rows of checkpoints that have been removed
-/// go with them. `{KNOWN}` is which checkpoints get more rows.
+/// Stores the batch, if the head was as expected. Rows of deleted checkpoints are dropped.
+/// `{KNOWN}` is the set of checkpoints that get more rows.
 const STORE: &str = ",
 new AS (
     INSERT INTO thread_checkpoints
@@ -170,7 +170,7 @@ stored AS (
 )
 SELECT 1 FROM moved";
 
-/// The statements that make a log and move its head, when so many checkpoints get more rows.
+/// The statements that create a log and move its head, if one checkpoint gets more rows.
 static WITH_ONE: LazyLock<[String; 2]> = LazyLock::new(|| statements(ONE));
 static WITH_SOME: LazyLock<[String; 2]> = LazyLock::new(|| statements(SOME));
 
@@ -179,7 +179,7 @@ fn statements(known: &str) -> [String; 2] {
     [MAKE, MOVE].map(|head| format!("WITH moved AS ({head}){store}"))
 }
 
-/// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
+/// Stores a batch. An `Err` in the result is the actual head, if it differs from the batch's.
 pub(super) async fn put(
     client: &impl GenericClient,
     name: &LogName,
@@ -191,14 +191,14 @@ pub(super) async fn put(
         return Ok(Ok(()));
     }
     let head = place::log(client, name, "").await?.map(|log| log.head);
-    // Nothing to store, and nothing there: a log without a checkpoint is none.
+    // Nothing to store, and nothing exists: a log without a checkpoint does not exist.
     if lines.next.is_none() && head.is_none() {
         return Ok(Ok(()));
     }
     Ok(Err(head))
 }
 
-/// False when the head was elsewhere.
+/// Returns false if the head has moved.
 async fn store(
     client: &impl GenericClient,
     name: &LogName,

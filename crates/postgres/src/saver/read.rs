@@ -1,4 +1,4 @@
-//! Reading a log.
+//! Reads a log.
 
 use std::pin::pin;
 
@@ -15,11 +15,11 @@ use uuid::Uuid;
 use super::place::{self, id, uuid};
 use crate::PostgresError;
 
-/// How many links of a chain are read at first.
+/// The number of links of a chain in the first read.
 const LINKS: i64 = 128;
 
-/// What the state of a checkpoint, or of the head, is made of; in a transaction that sees the
-/// database as it is at one moment.
+/// Returns the records from which the state of a checkpoint, or of the head, is folded; in a
+/// transaction on one snapshot.
 pub(super) async fn chain(
     client: &impl GenericClient,
     name: &LogName,
@@ -33,7 +33,7 @@ pub(super) async fn chain(
     Ok(Some(Chain::new(log.head, rows::decode(rows)?)))
 }
 
-/// Hands over what a checkpoint is based on, row by row, and says where it stands; in such a
+/// Passes on the ancestors of a checkpoint, row by row, and returns its position; in such a
 /// transaction.
 pub(super) async fn state(
     client: &impl GenericClient,
@@ -46,7 +46,7 @@ pub(super) async fn state(
     };
     let links = links(client, log.id, wanted.unwrap_or(log.head.id)).await?;
     if !links.are_in_order() {
-        // Something came later to a checkpoint that others were based on already.
+        // A base got rows after its child was stored.
         let rows = rows(client, log.id, &links).await?;
         let chain = Chain::new(log.head, rows::decode(rows)?);
         return Ok(Some(chain.hand_over(see)));
@@ -56,7 +56,7 @@ pub(super) async fn state(
     Ok(Some(Standing::new(log.head, past.finish()?)))
 }
 
-/// The checkpoints from the nearest snapshot on, oldest first.
+/// Returns the checkpoints from the nearest snapshot on, oldest first.
 async fn links(
     client: &impl GenericClient,
     log: i64,
@@ -67,7 +67,7 @@ async fn links(
     let statement = client.prepare_cached(sql).await?;
     let mut finder = LinkFinder::new(wanted);
     let mut page = LINKS;
-    // Most chains are shorter than all that is older.
+    // Most chains are much shorter than the log.
     'pages: loop {
         let found = client
             .query(&statement, &[&log, &uuid(finder.wanted()), &page])
@@ -92,7 +92,7 @@ async fn links(
     Ok(finder.links())
 }
 
-/// What belongs to these checkpoints, in the order in which it was stored.
+/// Returns the rows of these checkpoints, in the order of storage.
 async fn rows(
     client: &impl GenericClient,
     log: i64,
@@ -107,7 +107,7 @@ async fn rows(
     Ok(rows)
 }
 
-/// Hands over each row that belongs to these checkpoints, in the order in which they were stored.
+/// Passes on each row of these checkpoints, in the order of storage.
 async fn each_row(
     client: &impl GenericClient,
     log: i64,
@@ -135,7 +135,7 @@ async fn each_row(
     Ok(())
 }
 
-/// A row, whose columns begin at that place with its kind.
+/// Reads a row; its columns begin at that index with its kind.
 pub(super) fn read(
     checkpoint: CheckpointId,
     row: &tokio_postgres::Row,
@@ -165,7 +165,7 @@ pub(super) fn read(
     Ok(Row::new(checkpoint, kind, text, payload))
 }
 
-/// The checkpoints that are wanted, newest first.
+/// Returns the selected checkpoints, newest first.
 pub(super) async fn list(
     client: &impl GenericClient,
     name: &LogName,

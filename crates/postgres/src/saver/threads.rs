@@ -1,4 +1,4 @@
-//! Whole threads.
+//! Operations on whole threads.
 
 use std::fmt::Write;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use tokio_postgres::types::ToSql;
 use super::place::id;
 use crate::PostgresError;
 
-/// The logs of a thread.
+/// Returns the logs of a thread.
 pub(super) async fn logs(
     client: &impl GenericClient,
     thread: &str,
@@ -22,7 +22,7 @@ pub(super) async fn logs(
     LogName::keys(thread, namespaces)
 }
 
-/// The first column of what is found.
+/// Returns the first column of the result.
 async fn column<T>(
     client: &impl GenericClient,
     sql: &str,
@@ -37,12 +37,12 @@ where
     Ok(values.collect::<Result<_, _>>()?)
 }
 
-/// The threads that are wanted, in the order of their names.
+/// Returns the selected threads, sorted by name.
 pub(super) async fn list(
     client: &impl GenericClient,
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, PostgresError> {
-    // Only what is asked for: so that the indexes are of use.
+    // Only the requested conditions, so that the indexes apply.
     let mut sql = "SELECT thread, head, version, running, updated_at FROM thread_logs
         WHERE namespace = '[]'"
         .to_owned();
@@ -81,7 +81,7 @@ pub(super) async fn copy(
     from: &str,
     to: &str,
 ) -> Result<(), CheckpointError> {
-    // Nobody writes to them until the copy is done.
+    // Nobody writes to them until the copy is complete.
     let sql = "SELECT id FROM thread_logs WHERE thread = $1 ORDER BY id FOR SHARE";
     let logs: Vec<i64> = column(client, sql, &[&from]).await?;
     if logs.is_empty() {
@@ -99,7 +99,7 @@ pub(super) async fn copy(
     Ok(())
 }
 
-/// False when somebody else has made it meanwhile.
+/// Returns false if somebody else has created it in the meantime.
 async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<bool, PostgresError> {
     let sql = "INSERT INTO thread_logs
             (thread, namespace, head, version, running, updated_at, rows)
@@ -124,7 +124,7 @@ async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<boo
     Ok(true)
 }
 
-/// Removes a log.
+/// Deletes a log.
 pub(super) async fn delete_log(
     client: &impl GenericClient,
     name: &LogName,
@@ -134,7 +134,7 @@ pub(super) async fn delete_log(
     Ok(empty(client, logs).await?)
 }
 
-/// Removes a thread. Who holds it still does.
+/// Deletes a thread. Its lease stays.
 pub(super) async fn delete(
     client: &impl GenericClient,
     thread: &str,
@@ -144,7 +144,7 @@ pub(super) async fn delete(
     Ok(empty(client, logs).await?)
 }
 
-/// Removes what was in logs that are gone: nobody writes to them any more.
+/// Deletes the contents of deleted logs, which nobody writes to any more.
 async fn empty(client: &impl GenericClient, logs: Vec<i64>) -> Result<(), PostgresError> {
     for sql in [
         "DELETE FROM thread_checkpoints WHERE log = ANY($1)",
@@ -156,7 +156,7 @@ async fn empty(client: &impl GenericClient, logs: Vec<i64>) -> Result<(), Postgr
     Ok(())
 }
 
-/// What a thread takes.
+/// Returns the storage that a thread takes.
 pub(super) async fn usage(
     client: &impl GenericClient,
     thread: &str,

@@ -5,18 +5,18 @@ use langgraph_store::{Bound, Filter, Scalar, Search, Segment, StoreError, Test};
 use serde_json::Value;
 use tokio_postgres::types::ToSql;
 
-/// What comes after `FROM`, about `store_items AS i`. All text that comes from outside is bound.
+/// The SQL after `FROM`, about `store_items AS i`. All text from outside is bound.
 pub(super) struct Conditions {
     sql: String,
     params: Vec<Box<dyn ToSql + Send + Sync>>,
-    /// How many elements of arrays have been given a name.
+    /// The number of array elements that have a name.
     elements: usize,
-    /// Whether values are looked into.
+    /// Whether a condition inspects values.
     looks_inside: bool,
 }
 
 impl Conditions {
-    /// What has not expired.
+    /// Selects items that have not expired.
     pub(super) fn alive(now: i64) -> Self {
         let mut conditions = Self {
             sql: String::new(),
@@ -29,7 +29,7 @@ impl Conditions {
         conditions
     }
 
-    /// What a search is about, whatever the order.
+    /// Selects the items of a search, without their order.
     pub(super) fn of(search: &Search, now: i64) -> Result<Self, StoreError> {
         let mut conditions = Self::alive(now);
         conditions.within(search.prefix.labels());
@@ -39,7 +39,7 @@ impl Conditions {
         Ok(conditions)
     }
 
-    /// Only what is in the namespace or below.
+    /// Limits the items to the namespace and below.
     pub(super) fn within(&mut self, prefix: &[String]) {
         let Some(range) = NamespaceRange::of(prefix) else {
             return;
@@ -52,7 +52,7 @@ impl Conditions {
         ));
     }
 
-    /// Binds a value, and gives its name.
+    /// Binds a value, and returns its name.
     pub(super) fn bind(&mut self, value: impl ToSql + Send + Sync + 'static) -> String {
         self.params.push(Box::new(value));
         format!("${}", self.params.len())
@@ -63,7 +63,7 @@ impl Conditions {
         self.sql.push_str(condition);
     }
 
-    /// Only what passes.
+    /// Limits the items to those that pass the filter.
     fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
         self.looks_inside = true;
         let condition = self.condition(filter)?;
@@ -71,10 +71,10 @@ impl Conditions {
         Ok(())
     }
 
-    /// The tables and what holds for their rows; `join` names other tables.
+    /// Returns the tables and the conditions on their rows; `join` names other tables.
     pub(super) fn from(&self, join: &str) -> String {
-        // Each value is parsed once, however often the filter looks at it: `OFFSET 0` keeps the
-        // planner from writing the cast in each place.
+        // Each value is parsed once, however often the filter reads it: `OFFSET 0` keeps the
+        // planner from repeating the cast.
         let inside = if self.looks_inside {
             "CROSS JOIN LATERAL (SELECT i.value::jsonb AS value OFFSET 0) AS d"
         } else {
@@ -83,7 +83,7 @@ impl Conditions {
         format!("FROM store_items AS i {join} {inside} WHERE {}", self.sql)
     }
 
-    /// True when the SQL is one of a few, and worth keeping prepared.
+    /// Returns true if the SQL is one of a few, and worth preparing.
     pub(super) fn is_common(&self) -> bool {
         !self.looks_inside
     }
@@ -105,7 +105,7 @@ impl Conditions {
         })
     }
 
-    /// The test of what `path` leads to from `value`.
+    /// Returns the condition on the target of `path` from `value`.
     fn reach(
         &mut self,
         mut value: String,
@@ -116,12 +116,12 @@ impl Conditions {
         while let Some(segment) = path.next() {
             match segment {
                 Segment::Key(key) => {
-                    // By text only into objects.
+                    // A text key only selects from objects.
                     let key = self.bind(key.clone());
                     value = format!("({value} -> {key}::text)");
                 }
-                // `-> 0` would take a number for an array of one. In a strict path that is an
-                // error, which is not reported: nothing is there.
+                // `-> 0` would treat a number as an array of one. In a strict path that is an
+                // error, which is not reported: there is no match.
                 Segment::Index(index) => {
                     value = step("_first", &value, &index.to_string());
                 }
@@ -176,14 +176,14 @@ impl Conditions {
         })
     }
 
-    /// The order of numbers in `jsonb` is that of what they stand for.
+    /// Numbers in `jsonb` sort by value.
     fn order(&mut self, value: &str, sign: &str, bound: Value) -> String {
         let bound = self.bind(bound);
         format!("(jsonb_typeof({value}) = 'number' AND {value} {sign} {bound}::jsonb)")
     }
 }
 
-/// A step into an array. `index` is not from outside.
+/// Returns a step into an array. `index` does not come from outside.
 fn step(which: &str, value: &str, index: &str) -> String {
     format!("jsonb_path_query{which}({value}, 'strict $[{index}]', '{{}}', true)")
 }

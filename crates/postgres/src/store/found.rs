@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::Fault;
 
-/// What [`read`] reads.
+/// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str =
     "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl";
 
@@ -28,7 +28,7 @@ pub(super) fn read(row: &Row) -> Result<Found, Fault> {
     })
 }
 
-/// The items of rows, in no particular order.
+/// Returns the items of rows, in no particular order.
 pub(super) async fn by_ids(client: &impl GenericClient, ids: &[i64]) -> Result<Vec<Found>, Fault> {
     let sql = format!("SELECT {COLUMNS} FROM store_items AS i WHERE i.id = ANY ($1)");
     let statement = client.prepare_cached(&sql).await?;

@@ -1,4 +1,4 @@
-//! What the store does with its tables.
+//! The operations of the store on its tables.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::filter::Conditions;
 use super::found::{self, COLUMNS};
 use super::{Fault, nearest};
 
-/// Does everything, in a transaction for writing.
+/// Executes a batch, in a transaction for writing.
 pub(super) async fn run(
     transaction: &Transaction<'_>,
     ops: &[Prepared],
@@ -35,7 +35,7 @@ pub(super) async fn run(
     Ok(answers)
 }
 
-/// Answers what needs no writing, and says whose time to live starts anew.
+/// Executes the reading operations, and returns the items whose time to live restarts.
 pub(super) async fn read(
     transaction: &Transaction<'_>,
     ops: &[Prepared],
@@ -49,9 +49,8 @@ pub(super) async fn read(
     Ok((answers, renewals))
 }
 
-/// Batches that write the same items in another order would block each other for ever. So those
-/// that write several wait here, always in the same order, for a few dozen locks that stand for
-/// all items.
+/// Takes locks, in a fixed order, for a batch that writes several items. Otherwise two batches that
+/// write the same items in different orders would deadlock. A few dozen locks cover all items.
 async fn lock(transaction: &Transaction<'_>, ops: &[Prepared]) -> Result<(), Fault> {
     let written = ops.iter().filter_map(|op| match op {
         Prepared::Put { namespace, key, .. } => Some((namespace, key)),
@@ -87,7 +86,8 @@ pub(super) async fn renew(
     if renewals.is_empty() {
         return Ok(());
     }
-    // What is locked is being written, or renewed by somebody else: nobody waits for it.
+    // Skips locked rows: somebody else is writing or renewing them, and nobody should wait for
+    // that.
     let sql = "UPDATE store_items AS i SET expires_at = r.expires_at
                FROM (SELECT i.id, r.expires_at
                      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
@@ -108,7 +108,7 @@ pub(super) async fn renew(
     Ok(())
 }
 
-/// Removes what has expired: all of it, or so many.
+/// Deletes expired items: all of them, or up to a limit.
 pub(super) async fn sweep(
     client: &impl GenericClient,
     now: i64,
@@ -118,7 +118,7 @@ pub(super) async fn sweep(
                (SELECT id FROM store_items WHERE expires_at <= $1
                 LIMIT $2 FOR UPDATE SKIP LOCKED)";
     let statement = client.prepare_cached(sql).await?;
-    // No limit is null.
+    // Null means no limit.
     let removed = client.execute(&statement, &[&now, &limit]).await?;
     Ok(usize::try_from(removed).unwrap_or(usize::MAX))
 }
@@ -261,7 +261,7 @@ async fn list(
     now: i64,
 ) -> Result<Vec<Namespace>, Fault> {
     let mut conditions = Conditions::alive(now);
-    // What begins with certain labels is a range of the index; the rest is looked at here.
+    // The index gives the range of the fixed first labels; the rest is checked here.
     conditions.within(&certain_labels(wanted));
     let sql = format!("SELECT DISTINCT i.namespace {}", conditions.from(""));
     let statement = client.prepare_cached(&sql).await?;

@@ -1,4 +1,4 @@
-//! Searches by meaning: every vector is looked at.
+//! Searches by meaning, which compare every vector.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -12,7 +12,7 @@ use super::Fault;
 use super::filter::Conditions;
 use super::found::by_ids;
 
-/// The page of a search that is nearest to the query.
+/// Returns the page of a search nearest to the query.
 pub(super) async fn find(
     client: &impl GenericClient,
     search: &Search,
@@ -31,7 +31,7 @@ pub(super) async fn find(
     Ok(page.collect())
 }
 
-/// The rows of the page, with their scores.
+/// Returns the rows of the page, with their scores.
 async fn ranked(
     client: &impl GenericClient,
     search: &Search,

@@ -1,4 +1,4 @@
-//! Who has a thread for itself.
+//! Leases of threads.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::SqliteError;
 
-/// Takes a thread, or keeps it for longer; false while another holder has it.
+/// Takes or renews a lease; returns false while another holder has it.
 pub(super) fn take(
     connection: &Connection,
     thread: &str,
@@ -27,7 +27,7 @@ pub(super) fn take(
     Ok(taken > 0)
 }
 
-/// Gives a thread back, if `holder` has it.
+/// Releases a lease, if `holder` has it.
 pub(super) fn give_back(
     connection: &Connection,
     thread: &str,

@@ -1,4 +1,4 @@
-//! Where the log of a thread is.
+//! Finds the log of a thread.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,15 +14,15 @@ use crate::SqliteError;
 pub(super) struct Log {
     pub(super) id: i64,
     pub(super) head: Head,
-    /// Where the state of the head begins, if its rows follow each other from there.
+    /// The first row of the head's state, if the rows of the state are consecutive.
     pub(super) state: Option<i64>,
 }
 
-/// A checkpoint's id, as it is stored.
+/// The stored form of a checkpoint's id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id(pub(super) CheckpointId);
 
-/// The log of that name, if there is one.
+/// Returns the log of that name, if it exists.
 pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>, SqliteError> {
     let sql = "SELECT id, head, version, state_row FROM thread_logs
         WHERE thread = ?1 AND namespace = ?2";
@@ -37,15 +37,15 @@ pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>
     Ok(log.optional()?)
 }
 
-/// The kind of a row that holds a checkpoint and what the only task of the one before wrote.
+/// The kind of a row that holds a checkpoint and the writes of the previous one's only task.
 pub(super) const SUPERSTEP: u8 = 5;
 
-/// The number under which a row of a log is stored.
+/// Returns the id of a log's row.
 pub(super) fn row_id(log: i64, number: i64) -> i64 {
     (log << 32) + number
 }
 
-/// The numbers under which all rows of a log are stored.
+/// Returns the ids of all rows of a log.
 pub(super) fn rows_of(log: i64) -> RangeInclusive<i64> {
     row_id(log, 0)..=row_id(log, i64::from(u32::MAX))
 }

@@ -1,4 +1,4 @@
-//! Removing checkpoints of a log.
+//! Prunes a log.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use super::read::{Payloads, read};
 use super::threads::delete_log;
 use crate::SqliteError;
 
-/// Gives checkpoints a snapshot, and removes others.
+/// Gives snapshots to checkpoints, and deletes others.
 pub(super) fn prune(
     connection: &Connection,
     name: &LogName,
@@ -37,19 +37,19 @@ pub(super) fn prune(
         let row = row.map_err(SqliteError::from)??;
         let folded = rows::fold(fold, &row, formats)?;
         replace(connection, log.id, first, &folded)?;
-        // From its snapshot on is enough.
+        // The rows from its snapshot on are enough.
         state = state.map(|state| state.max(first));
     }
     for id in prune.delete {
         let first = delete(connection, log.id, id)?;
-        // What was based on it is not whole any more.
+        // States based on it are not consecutive any more.
         state = state.filter(|state| first.is_none_or(|first| first < *state));
     }
     settle(connection, name, log.id, state)
 }
 
-/// Gives what the task of the checkpoint before wrote a row of its own, at the number that was left
-/// free for it.
+/// Gives the writes of the previous checkpoint's task a row of their own, at the number that was
+/// reserved for it.
 fn split(connection: &Connection, log: i64, first: i64) -> Result<(), SqliteError> {
     let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
         SELECT id - 1, checkpoint, ?2, ?3, format, version, payload FROM thread_rows
@@ -62,8 +62,7 @@ fn split(connection: &Connection, log: i64, first: i64) -> Result<(), SqliteErro
     Ok(())
 }
 
-/// Makes of the rows of supersteps that follow a checkpoint, in a range, those of their own
-/// checkpoints alone.
+/// Reduces the superstep rows in a range after a checkpoint to their own checkpoints.
 fn bare(
     connection: &Connection,
     log: i64,
@@ -84,7 +83,7 @@ fn bare(
     Ok(())
 }
 
-/// The numbers of a checkpoint's first and last row.
+/// Returns the numbers of a checkpoint's first and last row.
 fn numbers(
     connection: &Connection,
     log: i64,
@@ -113,17 +112,17 @@ fn replace(connection: &Connection, log: i64, number: i64, row: &Row) -> Result<
     Ok(())
 }
 
-/// Removes a checkpoint, and says where it began.
+/// Deletes a checkpoint, and returns its first row.
 fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<i64>, SqliteError> {
     let Some((first, last)) = numbers(connection, log, id)? else {
         return Ok(None);
     };
     let (from, to) = (row_id(log, first), row_id(log, last));
-    // What the task of the checkpoint before wrote stays with that one …
+    // The writes of the previous checkpoint's task stay with that checkpoint …
     let sql = "UPDATE thread_rows SET kind = ?2, text = ?3 WHERE id = ?1 AND kind = ?4";
     let values = params![from, RowKind::Task as u8, Row::FINISHED, SUPERSTEP];
     connection.prepare_cached(sql)?.execute(values)?;
-    // … and the checkpoint behind loses what this one's task wrote.
+    // … and the next checkpoint loses the writes of this one's task.
     bare(connection, log, first..=last, Some(first))?;
     let sql = "DELETE FROM thread_rows WHERE id BETWEEN ?1 AND ?2 AND checkpoint = ?3";
     let mut statement = connection.prepare_cached(sql)?;
@@ -134,7 +133,7 @@ fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<
     Ok(Some(first))
 }
 
-/// The newest checkpoint that is left is the head; a log without one is none.
+/// Makes the newest remaining checkpoint the head; a log without one does not exist.
 fn settle(
     connection: &Connection,
     name: &LogName,

@@ -1,4 +1,4 @@
-//! Writing to a log.
+//! Appends to a log.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -12,24 +12,24 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::place::{self, Id, SUPERSTEP, microseconds, row_id};
 use crate::SqliteError;
 
-/// A batch, as it is stored.
+/// A batch in its stored form.
 pub(super) struct Lines {
     head: Option<Head>,
     checkpoints: Vec<Line>,
     rows: Vec<Row>,
-    /// Which row says what the only task of the checkpoint before wrote, and which one behind it is
-    /// the checkpoint: they are stored as one.
+    /// The row with the writes of the previous checkpoint's only task, and the next row with the
+    /// checkpoint: both are stored as one.
     superstep: Option<(usize, i64)>,
     state: StateRow,
     running: bool,
 }
 
-/// Where the state of the new head begins; see the table of logs.
+/// The first row of the new head's state; see the table of logs.
 #[derive(Clone, Copy)]
 enum StateRow {
-    /// Where the old head's did.
+    /// The same as the old head's.
     Same,
-    /// At that row of the batch.
+    /// That row of the batch.
     At(i64),
     Unknown,
 }
@@ -47,7 +47,7 @@ struct Line {
 impl Lines {
     /// # Errors
     ///
-    /// When a value cannot be written.
+    /// If a value cannot be encoded.
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
         let lines = batch.checkpoints.iter().map(|checkpoint| {
             Ok(Line {
@@ -73,7 +73,7 @@ impl Lines {
     }
 }
 
-/// Where a finished task stands right before the checkpoint that is based on it.
+/// Returns the place where a finished task directly precedes the checkpoint based on it.
 fn superstep(lines: &[Line], rows: &[Row]) -> Option<(usize, i64)> {
     let line = lines.first().filter(|line| !line.snapshot)?;
     let at = rows.iter().position(|row| row.checkpoint == line.id)?;
@@ -114,7 +114,7 @@ impl StateRow {
         }
     }
 
-    /// True when nothing comes later to a checkpoint that another one follows.
+    /// Returns true if no checkpoint gets rows after its successor.
     fn in_order<'r>(
         mut rows: impl Iterator<Item = &'r Row>,
         mut current: Option<CheckpointId>,
@@ -128,7 +128,7 @@ impl StateRow {
     }
 }
 
-/// Stores a batch. An answer of `Err` is the head that there is in place of the batch's.
+/// Stores a batch. An `Err` in the result is the actual head, if it differs from the batch's.
 pub(super) fn put(
     connection: &Connection,
     name: &LogName,
@@ -136,7 +136,7 @@ pub(super) fn put(
 ) -> Result<Result<(), Option<Head>>, SqliteError> {
     let Some((log, start)) = advance(connection, name, &batch)? else {
         let head = place::log(connection, name)?.map(|log| log.head);
-        // Nothing to store, and nothing there: a log without a checkpoint is none.
+        // Nothing to store, and nothing exists: a log without a checkpoint does not exist.
         return Ok(if head == batch.head {
             Ok(())
         } else {
@@ -166,7 +166,7 @@ pub(super) fn put(
         } else {
             extend(connection, log, id, last)?
         };
-        // What belongs to a checkpoint that has been removed goes with it.
+        // Rows of a deleted checkpoint are dropped.
         let Some(checkpoint) = checkpoint else {
             continue;
         };
@@ -186,8 +186,8 @@ pub(super) fn put(
     Ok(Ok(()))
 }
 
-/// Moves the head of the log from where the batch expects it: the log, and the number of the next
-/// row. None when the head is elsewhere, or there would be no log.
+/// Moves the head of the log, if it is where the batch expects it. Returns the log and the number
+/// of its next row; `None` if the head has moved, or there would be no log.
 fn advance(
     connection: &Connection,
     name: &LogName,
@@ -267,7 +267,7 @@ fn begin(
     Ok(())
 }
 
-/// Notes a row of a checkpoint that is stored, and says what the number of its first one is.
+/// Records a row of a stored checkpoint, and returns the number of the checkpoint's first row.
 fn extend(
     connection: &Connection,
     log: i64,

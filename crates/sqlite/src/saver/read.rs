@@ -1,4 +1,4 @@
-//! Reading a log.
+//! Reads a log.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use rusqlite::{Connection, params};
 use super::place::{self, Id, SUPERSTEP, row_id};
 use crate::SqliteError;
 
-/// Behind every id.
+/// Sorts after every id.
 const BEHIND: [u8; 17] = [0xff; 17];
 
 /// The rows of a range.
 pub(super) const ROWS: &str = "SELECT id, checkpoint, kind, text, format, version, payload
     FROM thread_rows WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
 
-/// What the state of a checkpoint, or of the head, is made of.
+/// Returns the records from which the state of a checkpoint, or of the head, is folded.
 pub(super) fn chain(
     connection: &Connection,
     name: &LogName,
@@ -32,7 +32,7 @@ pub(super) fn chain(
     Ok(Some(Chain::new(log.head, rows::decode(rows)?)))
 }
 
-/// The checkpoints from the nearest snapshot on, oldest first.
+/// Returns the checkpoints from the nearest snapshot on, oldest first.
 pub(super) fn links(
     connection: &Connection,
     log: i64,
@@ -57,7 +57,7 @@ pub(super) fn links(
     Ok(finder.links())
 }
 
-/// What belongs to these checkpoints, in the order in which it was stored.
+/// Returns the rows of these checkpoints, in the order of storage.
 fn rows(connection: &Connection, log: i64, links: &Links) -> Result<Vec<Row>, CheckpointError> {
     let Some(range) = links.rows() else {
         return Ok(Vec::new());
@@ -95,23 +95,24 @@ pub(super) fn lost(checkpoint: CheckpointId) -> CheckpointError {
     ))
 }
 
-/// What the values that are read share.
+/// The buffers of decoded values.
 #[derive(Default)]
 pub(super) struct Payloads {
     formats: FormatNames,
-    /// Room for the next ones. Many values are parts of one buffer: whoever is done with them, on
-    /// another thread, need not give back each by itself.
+    /// Space for the next values. Many values share one buffer, so the thread that consumes them
+    /// does not have to free each one.
     room: BytesMut,
-    /// Buffers that were full, oldest first.
+    /// Full buffers, oldest first.
     full: VecDeque<BytesMut>,
 }
 
 impl Payloads {
-    /// How large buffers are when there is much to read, in bytes.
+    /// The size of buffers for large reads, in bytes.
     pub(super) const BUFFER: usize = 64 * 1024;
 
-    /// Begins another buffer, so that two threads do not count the parts of the same one. It is the
-    /// oldest if nobody has any of that: asking for memory anew would cost more than reading into it.
+    /// Starts another buffer, so that two threads do not count references to the same one. It
+    /// reuses the oldest if nobody holds a part of it: a new allocation would cost more than the
+    /// read itself.
     pub(super) fn turn_over(&mut self) {
         self.full.push_back(std::mem::take(&mut self.room));
         let oldest = self.full.front_mut();
@@ -128,7 +129,7 @@ impl Payloads {
     }
 }
 
-/// A row, whose columns begin at that place with its kind.
+/// Reads a row; its columns begin at that index with its kind.
 pub(super) fn read(
     checkpoint: CheckpointId,
     row: &rusqlite::Row<'_>,
@@ -140,7 +141,7 @@ pub(super) fn read(
     Ok(Row::new(checkpoint, kind, text(row, at + 1)?, payload))
 }
 
-/// The value of a row, whose columns begin at that place with its format.
+/// Reads the value of a row; its columns begin at that index with its format.
 pub(super) fn payload(
     row: &rusqlite::Row<'_>,
     at: usize,
@@ -159,7 +160,7 @@ pub(super) fn text<'r>(row: &'r rusqlite::Row<'_>, at: usize) -> Result<&'r str,
     column(column(row.get_ref(at))?.as_str())
 }
 
-/// What is in a column; what is not what belongs there is damaged.
+/// Reads a column; a value of the wrong type means damage.
 pub(super) fn column<T, E: Into<rusqlite::Error>>(
     found: Result<T, E>,
 ) -> Result<T, CheckpointError> {
@@ -169,7 +170,7 @@ pub(super) fn column<T, E: Into<rusqlite::Error>>(
     })
 }
 
-/// The checkpoints that are wanted, newest first.
+/// Returns the selected checkpoints, newest first.
 pub(super) fn list(
     connection: &Connection,
     name: &LogName,

@@ -1,4 +1,4 @@
-//! Reading a state, and no more of its log than it is made of.
+//! Reads a state, and only the rows that it is folded from.
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Past, Standing};
 use langgraph_sql::rows::{PastRows, Row, RowKind};
@@ -10,7 +10,7 @@ use super::place::{self, SUPERSTEP, row_id};
 use super::read::{Payloads, ROWS, chain, column, links, lost, payload, read, text};
 use crate::SqliteError;
 
-/// Hands over what a checkpoint is based on, piece by piece, and says where it stands.
+/// Passes on the ancestors of a checkpoint, piece by piece, and returns its position.
 pub(super) fn state(
     connection: &Connection,
     name: &LogName,
@@ -37,7 +37,7 @@ pub(super) fn state(
                 return Ok(Some(Standing::new(log.head, None)));
             };
             let (first, last) = (first.first, last.last);
-            // Else something came later to a checkpoint that others were based on already.
+            // Otherwise a base got rows after its child was stored.
             let in_order = links.are_in_order();
             in_order.then_some((Way::Among(links), first, last))
         }
@@ -55,7 +55,7 @@ pub(super) fn state(
             Ok(Some(Standing::new(log.head, rows.finish()?)))
         }
         Err(error @ CheckpointError::Corrupt(_)) => {
-            // Reading all of it tells more of what is wrong.
+            // A read of the whole chain reports the damage better.
             chain(connection, name, id)?;
             Err(error)
         }
@@ -63,19 +63,19 @@ pub(super) fn state(
     }
 }
 
-/// Which rows of a range belong to the state.
+/// The rows of a range that belong to the state.
 enum Way {
-    /// All of them. The checkpoint that they lead to.
+    /// All of them, up to this checkpoint.
     Straight(CheckpointId),
     /// Those of these checkpoints.
     Among(Links),
 }
 
 impl Way {
-    /// The checkpoint that begins at that row.
+    /// Returns the checkpoint that begins at that row.
     fn checkpoint(&self, first: i64) -> Option<CheckpointId> {
         match self {
-            // Whose rows are past needs no name.
+            // Past rows need no checkpoint.
             Self::Straight(id) => Some(*id),
             Self::Among(links) => links.find(first).map(|link| link.id),
         }
@@ -133,13 +133,13 @@ fn scan(
     Ok(rows)
 }
 
-/// What has been read, on its way.
+/// Decoded parts on their way.
 struct Pieces {
     to: UnboundedSender<Vec<Past>>,
     past: Vec<Past>,
-    /// How many bytes that is.
+    /// Their size in bytes.
     bytes: usize,
-    /// What the next ones share.
+    /// The buffers of the next parts.
     payloads: Payloads,
 }
 
@@ -156,7 +156,7 @@ impl Pieces {
         self.bytes = 0;
         self.payloads.turn_over();
         let room = Vec::with_capacity(self.past.len());
-        // If nobody listens any more, what is left is read for nothing.
+        // If nobody receives any more, the remaining reads are useless.
         let _ = self.to.send(std::mem::replace(&mut self.past, room));
     }
 }

@@ -1,4 +1,4 @@
-//! Whole threads.
+//! Operations on whole threads.
 
 use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 use langgraph_sql::rows::RowKind;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, params, params_from_iter};
 use super::place::{self, Id, SUPERSTEP, microseconds, row_id, rows_of, time};
 use crate::SqliteError;
 
-/// The numbers and namespaces of a thread's logs.
+/// Returns the numbers and namespaces of a thread's logs.
 fn logs_of(connection: &Connection, thread: &str) -> Result<Vec<(i64, String)>, SqliteError> {
     let sql = "SELECT id, namespace FROM thread_logs WHERE thread = ?1 ORDER BY namespace";
     let mut statement = connection.prepare_cached(sql)?;
@@ -17,7 +17,7 @@ fn logs_of(connection: &Connection, thread: &str) -> Result<Vec<(i64, String)>, 
     Ok(logs.collect::<Result<_, _>>()?)
 }
 
-/// The logs of a thread, in the order of their namespaces.
+/// Returns the logs of a thread, sorted by namespace.
 pub(super) fn logs(
     connection: &Connection,
     thread: &str,
@@ -26,7 +26,7 @@ pub(super) fn logs(
     LogName::keys(thread, logs.map(|(_, namespace)| namespace))
 }
 
-/// The threads that are wanted, in the order of their names.
+/// Returns the selected threads, sorted by name.
 pub(super) fn list(
     connection: &Connection,
     filter: &ThreadFilter,
@@ -35,7 +35,7 @@ pub(super) fn list(
 }
 
 fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<ThreadInfo>> {
-    // Only what is asked for: so that the indexes are of use.
+    // Only the requested conditions, so that the indexes apply.
     let mut sql = "SELECT thread, head, version, running, updated_at FROM thread_logs
         WHERE namespace = '[]'"
         .to_owned();
@@ -104,7 +104,7 @@ fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// Removes a log.
+/// Deletes a log.
 pub(super) fn delete_log(connection: &Connection, name: &LogName) -> Result<(), CheckpointError> {
     if let Some(log) = place::log(connection, name)? {
         remove(connection, log.id).map_err(SqliteError::from)?;
@@ -112,7 +112,7 @@ pub(super) fn delete_log(connection: &Connection, name: &LogName) -> Result<(), 
     Ok(())
 }
 
-/// Removes a thread. Who holds it still does.
+/// Deletes a thread. Its lease stays.
 pub(super) fn delete(connection: &Connection, thread: &str) -> Result<(), CheckpointError> {
     for (log, _) in logs_of(connection, thread)? {
         remove(connection, log).map_err(SqliteError::from)?;
@@ -131,7 +131,7 @@ fn remove(connection: &Connection, log: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What a thread takes.
+/// Returns the storage that a thread takes.
 pub(super) fn usage(connection: &Connection, thread: &str) -> Result<Usage, CheckpointError> {
     let mut usage = Usage::default();
     for (log, _) in logs_of(connection, thread)? {

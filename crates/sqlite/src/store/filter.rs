@@ -4,16 +4,16 @@ use langgraph_sql::store::{NamespaceRange, Truth, condition};
 use langgraph_store::{Bound, Filter, Scalar, Search, Segment, StoreError, Test};
 use rusqlite::types::Value;
 
-/// What comes after `WHERE`, about `store_items AS i`. All that comes from outside is bound.
+/// The SQL after `WHERE`, about `store_items AS i`. All text from outside is bound.
 pub(super) struct Conditions {
     sql: String,
     params: Vec<Value>,
-    /// How many elements of arrays have been given a name.
+    /// The number of array elements that have a name.
     elements: usize,
 }
 
 impl Conditions {
-    /// What has not expired.
+    /// Selects items that have not expired.
     pub(super) fn alive(now: i64) -> Self {
         let mut conditions = Self {
             sql: String::new(),
@@ -25,7 +25,7 @@ impl Conditions {
         conditions
     }
 
-    /// What a search is about, whatever the order.
+    /// Selects the items of a search, without their order.
     pub(super) fn of(search: &Search, now: i64) -> Result<Self, StoreError> {
         let mut conditions = Self::alive(now);
         conditions.within(search.prefix.labels());
@@ -35,7 +35,7 @@ impl Conditions {
         Ok(conditions)
     }
 
-    /// Only what is in the namespace or below.
+    /// Limits the items to the namespace and below.
     pub(super) fn within(&mut self, prefix: &[String]) {
         let Some(range) = NamespaceRange::of(prefix) else {
             return;
@@ -48,7 +48,7 @@ impl Conditions {
         ));
     }
 
-    /// Binds a value, and gives its name.
+    /// Binds a value, and returns its name.
     pub(super) fn bind(&mut self, value: Value) -> String {
         self.params.push(value);
         format!("?{}", self.params.len())
@@ -59,7 +59,7 @@ impl Conditions {
         self.sql.push_str(condition);
     }
 
-    /// Only what passes.
+    /// Limits the items to those that pass the filter.
     fn filter(&mut self, filter: &Filter) -> Result<(), StoreError> {
         let condition = self.condition(filter)?;
         self.add(&condition);
@@ -84,7 +84,7 @@ impl Conditions {
         })
     }
 
-    /// The test of what is at `path`, and at `rest` below each of its elements.
+    /// Returns the condition at `path`, and at `rest` below each of its elements.
     fn reach(
         &mut self,
         from: &Source,
@@ -169,11 +169,11 @@ impl Conditions {
 const NUMBER: &str = "IN ('integer', 'real')";
 const TEXT: &str = "= 'text'";
 
-/// What a path begins at.
+/// The start of a path.
 enum Source {
     /// The value of the item.
     Value,
-    /// An element of an array, by the name of its row.
+    /// An element of an array, by the alias of its row.
     Element(String),
 }
 
@@ -189,7 +189,7 @@ impl Source {
     }
 }
 
-/// A path without `[*]` as SQLite writes it.
+/// Returns a path without `[*]` in SQLite's syntax.
 fn json_path(segments: &[Segment]) -> String {
     let mut path = "$".to_owned();
     for segment in segments {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 
 use super::Fault;
 
-/// What [`read`] reads.
+/// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str =
     "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl";
 
@@ -30,7 +30,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<Found, Fault> {
     })
 }
 
-/// The item of a row.
+/// Returns the item of a row.
 pub(super) fn by_id(connection: &Connection, id: i64) -> Result<Option<Found>, Fault> {
     let sql = format!("SELECT {COLUMNS} FROM store_items AS i WHERE i.id = ?1");
     let mut select = connection.prepare_cached(&sql)?;

@@ -1,4 +1,4 @@
-//! What the store does with its tables.
+//! The operations of the store on its tables.
 
 use langgraph_sql::store::{
     Found, Renewal, answer, certain_labels, namespace_text, read_namespace,
@@ -10,7 +10,7 @@ use super::filter::Conditions;
 use super::found::{self, COLUMNS};
 use super::{Fault, nearest};
 
-/// Does everything, in a transaction for writing.
+/// Executes a batch, in a transaction for writing.
 pub(super) fn run(
     connection: &Connection,
     ops: Vec<Prepared>,
@@ -32,7 +32,7 @@ pub(super) fn run(
     Ok(answers)
 }
 
-/// Answers what needs no writing, and says whose time to live starts anew.
+/// Executes the reading operations, and returns the items whose time to live restarts.
 pub(super) fn read(
     connection: &Connection,
     ops: Vec<Prepared>,
@@ -56,11 +56,11 @@ pub(super) fn renew(connection: &Connection, renewals: &[Renewal], now: i64) -> 
     Ok(())
 }
 
-/// Removes what has expired: all of it, or so many.
+/// Deletes expired items: all of them, or up to a limit.
 pub(super) fn sweep(connection: &Connection, now: i64, limit: Option<i64>) -> Result<usize, Fault> {
     let sql = "DELETE FROM store_items WHERE id IN
                (SELECT id FROM store_items WHERE expires_at <= ?1 LIMIT ?2)";
-    // A negative limit is none.
+    // A negative limit means no limit.
     let limit = limit.unwrap_or(-1);
     Ok(connection.prepare_cached(sql)?.execute([now, limit])?)
 }
@@ -198,7 +198,7 @@ fn list(
     now: i64,
 ) -> Result<Vec<Namespace>, Fault> {
     let mut conditions = Conditions::alive(now);
-    // What begins with certain labels is a range of the index; the rest is looked at here.
+    // The index gives the range of the fixed first labels; the rest is checked here.
     conditions.within(&certain_labels(wanted));
     let sql = format!(
         "SELECT DISTINCT i.namespace FROM store_items AS i WHERE {}",

@@ -1,4 +1,4 @@
-//! Searches by meaning: every vector is looked at.
+//! Searches by meaning, which compare every vector.
 
 use langgraph_sql::store::{Found, Ranking, wrong_dimensions};
 use langgraph_store::Search;
@@ -8,19 +8,19 @@ use super::Fault;
 use super::filter::Conditions;
 use super::found::by_id;
 
-/// A vector as it is stored.
+/// Returns the stored form of a vector.
 pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// What a stored vector is, into a buffer that is used again.
+/// Reads a stored vector into a reused buffer.
 fn read(bytes: &[u8], vector: &mut Vec<f32>) {
     vector.clear();
     let (chunks, _) = bytes.as_chunks::<4>();
     vector.extend(chunks.iter().map(|chunk| f32::from_le_bytes(*chunk)));
 }
 
-/// The page of a search that is nearest to the query.
+/// Returns the page of a search nearest to the query.
 pub(super) fn find(
     connection: &Connection,
     search: &Search,
@@ -37,7 +37,7 @@ pub(super) fn find(
     Ok(page)
 }
 
-/// The rows of the page, with their scores.
+/// Returns the rows of the page, with their scores.
 fn ranked(
     connection: &Connection,
     search: &Search,

@@ -1,4 +1,4 @@
-//! The rules about what a run can reach.
+//! The rules about reachability.
 
 use proc_macro2::Span;
 
@@ -22,7 +22,7 @@ pub(super) fn empty_graph(model: &Model, graph: &Topology, errors: &mut Errors) 
     }
 }
 
-/// Nothing leads from START to a node.
+/// No path leads from START to a node.
 pub(super) fn unreachable_node(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
     for found in rules::unreachable_node(analysis) {
         let (Rule::UnreachableNode { followers }, At::Node(node)) = (&found.rule, found.at) else {
@@ -44,7 +44,7 @@ pub(super) fn unreachable_node(model: &Model, analysis: &Analysis<'_>, errors: &
     }
 }
 
-/// Nothing follows a node, not even END.
+/// A node has no successor, not even END.
 pub(super) fn dead_end(model: &Model, analysis: &Analysis<'_>, errors: &mut Errors) {
     for found in rules::dead_end(analysis) {
         let At::Node(node) = found.at else { continue };
@@ -56,7 +56,7 @@ pub(super) fn dead_end(model: &Model, analysis: &Analysis<'_>, errors: &mut Erro
         let at = mentions.last().map_or_else(Span::call_site, name_span);
         let name = model.name(NODES + node);
         let names = model.nodes.iter().map(|node| node.name.as_str());
-        // A name that is written once may be another one, misspelt; short names are all alike.
+        // A name that occurs once may be a misspelt other name; short names are all similar.
         let meant = did_you_mean(name, names).filter(|_| mentions.len() == 1 && name.len() > 3);
         let meant = meant.map(|other| format!("did you mean `{other}`? if not, "));
         errors.at(
@@ -92,7 +92,7 @@ pub(super) fn cycle_without_exit(model: &Model, analysis: &Analysis<'_>, errors:
     }
 }
 
-/// Where a cycle goes back to its first node.
+/// Returns the edge of a cycle back to its first node.
 fn closing_edge(model: &Model, cycle: &[usize]) -> Range {
     let (first, last) = (cycle.first().copied(), cycle.last().copied());
     let closes = |from: usize, to: usize| Some(from) == last && Some(to) == first;
@@ -152,7 +152,7 @@ fn join_on_own_downstream(model: &Model, found: &Finding, errors: &mut Errors) {
     );
 }
 
-/// A join waits for nodes of which a decision starts only one.
+/// A join waits for several nodes, but a decision starts only one of them.
 fn join_on_exclusive_arms(model: &Model, found: &Finding, errors: &mut Errors) {
     let (Rule::JoinOnExclusiveArms { first, decision }, At::Join(join, _)) =
         (&found.rule, found.at)

@@ -1,4 +1,4 @@
-//! The rules about what is written twice.
+//! The rules about duplicates.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::graph::model::{Edge, Model, Place};
 use langgraph_topology::Topology;
 use langgraph_topology::rules::{self, At, JoinPart, Rule};
 
-/// Finds what is written twice. A name that is doubled in a group makes two edges into the group
-/// and two sources of what follows it; it is told once.
+/// Finds duplicates. A name that occurs twice in a group makes two edges into the group and two
+/// sources of its successor; it is reported once.
 pub(super) struct Twice<'a> {
     model: &'a Model,
     graph: &'a Topology,
     errors: &'a mut Errors,
-    /// The places that have been told.
+    /// The reported places.
     told: BTreeSet<usize>,
 }
 
@@ -35,14 +35,14 @@ impl<'a> Twice<'a> {
         self.duplicate_target();
     }
 
-    /// One edge is written twice.
+    /// One edge exists twice.
     fn duplicate_edge(&mut self) {
         for found in rules::duplicate_edge(self.graph) {
             let Rule::DuplicateEdge { first } = found.rule else {
                 continue;
             };
             match (self.edge(found.at), self.edge(first)) {
-                // One target, behind a group that has the source twice.
+                // One target, after a group that names the source twice.
                 (Some(edge), Some(first)) if edge.to.mention == first.to.mention => {
                     self.again(edge.from, first.from, "this group");
                 }
@@ -66,7 +66,7 @@ impl<'a> Twice<'a> {
         }
     }
 
-    /// Two joins wait for the same nodes and lead to the same one.
+    /// Two joins have the same sources and the same target.
     fn duplicate_join(&mut self) {
         for found in rules::duplicate_join(self.graph) {
             if let Rule::DuplicateJoin { first } = found.rule {
@@ -120,7 +120,7 @@ impl<'a> Twice<'a> {
         }
     }
 
-    /// Tells of an edge, or of a join, that is there again.
+    /// Reports a repeated edge or join.
     fn report(&mut self, here: At, there: At) {
         let places = (self.model.target(here), self.line(here), self.line(there));
         let (Some(target), Some(here_is), Some(there_is)) = places else {
@@ -141,7 +141,7 @@ impl<'a> Twice<'a> {
         }
     }
 
-    /// What is underlined of an edge, or of a join.
+    /// Returns the range to underline for an edge or a join.
     fn line(&self, at: At) -> Option<Range> {
         match self.edge(at) {
             Some(edge) => Some(underline(edge)),
@@ -149,7 +149,7 @@ impl<'a> Twice<'a> {
         }
     }
 
-    /// An edge, or a join, as it is written.
+    /// Returns an edge or a join as written.
     fn name(&self, at: At, target: Place) -> String {
         let sources = match at {
             At::Join(join, _) => self

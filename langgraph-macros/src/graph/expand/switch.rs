@@ -1,4 +1,4 @@
-//! Prints the decisions: the call of a router, and the user's own `match` over its answer.
+//! Expands decisions: the call of a router, and the user's own `match` on its answer.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -8,7 +8,7 @@ use super::{Printer, at, graph, private_at, worker_handle};
 use crate::graph::ast::{Form, name_span};
 use crate::graph::model::{Arm, Map, Switch};
 
-/// A router, the word before it, and the arms that it decides between.
+/// A router, its keyword, and its arms.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     router: &'a Expr,
@@ -16,16 +16,17 @@ struct Asked<'a> {
     arms: &'a [Arm],
 }
 
-/// What becomes of an answer.
+/// How an answer is read.
 enum Reading {
-    /// The number of an arm, which nothing but the answer says.
+    /// As the number of an arm, which depends only on the answer.
     Pick(TokenStream),
-    /// Anything else.
+    /// As anything else.
     Run(TokenStream),
 }
 
 impl Printer<'_> {
-    /// The call of a router, with what becomes of its answer; several of them for `else if`.
+    /// Prints the call of a router and the reading of its answer; for `else if`, of several
+    /// routers.
     pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
         let (graph, source) = (graph(), self.name(switch.source.vertex));
         let first = Asked {
@@ -64,15 +65,15 @@ impl Printer<'_> {
         }
     }
 
-    /// A closure around the call of a router and what `read` makes of its answer.
+    /// Prints a closure around the call of a router and the reading of its answer.
     fn closure(
         &self,
         asked: &Asked<'_>,
         read: impl Fn(&Ident, &Ident) -> Option<Reading>,
     ) -> Option<TokenStream> {
         let (router, workers) = (asked.router, self.workers(asked.arms));
-        // Our names stand under the router's: what rustc says of the call, or of the answer in the
-        // `match`, lands there.
+        // Our names have the router's span, so that rustc's errors about the call, or about the
+        // answer in the `match`, point there.
         let span = at(first_span(router, asked.keyword));
         let [router_name, state, cx, answer] =
             ["__router", "__state", "__cx", "__answer"].map(|name| Ident::new(name, span));
@@ -97,7 +98,7 @@ impl Printer<'_> {
         }})
     }
 
-    /// The routers of an `if`, one after the other until one has decided.
+    /// Prints the routers of an `if`, one after the other until one matches.
     fn conditions(&self, switch: &Switch, first: Asked<'_>) -> Option<TokenStream> {
         let (_, asking) = switch.arms.split_last()?;
         let last = asking.len().checked_sub(1)?;
@@ -126,7 +127,7 @@ impl Printer<'_> {
         Some(calls)
     }
 
-    /// An `if` over an answer, between two arms, or between one and the next router.
+    /// Prints an `if` on an answer, between two arms, or between an arm and the next router.
     fn condition(&self, asked: &Asked<'_>, index: usize, answer: &Ident, state: &Ident) -> Reading {
         let keyword = Ident::new("if", asked.keyword);
         let pattern = asked.arms.first().and_then(|arm| arm.pattern.as_ref());
@@ -159,8 +160,8 @@ impl Printer<'_> {
         }
     }
 
-    /// The function that adds a switch, and what it is told of each arm. The usual arm leads to one
-    /// node, and is easier for rustc to read.
+    /// Returns the function that adds a switch, and its argument for each arm. A usual arm leads to
+    /// one node, and is easier for rustc.
     fn arms(&self, arms: &[Arm]) -> (Ident, Vec<TokenStream>) {
         let simple = |arm: &Arm| match (arm.targets.as_slice(), &arm.map) {
             ([only], None) => {
@@ -180,7 +181,7 @@ impl Printer<'_> {
         (Ident::new("add_switch", Span::mixed_site()), arms.collect())
     }
 
-    /// The handles of the workers that arms start, to be moved into its closures.
+    /// Prints the handles of the arms' workers, which move into the closures.
     fn workers(&self, arms: &[Arm]) -> TokenStream {
         let maps = arms.iter().filter_map(|arm| arm.map.as_ref());
         let mut workers: Vec<usize> = maps.map(|map| map.worker).collect();
@@ -196,9 +197,9 @@ impl Printer<'_> {
             .collect()
     }
 
-    /// The user's `match`, with what each arm stands for.
+    /// Prints the user's `match`, with a value for each arm.
     fn matched(&self, switch: &Switch, answer: &Ident, state: &Ident) -> Reading {
-        // A guard may use what is around the graph, and then the `match` is no plain function.
+        // A guard may use variables around the graph, and then the `match` is not a plain function.
         let mut arms = switch.arms.iter();
         let plain = arms.all(|arm| arm.map.is_none() && arm.guard.is_none());
         let keyword = Ident::new("match", switch.keyword);
@@ -226,7 +227,7 @@ impl Printer<'_> {
         }
         let mut braces = Group::new(Delimiter::Brace, arms);
         if let Some(brace) = &switch.brace {
-            // So that the arm that rustc suggests goes inside the user's braces.
+            // With this span, rustc suggests a missing arm inside the user's braces.
             braces.set_span(brace.span.join());
         }
         let value = quote!(#keyword #answer #braces);
@@ -237,7 +238,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What an arm stands for, as a value: its number, or its sends.
+    /// Returns the value of an arm: its number, or its sends.
     fn body(&self, index: usize, arm: &Arm, state: &Ident) -> TokenStream {
         let span = at(place(arm));
         let private = private_at(span);
@@ -247,7 +248,7 @@ impl Printer<'_> {
         let Some(items) = &map.items else {
             return pick(index, span);
         };
-        // A name that the pattern does not bind is a function of the state, as everywhere else.
+        // A name that the pattern does not bind is a function of the state, as elsewhere.
         let items = match items {
             Expr::Path(path) if !binds(arm, path) => {
                 let call = quote_spanned!(at(name_span(path))=> (#state));
@@ -263,7 +264,7 @@ impl Printer<'_> {
         }
     }
 
-    /// One send per item.
+    /// Prints one send per item.
     fn sends(&self, map: &Map, items: &TokenStream, span: Span) -> Option<TokenStream> {
         let node = self
             .model
@@ -282,26 +283,26 @@ impl Printer<'_> {
     }
 }
 
-/// Where an arm leads.
+/// Returns the span of an arm's target.
 fn place(arm: &Arm) -> Span {
     let first = arm.targets.first();
     first.map_or_else(Span::mixed_site, |place| place.span)
 }
 
-/// The number of an arm.
+/// Prints the number of an arm.
 fn number(index: usize, span: Span) -> TokenStream {
     let mut number = Literal::usize_suffixed(index);
     number.set_span(span);
     number.into_token_stream()
 }
 
-/// The number of an arm beside arms that have sends.
+/// Prints the number of an arm, if other arms have sends.
 fn pick(index: usize, span: Span) -> TokenStream {
     let private = private_at(span);
     quote_spanned!(span=> #private::Pick::arm(#index))
 }
 
-/// True when the pattern of an arm binds the name that a path is.
+/// Returns true if the pattern of an arm binds the path's name.
 fn binds(arm: &Arm, path: &ExprPath) -> bool {
     fn names(tokens: TokenStream, name: &Ident) -> bool {
         tokens.into_iter().any(|tree| match tree {

@@ -1,4 +1,4 @@
-//! Prints what rustc checks of nodes that run side by side: that they do not write one field.
+//! Expands the check that parallel nodes do not write one field.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,12 +7,12 @@ use super::{Printer, at, private_at};
 use crate::diag::Range;
 use crate::graph::model::Beside;
 
-/// More pairs than this are left to `compile()`: a large group has many of them, and each costs
-/// rustc some time.
+/// `compile()` checks all further pairs: a large group has many of them, and each costs rustc some
+/// time.
 const PAIRS: usize = 40;
 
 impl Printer<'_> {
-    /// The pairs whose nodes will be there, up to a number.
+    /// Returns the pairs of known nodes, up to the limit.
     pub(super) fn known(&self, mut pairs: Vec<Beside>) -> Vec<Beside> {
         let lost = |vertex: usize| {
             self.model
@@ -24,7 +24,7 @@ impl Printer<'_> {
         pairs
     }
 
-    /// The variable that holds what kind of node it is, if that is asked for.
+    /// Returns the variable with the kind of a node, if the check needs it.
     pub(super) fn kind_of(&self, name: &str) -> Option<Ident> {
         let is = |vertex: usize| self.model.name(vertex) == name;
         let mut pairs = self.beside.iter();
@@ -33,7 +33,7 @@ impl Printer<'_> {
             .then(|| kind(name))
     }
 
-    /// One check per pair.
+    /// Prints one check per pair.
     pub(super) fn writes(&self) -> TokenStream {
         if self.beside.is_empty() {
             return TokenStream::new();
@@ -50,14 +50,14 @@ impl Printer<'_> {
         let (first, second) = (self.model.name(pair.first), self.model.name(pair.second));
         let (kind_of_first, kind_of_second) = (kind(first), kind(second));
         let Range(start, end) = pair.at;
-        // The place of the error is this expression, from its first token to its last.
+        // The error covers this expression, from its first token to its last.
         let (both, field) = (
             Ident::new("__both", at(start)),
             Ident::new("field", at(end)),
         );
         let found = quote_spanned!(at(start)=> #both.);
-        // rustc names the function whose bound it is, and shows its place: the first node, which the
-        // error may not be at.
+        // rustc names the function with the bound, and shows its place: the first node, which may
+        // not be where the error is.
         let beside = format!("{first}_beside_{second}");
         let [call, beside] = [at(start), at(pair.start)].map(|span| Ident::new(&beside, span));
         let here = private_at(at(pair.start));
@@ -74,7 +74,7 @@ impl Printer<'_> {
     }
 }
 
-/// The variable that holds what kind a node is.
+/// The variable with the kind of a node.
 fn kind(name: &str) -> Ident {
     Ident::new(&format!("__node_{name}"), Span::mixed_site())
 }

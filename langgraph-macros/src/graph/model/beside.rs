@@ -1,4 +1,4 @@
-//! Which nodes run side by side.
+//! Finds parallel nodes.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use crate::diag::Range;
 use langgraph_topology::flow::NODES;
 use langgraph_topology::together::together;
 
-/// Two nodes that one thing starts in one superstep.
+/// Two nodes that one source starts in one superstep.
 pub(crate) struct Beside {
     pub(crate) first: usize,
     pub(crate) second: usize,
-    /// Both, where they stand in one group; the second, where they do not.
+    /// Both, if they stand in one group; otherwise the second.
     pub(crate) at: Range,
     /// The first.
     pub(crate) start: Span,
 }
 
-/// A target, and what leads to it.
+/// A target, and its source.
 #[derive(Clone, Copy)]
 struct Target {
     place: Place,
@@ -27,8 +27,8 @@ struct Target {
 }
 
 impl Model {
-    /// The pairs of nodes that run side by side, each once. Workers are none: how many of them run
-    /// is not known.
+    /// Returns the pairs of parallel nodes, without duplicates. Workers do not count: their number
+    /// is unknown.
     pub(crate) fn beside(&self) -> Vec<Beside> {
         let edges = self.edges.iter().map(|edge| {
             let (place, from) = (edge.to, edge.from.mention);

@@ -1,4 +1,4 @@
-//! From chains to edges: every stage is connected to what stands before it.
+//! Builds edges from chains: connects every stage to its predecessor.
 
 use proc_macro2::Span;
 use quote::{ToTokens, quote};
@@ -9,20 +9,20 @@ use crate::graph::ast::{self, Stage, name_span};
 use crate::graph::label::label;
 use langgraph_topology::flow::{END, NODES, START};
 
-/// Where a chain comes from.
+/// The predecessor of a chain.
 #[derive(Clone)]
 enum Source {
-    /// Nothing stands before it.
+    /// None.
     Nothing,
-    /// What stands before it cannot have a follower; that has been noted.
+    /// One that cannot have a successor; that has been reported.
     Lost,
-    /// The places before it; `joined` when a group is.
+    /// The places before it; `joined` for a group.
     Places(Vec<Place>),
-    /// It is an arm of a switch that is being built.
+    /// An arm of the current switch.
     Arm(usize, usize),
 }
 
-/// Where a chain can be followed.
+/// Where a chain can continue.
 #[derive(Clone, Copy)]
 enum Exit {
     At(Place),
@@ -34,7 +34,7 @@ enum Exit {
 }
 
 impl Model {
-    /// The model of what has been read.
+    /// Builds the model of the parsed chains.
     pub(crate) fn new(chains: Vec<ast::Chain>) -> Self {
         let mut model = Self::default();
         for chain in chains {
@@ -56,7 +56,7 @@ impl Model {
         while let Some(stage) = stages.next() {
             let here = (stage.span(), matches!(stage, Stage::Group(_)), stage.kind());
             exits = self.stage(stage, &source, before);
-            // Two single stages side by side: their edge can be underlined as a whole.
+            // Two adjacent single stages: their edge can be underlined as a whole.
             before = matches!(here.2, "START" | "END" | "a node").then_some(here.0);
             if let Some(next) = stages.peek() {
                 source = self.follow(&exits, here.1, next);
@@ -65,7 +65,7 @@ impl Model {
         exits
     }
 
-    /// The exits of a stage as the source of the next one.
+    /// Returns the exits of a stage as the source of the next one.
     fn follow(&mut self, exits: &[Exit], group: bool, next: &Stage) -> Source {
         let mut places = Vec::new();
         for exit in exits {
@@ -140,7 +140,7 @@ impl Model {
         }
     }
 
-    /// The vertex that a path names.
+    /// Returns the vertex of a path.
     fn mention(&mut self, path: ExprPath) -> Place {
         let name = node_name(&path);
         let span = name_span(&path);
@@ -192,7 +192,7 @@ impl Model {
                     let (from, adjacent) = (*from, before.is_some());
                     self.edges.push(Edge { from, to, adjacent });
                 }
-                // To wait for all only to end is to end each.
+                // A join into END ends each chain.
                 several if to.vertex == END && several.iter().all(|from| from.vertex != START) => {
                     let edge = |from: &Place| Edge {
                         from: *from,
@@ -209,7 +209,7 @@ impl Model {
         }
     }
 
-    /// The one place before a decision.
+    /// Returns the only place before a decision.
     fn decider(&mut self, source: &Source, at: Span, kind: &'static str) -> Option<Place> {
         let slip = match source {
             Source::Lost => return None,
@@ -297,7 +297,7 @@ impl Model {
                     targets.push(self.place(START, name_span(&path)));
                     self.ends.push((START, path));
                 }
-                // The parser lets nothing else into the list.
+                // The parser accepts nothing else in the list.
                 _ => {}
             }
         }
@@ -319,7 +319,7 @@ impl Model {
         let pattern_text = label(each.pattern.to_token_stream());
         let items_text = label(each.items.to_token_stream());
         let Some(worker) = each.worker else {
-            // It could not be read, which has been reported.
+            // It did not parse, which has been reported.
             let rest = self.chain(each.rest, Source::Lost);
             return rest;
         };
@@ -372,10 +372,10 @@ impl Model {
     }
 }
 
-/// True for two paths with one last name that are written alike.
+/// Returns true if two paths with one last name are written alike.
 fn same_path(left: &ExprPath, right: &ExprPath) -> bool {
     let text = |path: &ExprPath| path.to_token_stream().to_string();
-    // One word each: the word is the last name.
+    // Single words: the word is the last name.
     (left.path.get_ident().is_some() && right.path.get_ident().is_some())
         || text(left) == text(right)
 }

@@ -1,4 +1,4 @@
-//! Reads the stages with braces: `match`, `if`, `for`; and `goto [..]`.
+//! Parses stages with braces, `match`, `if` and `for`, and also `goto [..]`.
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use crate::diag::last_span;
 use crate::graph::ast::{Arm, Asks, Chain, For, Form, Goto, Stage, Switch, Worker, name_span};
 
 impl Reader<'_> {
-    /// The router of a `match` or an `if`, or the items of a `for`.
+    /// Parses the router of a `match` or an `if`, or the items of a `for`.
     fn router(
         &mut self,
         input: ParseStream<'_>,
@@ -77,7 +77,7 @@ impl Reader<'_> {
             block
         });
         match read {
-            // As in Rust, no comma is needed behind braces.
+            // As in Rust, no comma is needed after braces.
             Ok(block) if (block || braces) && !content.peek(Token![,]) => {}
             read => self.comma(content, read.is_ok(), "of a `match`"),
         }
@@ -129,7 +129,7 @@ impl Reader<'_> {
         };
         match read {
             Ok(()) => {}
-            // The pattern is known: with what was read of the chain, the `match` stays whole.
+            // The pattern is known: with the parsed part of the chain, the `match` stays complete.
             Err(Reported) if !chain.stages.is_empty() => {
                 while !content.is_empty() && !content.peek(Token![,]) {
                     skip_one(content);

@@ -1,4 +1,4 @@
-//! Looks at tokens: what comes next, and what a user may have meant by it.
+//! Inspects tokens: the next one, and the user's likely intention.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use syn::{Expr, Token, token};
 
 use super::STAGES;
 
-/// Why what comes next cannot be a node, with what to write instead.
+/// Returns why the next token cannot be a node, with the correct form.
 pub(super) fn not_a_node(input: ParseStream<'_>) -> Option<String> {
     let (tree, _) = input.cursor().token_tree()?;
     let hint = match tree {
@@ -58,7 +58,7 @@ pub(super) fn not_a_node(input: ParseStream<'_>) -> Option<String> {
     Some(hint)
 }
 
-/// True where a stage could begin.
+/// Returns true if a stage can begin here.
 pub(super) fn begins_stage(input: ParseStream<'_>) -> bool {
     let keyword = input.peek(Token![match])
         || input.peek(Token![if])
@@ -68,12 +68,12 @@ pub(super) fn begins_stage(input: ParseStream<'_>) -> bool {
     keyword || input.peek(Ident::peek_any) || input.peek(token::Bracket) || input.peek(Token![::])
 }
 
-/// True where a chain must end.
+/// Returns true if a chain must end here.
 pub(super) fn ends_chain(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![;]) || input.peek(Token![,])
 }
 
-/// True when what comes next is a chain.
+/// Returns true if a chain follows.
 pub(super) fn arrow_before_semicolon(input: ParseStream<'_>) -> bool {
     let rest = input.fork();
     while !rest.is_empty() && !rest.peek(Token![;]) {
@@ -85,7 +85,7 @@ pub(super) fn arrow_before_semicolon(input: ParseStream<'_>) -> bool {
     false
 }
 
-/// What comes next, in a message.
+/// Returns the next token for a message.
 pub(super) fn found(input: ParseStream<'_>) -> String {
     match input.cursor().token_tree() {
         Some((TokenTree::Group(group), _)) => match group.delimiter() {
@@ -98,7 +98,7 @@ pub(super) fn found(input: ParseStream<'_>) -> String {
     }
 }
 
-/// The span of the next token, or another when there is none.
+/// Returns the span of the next token, or `otherwise` at the end.
 pub(super) fn input_span(input: ParseStream<'_>, otherwise: Span) -> Span {
     input
         .cursor()
@@ -106,13 +106,13 @@ pub(super) fn input_span(input: ParseStream<'_>, otherwise: Span) -> Span {
         .map_or(otherwise, |(tree, _)| tree.span())
 }
 
-/// Leaves out one token, or one bracketed group.
+/// Skips one token, or one bracketed group.
 pub(super) fn skip_one(input: ParseStream<'_>) {
-    // Reading a token tree fails only at the end, where there is nothing to leave out.
+    // Parsing a token tree fails only at the end, where there is nothing to skip.
     let _: syn::Result<TokenTree> = input.parse();
 }
 
-/// Leaves out what cannot be read, up to the next statement.
+/// Skips to the next statement.
 pub(super) fn skip_past_semicolon(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![;]) {
         skip_one(input);
@@ -124,7 +124,7 @@ pub(super) fn word(input: ParseStream<'_>) -> syn::Result<Ident> {
     input.parse()
 }
 
-/// The arguments of a call.
+/// Parses the arguments of a call.
 pub(super) fn arguments(input: ParseStream<'_>) -> syn::Result<(token::Paren, Vec<Expr>)> {
     let content;
     let paren = syn::parenthesized!(content in input);
@@ -144,13 +144,13 @@ pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(token::Brace, Parse
     Ok((brace, content))
 }
 
-/// True for an expression whose last token is a `}`.
+/// Returns true for an expression whose last token is a `}`.
 pub(super) fn ends_in_braces(expression: &Expr) -> bool {
     let last = expression.to_token_stream().into_iter().last();
     matches!(last, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
-/// The names that a pattern may bind: its lower-case words.
+/// Collects the names that a pattern may bind: its lower-case words.
 pub(super) fn bound_names(pattern: &TokenStream, names: &mut Vec<Ident>) {
     for tree in pattern.clone() {
         match tree {
