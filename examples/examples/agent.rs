@@ -12,7 +12,7 @@ use std::sync::Arc;
 const INSTRUCTIONS: &str = "Answer the user's question in one or two sentences. Use the tools for \
     arithmetic, for the time, and for anything about files; call several at once where you can.";
 
-/// The conversation; what nodes return is merged into it.
+/// The conversation; updates of nodes are merged into it.
 #[derive(State, Clone, Debug, Default)]
 struct AgentState {
     #[reducer(add_messages)]
@@ -34,7 +34,7 @@ enum Step {
     Answer,
 }
 
-/// What the model's last message asks for.
+/// The next step, according to the model's last message.
 fn next_step(state: &AgentState) -> Step {
     match state.messages.last() {
         Some(message) if !message.tool_calls().is_empty() => Step::CallTools,

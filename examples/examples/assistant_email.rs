@@ -1,5 +1,6 @@
-//! Two agents that are two graphs: an assistant that a user talks to, and a mail agent it asks.
-//! Mail is sent and listed; small talk asks nobody; and the archive never answers.
+//! Two agents that are two graphs: an assistant that a user talks to, and a mail agent that it
+//! calls. The mail agent sends and lists mail; small talk calls nobody; and the archive never
+//! answers.
 //! Run it with `cargo run --example assistant_email`.
 
 use std::future::pending;
@@ -10,7 +11,7 @@ use langgraph::prelude::*;
 use langgraph_remote::{InvokeBoundary, LocalNetwork, RemoteNode, ServedGraph, serve};
 use serde::{Deserialize, Serialize};
 
-// What the two agree on: the request, and the result.
+// The contract between the two: the request and the result.
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
@@ -27,7 +28,7 @@ enum MailResult {
     Unreachable(String),
 }
 
-// The mail agent: it is given a request, and its result is the reply.
+// The mail agent: it receives a request, and its result is the reply.
 
 #[derive(State, Clone, Debug, Default)]
 struct MailState {
@@ -60,7 +61,7 @@ fn mail_agent() -> Result<ServedGraph<MailState>, Box<dyn std::error::Error>> {
     ))
 }
 
-// The assistant: parse what the user says, ask the mail agent if need be, and answer.
+// The assistant: it parses the message, calls the mail agent if needed, and answers.
 
 #[derive(State, Clone, Debug, Default)]
 struct AssistantState {

@@ -1,5 +1,5 @@
-//! An agent in its smallest form: a type with a name, a state, and one function.
-//! It says back what it was told, and the caller keeps the conversation.
+//! The smallest agent: a type with a name, a state, and one function. It repeats what it was told,
+//! and the caller keeps the conversation.
 //! Run it with `cargo run --example echo -- "hello there"`.
 
 use langgraph::prelude::*;

@@ -1,5 +1,5 @@
-//! A person decides: the graph stops with a question and goes on, later, with the answer.
-//! What ran before the question does not run again; a "no" takes the other way.
+//! A person decides: the graph pauses at an interrupt and continues, later, with the answer.
+//! Earlier nodes do not run again; a "no" takes the other branch.
 //! Run it with `cargo run --example human_in_the_loop -- yes`.
 
 use langgraph::checkpoint::MemorySaver;
@@ -22,7 +22,7 @@ async fn write(state: &Post) -> PostUpdate {
         .log(vec!["written".to_owned()])
 }
 
-/// Asks, and gets the answer here when the run goes on.
+/// Interrupts, and receives the answer here when the run resumes.
 #[node]
 async fn ask(state: &Post, cx: &Context) -> Result<PostUpdate, NodeError> {
     let approved: bool = cx.interrupt("approve", &format!("Publish \"{}\"?", state.text))?;

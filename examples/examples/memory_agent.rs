@@ -1,5 +1,5 @@
-//! Memory across sessions: a node loads what is known of the session before the chat answers.
-//! What is learnt is kept in a resource of the run; another session starts empty.
+//! Memory across sessions: a node loads the facts of the session before the chat answers. New facts
+//! are stored in a resource of the run; another session starts empty.
 //! Run it with `cargo run --example memory_agent`.
 
 use langgraph::prelude::*;
@@ -14,7 +14,7 @@ struct MemoryState {
     session_id: String,
 }
 
-/// What is known of each session.
+/// The facts of each session.
 #[derive(Default)]
 struct Sessions(Mutex<BTreeMap<String, BTreeMap<String, String>>>);
 
@@ -36,7 +36,7 @@ async fn load(state: &MemoryState, cx: &Context) -> Result<MemoryStateUpdate, No
     Ok(MemoryStateUpdate::default().memory(memory))
 }
 
-/// Learns a name, and greets with the name it knows.
+/// Learns a name, and greets the user by name.
 #[node]
 async fn chat(state: &MemoryState) -> MemoryStateUpdate {
     let said = state

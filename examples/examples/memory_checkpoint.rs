@@ -1,4 +1,5 @@
-//! A checkpointer remembers: each thread is a conversation of its own that goes on where it was.
+//! A checkpointer remembers: each thread is a separate conversation that continues where it
+//! stopped.
 //! Every superstep leaves a checkpoint, and the history shows them all.
 //! Run it with `cargo run --example memory_checkpoint`.
 
@@ -12,7 +13,7 @@ struct Chat {
     messages: Vec<Message>,
 }
 
-/// Answers with what it has been told so far.
+/// Answers with everything that it has been told.
 #[node]
 async fn chat(state: &Chat) -> ChatUpdate {
     let told: Vec<_> = state

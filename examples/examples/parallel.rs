@@ -1,5 +1,5 @@
-//! Two branches side by side, and a node that waits for both.
-//! The branches need each other to go on, so the run ends only because they overlap in time.
+//! Two parallel branches, and a node that waits for both.
+//! The branches wait for each other, so the run ends only because they overlap in time.
 //! Run it with `cargo run --example parallel`.
 
 use langgraph::prelude::*;
@@ -28,7 +28,7 @@ async fn task2(_: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
     Ok(WorkUpdate::default().done(vec!["task2".to_owned()]))
 }
 
-/// Runs once. What the branches wrote is merged in the order of the graph, whoever was first.
+/// Runs once. The updates merge in the order of the graph, whichever branch was first.
 #[node]
 async fn merge(state: &Work) -> WorkUpdate {
     WorkUpdate::default().summary(state.done.join(" and "))

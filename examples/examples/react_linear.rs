@@ -1,5 +1,5 @@
 //! ReAct as a straight line: think, act, observe, each once.
-//! Thinking asks the model, acting runs the tools it wants, observing puts what they said into the chat.
+//! Thinking calls the model, acting runs the tools, observing adds their answers to the chat.
 //! Run it with `cargo run --example react_linear -- "What is 12 squared?"`.
 
 use langgraph::prelude::*;

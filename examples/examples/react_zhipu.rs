@@ -1,4 +1,4 @@
-//! ReAct in a loop: think, act, observe, and think again while there is something new to see.
+//! ReAct in a loop: think, act, observe, and think again while there are new observations.
 //! On a GLM model when `ZHIPU_API_KEY` is set and the feature `models` is on; offline otherwise.
 //! Run it with `cargo run --example react_zhipu -- "What is 2 times the number of .toml files?"`.
 

@@ -1,5 +1,5 @@
-//! A router: a function over the state answers with an enum, and `match` wires every answer.
-//! A variant that is not wired is a compile error. Three messages take three ways.
+//! A router: a function of the state returns an enum, and `match` wires every variant. A variant
+//! without an arm is a compile error. Three messages take three routes.
 //! Run it with `cargo run --example router`.
 
 use langgraph::prelude::*;
@@ -24,7 +24,7 @@ fn route(state: &MessagesState) -> Route {
     }
 }
 
-/// What the last message asks, and where it ended up.
+/// The text of the last message, and the node that it reached.
 fn reply(state: &MessagesState, node: &str) -> MessagesStateUpdate {
     let asked = state
         .messages

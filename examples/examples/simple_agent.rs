@@ -1,5 +1,5 @@
-//! The smallest agent with a model: one node that asks it, and the reply.
-//! The instructions go along with the request and never into the state.
+//! The smallest agent with a model: one node that calls it, and the reply. Only the request holds
+//! the instructions, never the state.
 //! Run it with `cargo run --example simple_agent -- 你好`.
 
 use langgraph::prelude::*;

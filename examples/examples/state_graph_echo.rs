@@ -11,7 +11,7 @@ struct Echo {
     heard: Vec<String>,
 }
 
-/// Writes one field; the field's reducer appends to what is there.
+/// Writes one field; the field's reducer appends it.
 #[node]
 async fn echo(state: &Echo) -> EchoUpdate {
     EchoUpdate::default().heard(vec![state.said.clone()])

@@ -1,5 +1,5 @@
 //! A graph as a node of another graph, over the same state and over a state of its own.
-//! With the same state it returns what it changed; with another, two functions translate.
+//! With the same state it returns its changes; with another state, two functions convert.
 //! Run it with `cargo run --example subgraph`.
 
 use langgraph::prelude::*;
@@ -12,7 +12,7 @@ struct Order {
     total: u32,
 }
 
-/// What the pricing graph works on; it knows nothing of orders.
+/// The state of the pricing graph, which knows nothing of orders.
 #[derive(State, Clone, Debug, Default)]
 struct Pricing {
     prices: Vec<u32>,

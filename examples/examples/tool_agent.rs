@@ -1,4 +1,4 @@
-//! The agent with tools, ready-made: it asks its model until there is nothing left to call.
+//! The ready-made agent with tools: it calls its model until the model requests no more tools.
 //! A question that needs the clock takes four messages and two requests.
 //! Run it with `cargo run --example tool_agent -- 现在几点了？`.
 

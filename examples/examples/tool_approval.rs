@@ -1,5 +1,5 @@
-//! A person decides what an agent may do: each call of a dangerous tool waits for a word.
-//! The harmless call runs at once; nothing runs twice, and the model is told of every decision.
+//! A person decides what an agent may do: each call of a dangerous tool waits for approval. The
+//! harmless call runs at once; nothing runs twice, and the model is told of every decision.
 //! Run it with `cargo run --example tool_approval -- approve "edit draft.txt" reject`.
 
 use langgraph::checkpoint::MemorySaver;
@@ -25,7 +25,7 @@ async fn list_files() -> &'static str {
     "notes.txt, thesis.txt, draft.txt"
 }
 
-/// What a word on the command line decides.
+/// The decision for a word of the command line.
 fn decision(word: &str) -> ToolDecision {
     match word.split_once(' ') {
         Some(("edit", path)) => ToolDecision::edit([("path", path)]),

@@ -10,7 +10,7 @@ use std::str::CharIndices;
 /// the stack.
 const MAX_DEPTH: usize = 128;
 
-/// The number that an expression comes to.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// An exact whole number.
@@ -23,14 +23,14 @@ pub enum Number {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalculatorError {
-    /// A character that starts nothing the calculator knows, or stands in the wrong place.
+    /// An unknown character, or one in the wrong place.
     #[error("unexpected `{found}` at position {position}: expected {expected}")]
     Unexpected {
         /// What was found.
         found: String,
         /// Where.
         position: usize,
-        /// What would have been right.
+        /// What was expected.
         expected: &'static str,
     },
     /// The expression stops too early.
@@ -38,13 +38,13 @@ pub enum CalculatorError {
     UnexpectedEnd {
         /// One past the last character.
         position: usize,
-        /// What would have been right.
+        /// What was expected.
         expected: &'static str,
     },
     /// A division, or a remainder, by zero.
     #[error("division by zero at position {position}")]
     DivisionByZero {
-        /// The place of the operator.
+        /// The position of the operator.
         position: usize,
     },
     /// The result is infinite, or not a real number.
@@ -69,7 +69,7 @@ pub enum CalculatorError {
     },
 }
 
-/// Works out an expression.
+/// Evaluates an expression.
 ///
 /// `+ - * / %`, `^` or `**` (to the right, above the sign: `-2 ^ 2` is -4), parentheses, signs,
 /// decimals. `%` takes the sign of the divisor, as in Python.
@@ -169,7 +169,7 @@ impl<'a> Parser<'a> {
         };
         let position = self.position();
         if first == '*' {
-            // One star is a product, and not ours to take.
+            // A single star is a multiplication, not part of this operator.
             let mut ahead = self.chars.clone();
             ahead.next();
             if ahead.next().is_none_or(|(_, second)| second != '*') {

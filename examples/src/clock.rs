@@ -3,7 +3,7 @@
 use chrono::{DateTime, Local, TimeZone, Utc};
 use std::fmt::Display;
 
-/// Whose time it is.
+/// The time zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zone {
     /// The time zone of this machine.

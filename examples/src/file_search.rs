@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
-/// Which files are wanted.
+/// The files to find.
 #[derive(Clone, Debug)]
 pub enum Filter {
     /// Every file.
@@ -71,7 +71,7 @@ impl Filter {
     }
 }
 
-/// The files below `folder` that `filter` accepts, relative to it, sorted.
+/// Returns the files below `folder` that `filter` accepts, relative to it, sorted.
 ///
 /// Hidden folders and folders named `target` are skipped. Links to folders are not followed, so a
 /// link that leads back up can not make the search endless; a link to a file counts as a file.

@@ -1,5 +1,5 @@
-//! What the examples share: three small tools, and a rule-based reader of questions that stands
-//! in for a language model, so that every example runs without a key and without a network.
+//! What the examples share: three small tools, and a rule-based reader of questions. The reader
+//! replaces a language model, so every example runs without a key and without a network.
 
 pub mod calculator;
 pub mod clock;

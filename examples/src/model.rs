@@ -1,11 +1,11 @@
-//! Which model the examples run on.
+//! The model of the examples.
 
 use crate::offline_model::OfflineModel;
 use langgraph_agent::{ChatModel, ModelError};
 use std::fmt;
 use std::sync::Arc;
 
-/// The environment variables that ask for a real model.
+/// The environment variables that select a real model.
 const ASKING: &[&str] = &[
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
@@ -13,20 +13,19 @@ const ASKING: &[&str] = &[
     "OLLAMA_HOST",
 ];
 
-/// A model, and what to tell the user about it.
+/// A model, and its name for the user.
 pub struct Chosen {
     /// The model.
     pub model: Arc<dyn ChatModel>,
-    /// What it is.
+    /// Its name.
     pub name: String,
 }
 
-/// The model that the environment asks for; the rule-based one unless it does.
+/// Returns the model that the environment selects; the default is the rule-based one.
 ///
 /// # Errors
 ///
-/// When the environment asks for a model that can not be set up, for example at an address that is
-/// none.
+/// If the selected model cannot be set up, for example because its address is invalid.
 pub fn choose() -> Result<Chosen, ModelError> {
     let asking = ASKING
         .iter()
@@ -37,12 +36,12 @@ pub fn choose() -> Result<Chosen, ModelError> {
     }
 }
 
-/// The model called `name` when the environment variable `key` holds its key; the rule-based one
-/// otherwise.
+/// Returns the model `name` if the environment variable `key` holds its key; otherwise the
+/// rule-based one.
 ///
 /// # Errors
 ///
-/// When the model can not be set up.
+/// If the model cannot be set up.
 pub fn named(name: &str, key: &str) -> Result<Chosen, ModelError> {
     match std::env::var(key) {
         Ok(secret) if !secret.trim().is_empty() => keyed(name, key, secret),

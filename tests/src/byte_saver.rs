@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Keeps threads in memory as a saver with a disk would: nothing but rows of bytes.
+/// Keeps threads in memory, as a saver with a disk would: only rows of bytes.
 #[derive(Debug, Default)]
 pub struct ByteSaver {
     formats: Formats,
@@ -25,7 +25,7 @@ pub struct ByteSaver {
 #[derive(Debug, Default)]
 struct Kept {
     logs: BTreeMap<ThreadKey, Log>,
-    /// Who has a thread, and until when.
+    /// The holder of each thread, and the end of its lease.
     leases: BTreeMap<String, (String, Instant)>,
 }
 
@@ -39,7 +39,7 @@ struct Log {
     rows: Vec<Row>,
 }
 
-/// What is asked of a checkpoint without reading its rows.
+/// The fields of a checkpoint that need no read of its rows.
 #[derive(Clone, Debug)]
 struct Line {
     base: Option<CheckpointId>,
@@ -49,21 +49,21 @@ struct Line {
     metadata: BTreeMap<String, Value>,
 }
 
-/// A log with all that is kept of it.
+/// A log with all its rows.
 #[derive(Clone, Debug)]
 pub struct KeptLog {
     /// Its name.
     pub key: ThreadKey,
-    /// Its end.
+    /// Its head.
     pub head: Head,
-    /// True while a run has not come to its end.
+    /// True while a run has not ended.
     pub running: bool,
     /// Its rows, in the order in which they were stored.
     pub rows: Vec<Row>,
 }
 
 impl ByteSaver {
-    /// A saver that writes these formats.
+    /// Creates a saver that writes these formats.
     pub fn new(formats: Formats) -> Self {
         Self {
             formats,
@@ -71,7 +71,7 @@ impl ByteSaver {
         }
     }
 
-    /// Everything it keeps.
+    /// Returns everything that it stores.
     pub fn dump(&self) -> Vec<KeptLog> {
         let kept = self.kept();
         let logs = kept.logs.iter().map(|(key, log)| KeptLog {
@@ -83,11 +83,11 @@ impl ByteSaver {
         logs.collect()
     }
 
-    /// Keeps a log as it was dumped.
+    /// Restores a log from a dump.
     ///
     /// # Errors
     ///
-    /// When its rows cannot be read.
+    /// If its rows cannot be read.
     pub fn restore(&self, log: KeptLog) -> Result<(), CheckpointError> {
         let stored = rows::decode(log.rows.iter().cloned())?;
         let lines = stored.iter().map(|stored| {

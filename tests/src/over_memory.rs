@@ -11,7 +11,7 @@ use langgraph_sql::rows::{self, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Values become bytes on their way into `store`, which several of these may share.
+/// Encodes values on their way into `store`, which several of these may share.
 #[derive(Debug)]
 pub struct OverMemory {
     store: Arc<MemorySaver>,
@@ -20,7 +20,7 @@ pub struct OverMemory {
 }
 
 impl OverMemory {
-    /// Writes to `store` in the first of `formats`.
+    /// Creates a saver that writes to `store` in the first of `formats`.
     pub fn new(store: &Arc<MemorySaver>, formats: Formats) -> Arc<Self> {
         Arc::new(Self {
             store: Arc::clone(store),
@@ -29,7 +29,7 @@ impl OverMemory {
         })
     }
 
-    /// What went through this one.
+    /// Returns the rows that went through this saver.
     pub fn rows(&self) -> Vec<Row> {
         self.locked().clone()
     }

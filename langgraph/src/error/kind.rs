@@ -1,12 +1,12 @@
-//! What kind of error a run ended with.
+//! Kinds of errors.
 
 use super::{AgentError, InvalidUpdate, SubgraphError, WrittenBy, is_transient};
 use crate::checkpoint::CheckpointError;
 use langgraph_topology::NodeName;
 
-/// What kind of error a run ended with: what a caller decides by.
+/// The kind of error that a run ended with, on which a caller can decide.
 ///
-/// [`AgentError::kind`] says it.
+/// [`AgentError::kind`] returns it.
 ///
 /// # Examples
 ///
@@ -20,23 +20,23 @@ use langgraph_topology::NodeName;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Another run has the thread, or has written to it meanwhile.
+    /// Another run holds the thread, or has written to it in the meantime.
     Conflict,
-    /// There is something of that name already.
+    /// The name is taken.
     AlreadyExists,
-    /// There is no such thread, checkpoint, question or graph.
+    /// There is no such thread, checkpoint, interrupt or graph.
     NotFound,
-    /// The answer to a question has the wrong form. The question waits for another.
+    /// The answer to an interrupt has the wrong form. The interrupt stays open.
     RefusedAnswer,
-    /// What the caller gave does not fit.
+    /// The caller's input is invalid.
     InvalidInput,
     /// The run reached its step limit.
     Limit,
     /// The caller cancelled the run.
     Cancelled,
-    /// The run took longer than it may.
+    /// The run exceeded its time limit.
     TimedOut,
-    /// The run waits for an answer, and the caller wanted its result.
+    /// The run waits for an answer, but the caller wanted its result.
     Interrupted,
     /// A node failed.
     Node,
@@ -44,14 +44,14 @@ pub enum ErrorKind {
     Remote,
     /// The storage of threads failed.
     Storage,
-    /// What a thread holds cannot be read, or a value cannot be stored.
+    /// The data of a thread cannot be read, or a value cannot be stored.
     StoredData,
     /// The graph, or the program around it, has a mistake.
     Program,
 }
 
 impl ErrorKind {
-    /// The kind as a word for logs, metrics and clients. It stays the same from version to version.
+    /// Returns the kind as a word for logs, metrics and clients. It is the same in every version.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Conflict => "conflict",
@@ -71,14 +71,14 @@ impl ErrorKind {
         }
     }
 
-    /// The HTTP status that fits.
+    /// Returns the matching HTTP status.
     pub const fn http_status(self) -> u16 {
         match self {
             Self::InvalidInput => 400,
             Self::NotFound => 404,
             Self::Conflict | Self::AlreadyExists | Self::Interrupted => 409,
             Self::RefusedAnswer => 422,
-            // What nginx logs when the client closes the connection.
+            // The status that nginx logs when the client closes the connection.
             Self::Cancelled => 499,
             Self::Limit | Self::Node | Self::StoredData | Self::Program => 500,
             Self::Remote => 502,
@@ -87,19 +87,19 @@ impl ErrorKind {
         }
     }
 
-    /// True when the same call may succeed later. [`AgentError::is_retryable`] knows more: it also
-    /// looks at what a node failed with.
+    /// Returns true if the same call may succeed later. [`AgentError::is_retryable`] also checks
+    /// the error of a failed node.
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::Conflict | Self::TimedOut | Self::Storage)
     }
 }
 
 impl AgentError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     ///
     /// # Examples
     ///
-    /// A service answers with the status of the kind:
+    /// A service that answers with the status of the kind:
     ///
     /// ```
     /// use langgraph::prelude::*;
@@ -136,13 +136,13 @@ impl AgentError {
         }
     }
 
-    /// True when the same call may succeed later: its [kind](Self::kind) says so, or a node failed
-    /// with an error that [may pass](crate::policy::is_transient).
+    /// Returns true if the same call may succeed later, because of its [kind](Self::kind) or
+    /// because a node failed with a [transient](crate::policy::is_transient) error.
     pub fn is_retryable(&self) -> bool {
         self.kind().is_retryable() || self.node_error().is_some_and(is_transient)
     }
 
-    /// The node that the error is about, if it is about one.
+    /// Returns the node of the error, if it has one.
     pub fn node(&self) -> Option<&NodeName> {
         match self {
             Self::Node { node, .. } | Self::Remote { node, .. } | Self::Routing { node, .. } => {
@@ -153,7 +153,8 @@ impl AgentError {
         }
     }
 
-    /// The nodes around the graph of the [node](Self::node), outermost first; empty at the root.
+    /// Returns the path of nodes to the graph of the [node](Self::node), outermost first; empty at
+    /// the root.
     pub fn namespace(&self) -> &[NodeName] {
         match self {
             Self::Node { namespace, .. } | Self::Remote { namespace, .. } => namespace,

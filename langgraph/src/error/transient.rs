@@ -1,4 +1,4 @@
-//! Errors that may pass.
+//! Transient errors.
 
 use super::{NodeError, NodeTimeout};
 

@@ -31,7 +31,7 @@ pub(crate) struct Scope {
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) run_id: OnceLock<String>,
-    /// What the stream of the run has to know; none when it has no stream.
+    /// What the stream needs to know about the start of the run; `None` without a stream.
     pub(crate) start: Option<Arc<RunStart>>,
     pub(crate) thread: Option<String>,
     /// The resources of the run itself.
@@ -47,21 +47,21 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Notes that a superstep of the run's own graph begins.
+    /// Records that a superstep of the root graph begins.
     pub(crate) fn begin_superstep(&self) {
         if let Some(start) = &self.start {
             start.begin_superstep();
         }
     }
 
-    /// Notes that a node has taken the answer to `key`.
+    /// Records that a node has taken the answer to `key`.
     pub(crate) fn answer_taken(&self, key: &str) {
         if let Some(start) = &self.start {
             start.answer_taken(key);
         }
     }
 
-    /// Notes which questions the run was given answers to.
+    /// Records the interrupts that the run has answers for.
     pub(crate) fn expect_answers<'a>(&self, keys: impl Iterator<Item = &'a String>) {
         if let Some(start) = &self.start {
             start.expect(keys.cloned());

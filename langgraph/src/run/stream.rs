@@ -91,7 +91,7 @@ pub struct EventStream<S: State> {
     driver: Option<Driver<S>>,
     events: mpsc::Receiver<RawEvent>,
     start: Arc<RunStart>,
-    /// What came before the run was accepted.
+    /// Events from before the run was accepted.
     ahead: VecDeque<RawEvent>,
     seq: u64,
     outcome: Option<Outcome<S>>,
@@ -123,24 +123,23 @@ impl<S: State> EventStream<S> {
     }
 
     /// Waits until the run is accepted: it has its thread, its first superstep has begun, and its
-    /// nodes have taken the answers that it was given.
+    /// nodes have taken the given answers.
     ///
-    /// A service calls it before it answers 200: what is wrong with the call itself is then an
-    /// error of its own, and not the last item of a stream. The events that come meanwhile are
-    /// kept, and are the first of the stream that is returned. A run that ends before is accepted
-    /// if it did not fail.
+    /// A service calls it before it answers 200. An error of the call itself is then returned here,
+    /// and is not the last item of a stream. Events in the meantime are kept, and come first in the
+    /// returned stream. A run that ends earlier counts as accepted, unless it failed.
     ///
-    /// With a [durability](super::Run::durability) that stores later, another run that has written
-    /// to the thread shows later, too.
+    /// With a [durability](super::Run::durability) that stores later, a conflict with another run
+    /// also shows later.
     ///
     /// # Errors
     ///
-    /// What the run failed with: another run has the thread, there is no such thread, an answer was
+    /// The error of the run: another run has the thread, there is no such thread, an answer was
     /// refused. [`AgentError::kind`] tells these apart.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, the run is dropped.
+    /// If the future is dropped before it is ready, the run is dropped.
     ///
     /// # Examples
     ///
@@ -181,7 +180,7 @@ impl<S: State> EventStream<S> {
                     Poll::Ready(Some(Ok(raw))) => self.ahead.push_back(raw),
                     Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error)),
                     Poll::Ready(None) => break,
-                    // It may have been accepted just now, by this very poll.
+                    // This poll may have accepted the run.
                     Poll::Pending => return self.start.poll_accepted(cx).map(Ok),
                 }
             }
@@ -191,7 +190,8 @@ impl<S: State> EventStream<S> {
         Ok(self)
     }
 
-    /// The id of the run: what its nodes see as [`Context::run_id`](crate::Context::run_id).
+    /// Returns the id of the run, as its nodes see it in
+    /// [`Context::run_id`](crate::Context::run_id).
     pub fn run_id(&self) -> &str {
         &self.start.run_id
     }

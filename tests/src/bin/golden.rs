@@ -1,4 +1,4 @@
-//! Writes the files of `tests/golden` anew. See `langgraph_tests::golden` before running it.
+//! Writes the files of `tests/golden` again. Read `langgraph_tests::golden` before you run it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,11 +39,11 @@ async fn files(folder: &Path) -> Fallible<()> {
     let saver: Arc<dyn Checkpointer> = Arc::new(SqliteSaver::open(&file)?);
     write(&saver).await?;
     drop(saver);
-    // It is closed when what was written last has moved into the file itself.
+    // The file is closed when the last writes have moved into it.
     while file.with_extension("db-wal").exists() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // What is read goes on with the threads, so it reads a copy.
+    // Reading continues the threads, so it uses a copy.
     let copies = tempfile::tempdir()?;
     let copy = copies.path().join("sqlite.db");
     std::fs::copy(&file, &copy)?;

@@ -1,4 +1,4 @@
-//! Graphs that leave in a log whatever a log can hold.
+//! Graphs that produce every kind of record.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::Fallible;
 #[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[state(version = 3)]
 pub struct Ledger {
-    /// What nodes have done.
+    /// What the nodes have done.
     #[reducer(append)]
     pub log: Vec<String>,
     /// Messages with ids.
@@ -24,7 +24,7 @@ pub struct Ledger {
     pub messages: Vec<Message>,
     /// Written by one node at a time.
     pub note: Option<String>,
-    /// Numbers that have to come back bit by bit.
+    /// Numbers that must be restored exactly.
     pub scores: BTreeMap<String, f64>,
 }
 
@@ -35,15 +35,15 @@ pub(super) struct Job {
     weight: u32,
 }
 
-/// The state of a graph that is kept from call to call.
+/// The state of a graph under `PerThread`.
 #[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
-    /// What it was asked.
+    /// Its inputs.
     #[reducer(append)]
     pub asked: Vec<String>,
 }
 
-/// What is outside of the graphs.
+/// The world outside of the graphs.
 #[derive(Debug)]
 pub struct World {
     works: AtomicBool,
@@ -51,7 +51,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world that works, with what things cost there.
+    /// Creates a working world with this price.
     pub fn new(price: f64) -> Arc<Self> {
         Arc::new(Self {
             works: AtomicBool::new(true),
@@ -59,7 +59,7 @@ impl World {
         })
     }
 
-    /// Breaks it, or mends it.
+    /// Makes it work or fail.
     pub fn set_works(&self, works: bool) {
         self.works.store(works, Ordering::SeqCst);
     }
@@ -105,12 +105,12 @@ fn jobs(state: &Ledger) -> Vec<Send<Ledger>> {
     ]
 }
 
-/// Writes how long the log is that it sees.
+/// Writes the length of the log that it sees.
 async fn alone(state: &Ledger) -> LedgerUpdate {
     did(format!("alone with {}", state.log.join("+")))
 }
 
-/// Works once, and asks twice.
+/// Does work once, and interrupts twice.
 async fn ask(_: &Ledger, cx: &Context) -> Result<LedgerUpdate, NodeError> {
     let world = cx.resource_arc::<World>()?;
     let price = async { Ok::<_, NodeError>(world.price) };
@@ -138,8 +138,8 @@ async fn question(_: &Ledger, cx: &Context) -> Result<LedgerUpdate, NodeError> {
     Ok(did(format!("question {place}")))
 }
 
-/// A fan-out, a join that waits, sends, a deferred node, questions, a graph inside that is stored
-/// per call and one per thread.
+/// A fan-out, a waiting join, sends, a deferred node, interrupts, a subgraph that is stored per
+/// call and one that is stored per thread.
 pub fn order(world: &Arc<World>) -> Fallible<CompiledStateGraph<Ledger>> {
     let mut inside = StateGraph::<Ledger>::new();
     inside.add_node("look", step).add_node("question", question);
@@ -185,7 +185,7 @@ pub fn order(world: &Arc<World>) -> Fallible<CompiledStateGraph<Ledger>> {
     Ok(graph.compile()?)
 }
 
-/// A router that asks, and a graph inside that commands the one around.
+/// A router that interrupts, and a subgraph with a command for its parent.
 pub fn road() -> Fallible<CompiledStateGraph<Ledger>> {
     let mut inside = StateGraph::<Ledger>::new();
     inside.add_node("leave", |_: &Ledger| {

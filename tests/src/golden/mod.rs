@@ -1,13 +1,13 @@
-//! Threads that an earlier version of the code has stored, and what they hold.
+//! Threads that an earlier version of the code has stored, and their contents.
 //!
-//! The files in `tests/golden` are never written again, except by
+//! Only this command writes the files in `tests/golden` again:
 //!
 //! ```text
 //! cargo run -p langgraph-tests --features sqlite,messagepack --bin golden
 //! ```
 //!
-//! which makes all of them anew. That gives up what they are there for: a change of the stored form
-//! that cannot read them cannot read what users have stored either.
+//! It replaces all of them, which defeats their purpose: code that cannot read the old files cannot
+//! read what users have stored either.
 
 mod api;
 mod dump;
@@ -23,7 +23,7 @@ pub use graphs::{World, order, road, walk};
 pub use read::{check, expected};
 pub use write::write;
 
-/// Whatever goes wrong with them.
+/// Any error of these functions.
 pub type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The folder of the files.

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use super::graphs::{Ledger, Memory, World, order, road, walk};
 use super::{Fallible, api, folder};
 
-/// What a saver with the golden threads shows: a line for each thread, checkpoint and end.
+/// Returns what a saver with the golden threads shows: a line for each thread, checkpoint and end.
 ///
 /// # Errors
 ///
 /// When they cannot be read.
 pub async fn expected(saver: &Arc<dyn Checkpointer>) -> Fallible<String> {
-    // What was paid once is not paid again, whatever it costs today.
+    // Work that was paid once is not paid again, whatever the price today.
     let world = World::new(99.0);
     let order = order(&world)?.checkpointer(Arc::clone(saver));
     let road = road()?.checkpointer(Arc::clone(saver));
@@ -54,7 +54,7 @@ pub async fn expected(saver: &Arc<dyn Checkpointer>) -> Fallible<String> {
     Ok(numbered(&lines.0))
 }
 
-/// The text with numbers in place of the ids of checkpoints, which differ from file to file.
+/// Replaces the ids of checkpoints, which differ from file to file, by numbers.
 fn numbered(text: &str) -> String {
     const LENGTH: usize = 36;
     let mut known: Vec<&str> = Vec::new();
@@ -81,7 +81,7 @@ fn numbered(text: &str) -> String {
     numbered
 }
 
-/// Compares what a saver shows with what it has to show.
+/// Compares what a saver shows with the expectation.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ pub async fn check(saver: &Arc<dyn Checkpointer>) -> Fallible<()> {
     }
 }
 
-/// The value with its keys in order: a dependency may ask `serde_json` to keep theirs.
+/// Sorts the keys of a value: a dependency may turn on `preserve_order` of `serde_json`.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -129,7 +129,7 @@ impl Lines {
         self.0.extend([kind, " ", thread, " ", &value, "\n"]);
     }
 
-    /// The state, and every checkpoint.
+    /// Shows the state, and every checkpoint.
     async fn thread<S>(&mut self, graph: &CompiledStateGraph<S>, thread: &str) -> Fallible<()>
     where
         S: State + Serialize + PartialEq,
@@ -155,7 +155,7 @@ impl Lines {
         Ok(())
     }
 
-    /// The same of a graph inside.
+    /// Shows the same of a subgraph.
     async fn inside<T>(
         &mut self,
         graph: &CompiledStateGraph<Ledger>,
@@ -176,7 +176,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Goes on to the end, with an answer to every question.
+    /// Continues to the end, with an answer to every interrupt.
     async fn end(&mut self, graph: &CompiledStateGraph<Ledger>, thread: &str) -> Fallible<()> {
         let mut outcome = api::proceed(graph, thread).await?;
         while let Some(question) = outcome.interrupts().first() {

@@ -11,11 +11,11 @@ use langgraph::thread::{Keep, StateUpdate};
 use super::graphs::{Ledger, LedgerUpdate, World, did, job, order, road, walk};
 use super::{Fallible, api};
 
-/// Leaves the golden threads in a saver.
+/// Stores the golden threads in a saver.
 ///
 /// # Errors
 ///
-/// When a graph does not do what it is there for.
+/// If a graph does not do what it should.
 pub async fn write(saver: &Arc<dyn Checkpointer>) -> Fallible<()> {
     let world = World::new(12.5);
     let order = order(&world)?.checkpointer(Arc::clone(saver));
@@ -73,7 +73,7 @@ async fn start(order: &CompiledStateGraph<Ledger>, thread: &str) -> Fallible<()>
     Ok(())
 }
 
-/// Threads that have gone on behind the questions.
+/// Threads that have continued after the interrupts.
 async fn go_on(order: &CompiledStateGraph<Ledger>, world: &World) -> Fallible<()> {
     world.set_works(false);
     answer(order, "failed")
@@ -82,7 +82,7 @@ async fn go_on(order: &CompiledStateGraph<Ledger>, world: &World) -> Fallible<()
         .ok_or("it has not failed")?;
     world.set_works(true);
     answer(order, "inside").await?;
-    // Two calls of the graph that is kept.
+    // Two calls of the graph under `PerThread`.
     for _ in 0..2 {
         start(order, "done").await?;
         answer(order, "done").await?;

@@ -18,15 +18,15 @@ use super::state::{Dynamic, DynamicUpdate};
 use super::world::World;
 use super::{kind, messages, update, writes};
 
-/// The step limit of a run that does not say otherwise.
+/// The default step limit of a run.
 const LIMIT: i64 = 25;
 
-/// Builds the graph of a case, does its actions, and answers with what happened, in the form of an
+/// Builds the graph of a case, executes its actions, and returns the results in the form of an
 /// expectation.
 ///
 /// # Errors
 ///
-/// When the runner cannot do what the case asks for.
+/// If the runner does not support something in the case.
 pub(super) async fn answer(case: &Case, saver: Arc<dyn Checkpointer>) -> Result<Value, String> {
     let world = Arc::new(World::default());
     let place = Place {
@@ -56,7 +56,7 @@ pub(super) async fn answer(case: &Case, saver: Arc<dyn Checkpointer>) -> Result<
         world,
     };
     let results = session.all(&case.runs).await;
-    // The saver serves all cases.
+    // All cases share the saver.
     for action in &case.runs {
         let thread = session.thread(action);
         let administration = saver.administration_for("the parity suite");
@@ -72,7 +72,7 @@ struct Session {
     graph: CompiledStateGraph<Dynamic>,
     /// The graph has a checkpointer.
     keeps: bool,
-    /// What the names of its threads begin with.
+    /// The prefix of its threads' names.
     case: String,
     spec: Arc<GraphSpec>,
     schema: Arc<Schema>,
@@ -81,9 +81,9 @@ struct Session {
 
 /// Why an action has no result.
 enum Trouble {
-    /// The library refuses it: a result too.
+    /// An error of the library, which is a result too.
     Error(AgentError),
-    /// The runner cannot do it.
+    /// A limitation of the runner.
     Unable(String),
 }
 
@@ -200,7 +200,7 @@ impl Session {
         }
     }
 
-    /// Python does not show what a command has started beside a checkpoint's own tasks.
+    /// Python does not show the tasks that a command has started beside a checkpoint's own.
     async fn without_joined(
         &self,
         thread: &str,
@@ -219,7 +219,7 @@ impl Session {
         found.ok_or_else(|| Trouble::Unable(format!("no checkpoint {index}")))
     }
 
-    /// A run with an input; `null` goes on with the thread.
+    /// A run with an input; `null` continues the thread.
     fn input(&self, input: &Value, thread: &str) -> Result<Run<Dynamic>, Trouble> {
         match input {
             Value::Null => Ok(self.graph.thread(thread).proceed()),
@@ -243,7 +243,7 @@ impl Session {
                 return Ok(if known {
                     self.graph.thread(thread).proceed().command(command)
                 } else {
-                    // In Python an input starts START's edges too, wherever it goes.
+                    // In Python an input also starts START's edges, wherever it goes.
                     let begins = DynamicUpdate {
                         input: true,
                         ..DynamicUpdate::default()
@@ -274,7 +274,7 @@ impl Session {
         Ok(Some(command))
     }
 
-    /// Finds the questions that are asked with these payloads.
+    /// Finds the interrupts with these payloads.
     async fn named(
         &self,
         pairs: &[(Value, Value)],
@@ -357,8 +357,8 @@ impl Session {
     }
 }
 
-/// What a run answers with: its output fields, and `null` when it wrote none. One that goes on has
-/// those it starts from.
+/// Returns the output of a run: its output fields, or `null` if it wrote none. A resumed run also
+/// has the fields that it starts from.
 fn output(outcome: &Outcome<Dynamic>, goes_on: bool) -> Value {
     let state = outcome.state();
     if state.touched == 0 && !goes_on && outcome.interrupts().is_empty() {
@@ -367,7 +367,7 @@ fn output(outcome: &Outcome<Dynamic>, goes_on: bool) -> Value {
     messages::marked(Value::Object(state.output()))
 }
 
-/// The values of expressions that see nothing.
+/// Evaluates expressions that see nothing.
 pub(super) fn literal(map: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let scope = Scope::of(&Value::Null, "__start__");
     let entries = map

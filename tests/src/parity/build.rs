@@ -25,16 +25,16 @@ use super::writes;
 pub(super) enum NotBuilt {
     /// The library refuses it.
     Refused(CompilationErrors),
-    /// The runner cannot.
+    /// The runner does not support it.
     Unable(String),
 }
 
-/// Where a graph stands.
+/// The place of a graph.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// The names of the nodes around it.
+    /// The names of its parent nodes.
     pub(super) path: Vec<String>,
-    /// The fields of the graph around it.
+    /// The fields of its parent graph.
     pub(super) outer: Option<Arc<Schema>>,
     pub(super) world: Arc<World>,
 }
@@ -67,7 +67,7 @@ pub(super) fn build(
     graph.compile().map_err(NotBuilt::Refused)
 }
 
-/// Where a run stops.
+/// The breakpoints of a run.
 pub(super) fn breakpoints(stops: &Stops) -> Result<Breakpoints, String> {
     match stops {
         Stops::Nodes(names) => Ok(names.iter().map(String::as_str).collect()),
@@ -121,8 +121,8 @@ fn configured(
     Ok(configured)
 }
 
-/// A graph as a node, as Python has it: fields of equal name are shared, and every output field is
-/// written back.
+/// Builds a graph as a node, as Python does: fields of the same name are shared, and every output
+/// field is written back.
 fn subgraph(spec: &GraphSpec, place: &Place) -> Result<ConfiguredNode<Dynamic>, NotBuilt> {
     let schema = Arc::new(Schema::of(spec).map_err(NotBuilt::Unable)?);
     let graph = build(spec, place)?.persistence(persistence(spec, place));
@@ -144,8 +144,8 @@ fn subgraph(spec: &GraphSpec, place: &Place) -> Result<ConfiguredNode<Dynamic>, 
     Ok(graph.mapped(into, back).into_node())
 }
 
-/// What a graph inside another keeps: Python's `checkpointer` of `None`, `True` and `False`. Python
-/// names a history by the nodes around the graph.
+/// What a subgraph persists: Python's `checkpointer` of `None`, `True` and `False`. Python names a
+/// history by the parent nodes.
 fn persistence(spec: &GraphSpec, place: &Place) -> Persistence {
     match spec.checkpointer {
         Checkpointing::Inherit => Persistence::PerCall,
@@ -193,14 +193,14 @@ fn add_route(
     };
 }
 
-/// The format's word for why the library refused a graph.
+/// The format's word for the library's refusal of a graph.
 pub(super) fn refusal(errors: &CompilationErrors, spec: &GraphSpec) -> String {
     let kind = match errors.iter().next() {
         Some(CompilationError::DuplicateNode { .. }) => "duplicate_node",
         Some(CompilationError::EmptyName) => "empty_name",
         Some(CompilationError::ReservedName { .. }) => "reserved_node_name",
         Some(CompilationError::ReservedCharacter { .. }) => "reserved_character",
-        // Python does not look at the source of a conditional edge before it looks for unknown ones.
+        // Python checks for unknown sources before it checks the source of a conditional edge.
         Some(CompilationError::EndAsSource { .. }) if !edge_from_end(spec) => "unknown_source",
         Some(CompilationError::EndAsSource { .. }) => "end_as_source",
         Some(CompilationError::StartAsTarget { .. }) => "start_as_target",

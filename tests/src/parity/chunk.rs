@@ -1,4 +1,4 @@
-//! The events of a run as the chunks that Python streams.
+//! Converts the events of a run to the chunks that Python streams.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,11 +16,11 @@ use super::state::Dynamic;
 use super::window::{Chunk, groups};
 use super::writes;
 
-/// Which chunks are wanted, and in which form.
+/// The requested chunks and their form.
 #[derive(Debug)]
 pub(super) struct Wanted<'a> {
     pub(super) modes: &'a [String],
-    /// A list of modes was asked for, so that each chunk says which one it is of.
+    /// The case requested a list of modes, so each chunk names its mode.
     pub(super) tagged: bool,
     pub(super) subgraphs: bool,
 }
@@ -31,7 +31,7 @@ impl Wanted<'_> {
         let mut modes = StreamModes::NONE;
         for mode in self.modes {
             modes |= match mode.as_str() {
-                // An interrupt is shown beside the values, which the start of its task tells.
+                // An interrupt appears beside the values, so the start of its task is needed.
                 "values" => StreamMode::Values | StreamMode::Tasks,
                 "updates" => StreamMode::Updates.into(),
                 "tasks" => StreamMode::Tasks.into(),
@@ -48,23 +48,23 @@ impl Wanted<'_> {
     }
 }
 
-/// Makes chunks of events.
+/// Converts events to chunks.
 #[derive(Debug)]
 pub(super) struct Chunks<'a> {
     wanted: Wanted<'a>,
     root: &'a GraphSpec,
-    /// What is known of each graph that runs, by its path.
+    /// The known facts about each running graph, by its path.
     graphs: HashMap<Vec<NodeName>, Seen>,
     told: Vec<Chunk>,
-    /// The task that streams what is seen now, if it is one.
+    /// The task that streams the current event, if any.
     task: Option<(usize, String)>,
-    /// The superstep of the graph that was started.
+    /// The superstep of the root graph.
     step: usize,
     /// Graphs that stopped at a breakpoint.
     paused: HashSet<Vec<NodeName>>,
-    /// How often the graph that was started told of a breakpoint.
+    /// The number of breakpoint events of the root graph.
     stopped: usize,
-    /// How many starts of tasks that were not sent the chunks end with.
+    /// The number of trailing chunks that are starts of tasks from edges.
     started_by_edge: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// The chunks, in the groups in which they may be streamed.
+    /// Returns the chunks, in groups within which the order may vary.
     pub(super) fn groups(mut self) -> Value {
         self.task = None;
         for _ in 0..self.stopped {
@@ -98,7 +98,7 @@ impl<'a> Chunks<'a> {
         groups(self.told)
     }
 
-    /// Adds the chunks that `event` is in Python.
+    /// Adds the chunks of `event` in Python.
     pub(super) fn see(&mut self, event: Event<Dynamic>) {
         let path = event.namespace.to_vec();
         if path.is_empty() {
@@ -185,7 +185,7 @@ impl<'a> Chunks<'a> {
 
     fn interrupt(&mut self, path: &[NodeName], interrupts: &[Interrupt]) {
         if interrupts.is_empty() {
-            // In Python only the graph that was started tells of a breakpoint, last of all.
+            // In Python only the root graph reports a breakpoint, at the end.
             if path.is_empty() {
                 self.stopped += 1;
             } else {
@@ -286,7 +286,7 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// The task that streamed `event` while others may have run beside it.
+/// Returns the task that streamed `event`, if other tasks may run in parallel.
 fn racing(event: &Event<Dynamic>) -> Option<String> {
     let node = match &event.kind {
         EventKind::Update { cached: true, .. } | EventKind::TaskStarted(_) => None,
@@ -300,20 +300,20 @@ fn racing(event: &Event<Dynamic>) -> Option<String> {
     Some(path.chain(node).collect::<Vec<_>>().join("/"))
 }
 
-/// What the innermost node failed with.
+/// Returns the error of the innermost node.
 fn innermost(error: &str) -> &str {
     let inner = error.strip_prefix("node `");
     let inner = inner.and_then(|rest| rest.split_once("` failed: "));
     inner.map_or(error, |(_, inner)| innermost(inner))
 }
 
-/// A task whose command is for the graph around tells nothing in its own.
+/// A task with a command for the parent streams nothing in its own graph.
 fn leaves(written: &[Write<Dynamic>]) -> bool {
     let mut updates = written.iter().filter_map(Write::update);
     updates.any(|update| update.leaves)
 }
 
-/// What was asked, in the order in which the format compares it.
+/// Returns the payloads of interrupts, in the format's order.
 pub(super) fn payloads(interrupts: &[Interrupt]) -> Value {
     sorted(interrupts.iter().map(|i| i.payload.clone()).collect())
 }

@@ -1,4 +1,4 @@
-//! What was answered against what was expected.
+//! Compares answers with expectations.
 
 use serde_json::{Map, Number, Value};
 
@@ -80,10 +80,10 @@ fn error(place: &str, expected: &Value, found: &Value) -> Result<(), String> {
     value(place, &relevant(expected), &relevant(found)).map_err(|what| format!("{what} ({found})"))
 }
 
-/// Expected chunks come in groups; within a group the order is a race.
+/// Expected chunks come in groups; within a group any order is valid.
 fn chunks(place: &str, expected: &Value, found: &Value) -> Result<(), String> {
     let groups = expected.as_array().ok_or("`chunks` is no list")?;
-    // What was found comes in groups of its own, which do not count.
+    // The groups of the answer do not matter.
     let found = found.as_array().ok_or("no chunks")?.iter();
     let found: Vec<Value> = found
         .flat_map(|group| group.as_array().cloned().unwrap_or_default())
@@ -122,7 +122,7 @@ fn multiset(chunks: &[Value]) -> Vec<String> {
     texts
 }
 
-/// The same value, whole numbers written without a fraction.
+/// Returns the value with whole numbers in integer form.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Number(number) => Value::Number(whole(number).unwrap_or_else(|| number.clone())),
@@ -145,7 +145,7 @@ fn whole(number: &Number) -> Option<Number> {
         .map(Number::from)
 }
 
-/// Where two values differ first.
+/// Finds the first difference of two values.
 fn value(place: &str, expected: &Value, found: &Value) -> Result<(), String> {
     if same(expected, found) {
         return Ok(());
@@ -175,7 +175,7 @@ fn value(place: &str, expected: &Value, found: &Value) -> Result<(), String> {
     }
 }
 
-/// Interrupts in the order in which they are compared.
+/// Returns interrupts in the format's order.
 pub(super) fn sorted(mut payloads: Vec<Value>) -> Value {
     payloads.sort_by_key(canonical);
     Value::Array(payloads)

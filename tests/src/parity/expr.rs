@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-/// A case says something that its format does not know.
+/// A case contains something that its format does not know.
 #[derive(Debug, thiserror::Error)]
 #[error("bad case: {0}")]
 pub(super) struct BadCase(String);
@@ -18,7 +18,7 @@ impl BadCase {
 pub(super) struct Scope<'a> {
     pub(super) input: &'a Value,
     pub(super) node: &'a str,
-    /// How often the node was started.
+    /// The number of starts of the node.
     pub(super) run: u64,
     pub(super) answers: &'a [Value],
     /// The element and its index, inside `each`.

@@ -1,4 +1,4 @@
-//! Changing one leaf of an expectation: a comparison that does not notice is worth nothing.
+//! Changes one leaf of an expectation: a comparison that does not notice it is worthless.
 
 use fastrand::Rng;
 use serde_json::{Map, Value};

@@ -1,10 +1,10 @@
-//! Our own answers, where we decided otherwise than Python.
+//! Our own answers, where we decided differently from Python.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-/// What each tag of `differs` stands for.
+/// The meaning of each tag of `differs`.
 const DECISIONS: &[(&str, &str)] = &[
     (
         "step-limit-exact",
@@ -78,7 +78,7 @@ fn path(name: &str) -> PathBuf {
     ours.join(format!("{name}.json"))
 }
 
-/// Our answers to the case of that name, if they stand anywhere.
+/// Reads our answers to the case of that name, if there are any.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub(super) fn read(name: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// Writes our answers to the case of that name, with the decisions they follow.
+/// Writes our answers to the case of that name, with the decisions behind them.
 ///
 /// # Errors
 ///

@@ -9,8 +9,8 @@ use super::chunk::payloads;
 use super::state::Dynamic;
 use super::{messages, writes};
 
-/// What `get_state` answers; without a thread, nothing. With `graph`, that of its subgraphs too: one
-/// that has not started has an empty state.
+/// Returns the result of `get_state`; `null` without a thread. With `graph`, it includes the
+/// subgraphs: one that has not started has an empty state.
 pub(super) fn state(snapshot: Option<&Snapshot<Dynamic>>, graph: Option<&GraphSpec>) -> Value {
     let Some(snapshot) = snapshot else {
         return json!({
@@ -22,7 +22,7 @@ pub(super) fn state(snapshot: Option<&Snapshot<Dynamic>>, graph: Option<&GraphSp
     Value::Object(shown)
 }
 
-/// The same thread without its tasks behind the first `count`.
+/// Returns the snapshot with only its first `count` tasks.
 pub(super) fn of_the_first(count: usize, mut snapshot: Snapshot<Dynamic>) -> Snapshot<Dynamic> {
     for task in snapshot.tasks.drain(count.min(snapshot.tasks.len())..) {
         if task.result.is_none()
@@ -38,7 +38,7 @@ pub(super) fn of_the_first(count: usize, mut snapshot: Snapshot<Dynamic>) -> Sna
     snapshot
 }
 
-/// What `get_history` answers.
+/// Returns the result of `get_history`.
 pub(super) fn history(history: &[Snapshot<Dynamic>]) -> Value {
     let entry = |snapshot: &Snapshot<Dynamic>| {
         let mut shown = common(snapshot);
@@ -87,7 +87,7 @@ pub(super) fn next(snapshot: &Snapshot<Dynamic>) -> Vec<&str> {
             next.push(left.remove(place));
         }
     }
-    // What is no task is shown too, so that it is noticed.
+    // A name without a task is shown too, so that it is noticed.
     next.extend(left);
     next
 }

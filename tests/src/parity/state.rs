@@ -17,12 +17,12 @@ pub(super) struct Dynamic {
     pub(super) schema: Arc<Schema>,
     /// Fields that were never written are absent.
     values: Map<String, Value>,
-    /// What a Send gave the task in place of the state.
+    /// The argument of a Send, which replaces the state.
     pub(super) argument: Option<Value>,
-    /// How often an output field was written since the last input. In Python a run that writes
-    /// none answers with nothing at all.
+    /// The number of writes to output fields since the last input. In Python a run without any
+    /// returns nothing.
     pub(super) touched: usize,
-    /// A command has left for the graph around; in Python what this graph wrote is lost then.
+    /// A command for the parent ended the graph; in Python its writes are lost then.
     pub(super) left: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct DynamicUpdate {
     pub(super) values: Map<String, Value>,
     /// It is an input.
     pub(super) input: bool,
-    /// What a Send gave a graph was no object, so that there is no input in it.
+    /// The argument of a Send to a graph was not an object, so it holds no input.
     pub(super) no_object: bool,
     /// It comes beside a command for the graph around.
     pub(super) leaves: bool,
@@ -72,7 +72,7 @@ impl From<Dynamic> for DynamicUpdate {
     }
 }
 
-/// Why an input is refused that is no object.
+/// Why an input that is not an object is refused.
 pub(super) const NO_OBJECT: &str = "an input has to be an object";
 
 impl Dynamic {

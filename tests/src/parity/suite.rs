@@ -15,10 +15,10 @@ use super::compare::compare;
 use super::mutate::mutate;
 use super::ours;
 
-/// No case takes that long.
+/// The time limit of a case.
 const TOO_LONG: Duration = Duration::from_secs(30);
 
-/// What is done with the cases.
+/// What to do with the cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Each is compared with its expectation.
@@ -32,20 +32,20 @@ pub enum Mode {
     Bless,
 }
 
-/// What became of a case.
+/// The verdict on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It answers as Python does.
     Ok,
-    /// It answers otherwise: what differed.
+    /// It answers differently: the difference.
     Fail(String),
-    /// It answers otherwise because of these decisions.
+    /// It answers differently because of these decisions.
     Differs(Vec<String>),
-    /// It needs what is Python's only.
+    /// It needs a feature that only Python has.
     Skip(String),
 }
 
-/// What became of all cases, in the order of their paths.
+/// The verdicts on all cases, in the order of their paths.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The names of the cases, and what became of them.
@@ -148,7 +148,7 @@ async fn verdict(path: &Path, case: Case, mode: Mode, saver: &Arc<dyn Checkpoint
         return Verdict::Skip(ours::PYTHON_ONLY.to_owned());
     }
     let case = Arc::new(case);
-    // A task of its own: a panic is the case's.
+    // A separate task, so that a panic counts for the case.
     let running = tokio::spawn({
         let (case, saver) = (Arc::clone(&case), Arc::clone(saver));
         async move { tokio::time::timeout(TOO_LONG, answer(&case, saver)).await }

@@ -1,22 +1,22 @@
-//! Filters as conditions.
+//! Filters as SQL conditions.
 
 use langgraph_store::{FieldPath, Filter, StoreError, Test};
 
-/// How a database spells truth.
+/// The truth values of a database.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth {
-    /// What always holds.
+    /// The condition that is always true.
     pub yes: &'static str,
-    /// What never holds.
+    /// The condition that is always false.
     pub no: &'static str,
 }
 
-/// A filter as a condition that is never null; `field` makes the condition of one field, which may
-/// be null.
+/// Returns a filter as a condition that is never null. `field` returns the condition of one field,
+/// which may be null.
 ///
 /// # Errors
 ///
-/// Those of `field`; [`StoreError::Unsupported`] for a kind of filter that is not known here.
+/// The errors of `field`; [`StoreError::Unsupported`] for an unknown kind of filter.
 pub fn condition<F>(filter: &Filter, truth: Truth, field: &mut F) -> Result<String, StoreError>
 where
     F: FnMut(&FieldPath, &Test) -> Result<String, StoreError>,

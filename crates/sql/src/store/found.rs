@@ -1,4 +1,4 @@
-//! Items that were read.
+//! Items from a database.
 
 use langgraph_store::{Answer, Item};
 
@@ -15,7 +15,7 @@ pub struct Found {
     pub item: Item,
 }
 
-/// An item whose time to live starts anew.
+/// An item whose time to live restarts.
 #[derive(Clone, Copy, Debug)]
 pub struct Renewal {
     /// The number of the row.
@@ -36,8 +36,8 @@ impl Found {
     }
 }
 
-/// The answer to a request for one item, or for `many`. With `refresh`, adds to `renewals` the items
-/// that have a time to live.
+/// Returns the answer to a request for one item, or for `many`. With `refresh`, it adds the items
+/// with a time to live to `renewals`.
 pub fn answer(found: Vec<Found>, many: bool, refresh: bool, renewals: &mut Vec<Renewal>) -> Answer {
     if refresh {
         renewals.extend(found.iter().filter_map(Found::renewal));

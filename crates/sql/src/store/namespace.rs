@@ -1,20 +1,20 @@
 //! Namespaces as text.
 //!
-//! A namespace is the JSON array of its labels. As labels are quoted, everything below `["a"]` begins
-//! with `["a",`, and nothing else does: a range of the index, in the order of the bytes.
+//! A namespace is the JSON array of its labels. Labels are quoted, so exactly the namespaces below
+//! `["a"]` begin with `["a",`: they form a range of the index, in byte order.
 
 use langgraph_store::{Label, ListNamespaces, Namespace, StoreError};
 
-/// The text under which a namespace is stored.
+/// Returns the stored text of a namespace.
 pub fn namespace_text(namespace: &Namespace) -> String {
     labels_text(namespace.labels())
 }
 
-/// The namespace that is stored under a text.
+/// Parses the stored text of a namespace.
 ///
 /// # Errors
 ///
-/// [`StoreError::Storage`] when the text is no namespace.
+/// [`StoreError::Storage`] if the text is not a namespace.
 pub fn read_namespace(text: &str) -> Result<Namespace, StoreError> {
     serde_json::from_str(text).map_err(StoreError::storage)
 }
@@ -35,7 +35,7 @@ pub struct NamespaceRange {
 }
 
 impl NamespaceRange {
-    /// The range of a namespace; `None` without labels, when it is everything.
+    /// Returns the range of a namespace; `None` without labels, which means everything.
     pub fn of(labels: &[String]) -> Option<Self> {
         if labels.is_empty() {
             return None;
@@ -51,7 +51,7 @@ impl NamespaceRange {
     }
 }
 
-/// The labels with which every namespace that is asked for begins.
+/// Returns the labels with which every requested namespace begins.
 pub fn certain_labels(wanted: &ListNamespaces) -> Vec<String> {
     let certain = wanted.prefix.iter().map_while(|label| match label {
         Label::Is(label) => Some(label.clone()),

@@ -6,7 +6,7 @@ use langgraph_store::{Search, StoreError, similarity};
 
 use super::Found;
 
-/// How near items are to a query, by the nearest of their vectors.
+/// Ranks items by the similarity of their nearest vectors to a query.
 #[derive(Debug)]
 pub struct Ranking<'a> {
     query: &'a [f32],
@@ -15,7 +15,7 @@ pub struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    /// A ranking without items.
+    /// Creates an empty ranking.
     pub fn new(query: &'a [f32]) -> Self {
         Self {
             query,
@@ -23,8 +23,8 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Adds a vector of an item. Returns `false` when it has another number of dimensions than the
-    /// query: it is not comparable.
+    /// Adds a vector of an item. Returns `false` if its number of dimensions differs from the
+    /// query's, so the two are not comparable.
     #[must_use]
     pub fn add(&mut self, id: i64, updated_at: i64, vector: &[f32]) -> bool {
         if vector.len() != self.query.len() {
@@ -39,7 +39,8 @@ impl<'a> Ranking<'a> {
         true
     }
 
-    /// The rows of the page of `search`, with their scores: the nearest first, then the newest.
+    /// Returns the rows of the page of `search`, with their scores: nearest first, then newest
+    /// first.
     pub fn page(self, search: &Search) -> Vec<(i64, f32)> {
         let best = self.best.into_iter();
         let mut ranked: Vec<(f32, i64, i64)> = best
@@ -54,8 +55,8 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// The error for an item that has a vector of `found` dimensions, where the query has `expected`;
-/// `item` is `None` when it is no longer there.
+/// Returns the error for an item whose vector has `found` dimensions, while the query has
+/// `expected`; `item` is `None` if it no longer exists.
 pub fn wrong_dimensions(item: Option<Found>, found: usize, expected: usize) -> StoreError {
     match item {
         Some(Found { item, .. }) => StoreError::WrongDimensions {
