@@ -1,5 +1,4 @@
-//! A checkpointer remembers: each thread is a separate conversation that continues where it
-//! stopped.
+//! A checkpointer remembers: each thread is a conversation that continues where it stopped.
 //! Every superstep leaves a checkpoint, and the history shows them all.
 //! Run it with `cargo run --example memory_checkpoint`.
 
