@@ -28,6 +28,9 @@ mod pages {
     #[doc = include_str!("../../docs/errors.md")]
     struct Errors;
 
+    #[doc = include_str!("../../docs/http.md")]
+    struct Http;
+
     #[doc = include_str!("../../docs/performance.md")]
     struct Performance;
 

@@ -1,9 +1,8 @@
-//! A stream of events in other hands: combinators, JSON, server-sent events.
+//! A stream of events in other hands: combinators, JSON.
 
 use futures_util::{StreamExt, TryStreamExt};
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
-use langgraph::run::sse;
 use langgraph::stream::StreamModes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -109,84 +108,4 @@ async fn an_event_of_another_state_says_what_it_is() {
             "data": {"type": "update", "node": "double"},
         })
     );
-}
-
-/// A server-sent event: its fields.
-fn fields(text: &str) -> Vec<(&str, &str)> {
-    let body = text
-        .strip_suffix("\n\n")
-        .expect("an event ends in an empty line");
-    body.lines()
-        .map(|line| line.split_once(": ").unwrap())
-        .collect()
-}
-
-#[tokio::test]
-async fn a_run_is_the_body_of_an_event_stream_response() {
-    let texts: Vec<String> = sse(graph().run(()).stream(StreamMode::Updates))
-        .collect()
-        .await;
-    let [first, second, end] = texts.as_slice() else {
-        panic!("{texts:?}");
-    };
-    for (index, text) in [first, second].into_iter().enumerate() {
-        let [("id", id), ("event", "update"), ("data", data)] = fields(text)[..] else {
-            panic!("{text}");
-        };
-        assert_eq!(id, index.to_string());
-        let data: Value = serde_json::from_str(data).unwrap();
-        assert_eq!(
-            data["data"]["writes"][0]["update"]["lines"][0],
-            "write\nand so on"
-        );
-    }
-    assert_eq!(
-        fields(end),
-        [("event", "end"), ("data", "{\"status\":\"done\"}")]
-    );
-}
-
-#[tokio::test]
-async fn an_event_stream_response_ends_in_the_error_or_the_pause() {
-    let mut graph = StateGraph::<Page>::new();
-    graph.add_node("bad", |_: &Page| {
-        Err::<(), _>(NodeError::msg("first\nsecond"))
-    });
-    graph.add_sequence(&["bad"]);
-    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(StreamMode::Values))
-        .collect()
-        .await;
-    let [text] = texts.as_slice() else {
-        panic!("{texts:?}");
-    };
-    let [("event", "error"), ("data", data)] = fields(text)[..] else {
-        panic!("{text}");
-    };
-    let data: Value = serde_json::from_str(data).unwrap();
-    assert_eq!(data, json!({"message": "node `bad` failed: first\nsecond"}));
-
-    let mut graph = StateGraph::<Page>::new();
-    graph.add_node(
-        "ask",
-        |_: &Page, cx: &Context| -> Result<PageUpdate, NodeError> {
-            Ok(PageUpdate::default().title(cx.interrupt("title", "which?")?))
-        },
-    );
-    graph.add_sequence(&["ask"]);
-    let texts: Vec<String> = sse(graph.compile().unwrap().run(()).stream(StreamModes::NONE))
-        .collect()
-        .await;
-    let [asked, end] = texts.as_slice() else {
-        panic!("{texts:?}");
-    };
-    assert!(asked.contains("\nevent: interrupt\n"), "{asked}");
-    let [("event", "end"), ("data", data)] = fields(end)[..] else {
-        panic!("{end}");
-    };
-    let data: Value = serde_json::from_str(data).unwrap();
-    assert_eq!(
-        (&data["status"], &data["next"]),
-        (&json!("interrupted"), &json!(["ask"]))
-    );
-    assert_eq!(data["interrupts"][0]["payload"], "which?");
 }

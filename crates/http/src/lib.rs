@@ -1,0 +1,53 @@
+//! Runs of `langgraph` as HTTP responses.
+//!
+//! - [`sse`] turns the events of a run into server-sent events.
+//! - [`Replay`] keeps them, so that a client that has lost its connection goes on where it was, and
+//!   several clients see one run.
+//! - [`Problem`] is an error of a run as a response: a status, and a JSON body.
+//!
+//! Nothing here depends on a web framework: an [`Sse`] is a stream of texts, which is a body
+//! everywhere. With the feature `axum` the types are responses of axum 0.8.
+//!
+//! # A handler
+//!
+//! ```
+//! use langgraph::prelude::*;
+//! use langgraph_http::{Problem, Replay, Sse};
+//!
+//! /// Answers 200 only when the run is accepted: a conflict is a 409, with a body that says so.
+//! async fn chat(
+//!     graph: &CompiledStateGraph<String>,
+//!     replay: &Replay,
+//!     thread: &str,
+//!     text: String,
+//! ) -> Result<Sse, Problem> {
+//!     let run = graph.thread(thread).run(text);
+//!     let events = run.stream(StreamMode::Updates).accepted().await?;
+//!     Ok(replay.keep(thread, events))
+//! }
+//!
+//! /// A client that comes again, with the header `Last-Event-ID`.
+//! async fn again(replay: &Replay, thread: &str, last: Option<&str>) -> Result<Sse, Problem> {
+//!     Ok(match last {
+//!         Some(id) => replay.resume(thread, id)?,
+//!         None => replay.follow(thread)?,
+//!     })
+//! }
+//! # let _ = (chat, again);
+//! ```
+//!
+//! `examples/chat` of the repository is a whole service.
+
+#[cfg(feature = "axum")]
+mod axum;
+mod frame;
+mod frames;
+mod problem;
+mod replay;
+mod sse;
+
+pub use frame::{Frame, FrameId, InvalidFrameId};
+pub use frames::Frames;
+pub use problem::Problem;
+pub use replay::{NotResumable, Replay, ReplayOptions};
+pub use sse::{Sse, sse};

@@ -1,0 +1,7 @@
+//! Runs as responses.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod replay;
+mod sse;
+mod support;
