@@ -24,7 +24,7 @@ pub fn steps(message: &Message) -> Vec<String> {
     message.tool_calls().iter().map(call).collect()
 }
 
-/// Reports why a program failed, with all causes, and says so to whoever started it.
+/// Reports why a program failed, with all causes, and sets the exit code.
 pub fn failure(error: &dyn Error) -> ExitCode {
     eprintln!("error: {error}");
     let mut source = error.source();

@@ -1,5 +1,5 @@
-//! The house: how large the runtime is, in which direction its modules depend, and where
-//! CONTRIBUTING.md says that things are.
+//! The layout of the project: the size of the runtime, the direction of its modules' dependencies,
+//! and the paths in CONTRIBUTING.md.
 
 #![allow(clippy::unwrap_used)] // in what the tests share
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-/// The modules of the runtime, lowest first. A module uses those before it.
+/// The modules of the runtime, lowest first. A module uses only those before it.
 const ORDER: [&str; 12] = [
     "codec",
     "message",
@@ -27,7 +27,7 @@ const ORDER: [&str; 12] = [
 /// The arrows that still run backwards: from, to.
 const BACKWARDS: [(&str, &str); 1] = [
     // An associated type ties the two together: `State::Update` is an `IntoOutput`, so that a node
-    // that is generic over its state answers with an update as any other node does.
+    // that is generic over its state can return an update.
     ("state", "node"),
 ];
 
@@ -35,7 +35,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The code of the runtime: file by file, without comments, blank lines and tests.
+/// Returns the code of the runtime, file by file, without comments, blank lines and tests.
 fn code() -> Vec<(PathBuf, Vec<String>)> {
     let source = root().join("langgraph/src");
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! What the README and the documentation show is what the code is.
+//! The README and the documentation agree with the code.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -51,7 +51,8 @@ fn i3_the_readme_holds_the_agent_that_is_tested_here() {
     );
 }
 
-/// The variants of an enum in a file of ours: the lines of four blanks and a capital letter.
+/// Returns the variants of an enum in one of our files: the lines with four spaces and a capital
+/// letter.
 fn variants(source: &str, name: &str) -> Vec<String> {
     source
         .lines()
@@ -93,7 +94,7 @@ fn every_error_of_a_run_is_in_the_table() {
     }
 }
 
-/// The relative links of a Markdown text.
+/// Returns the relative links of a Markdown text.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](")
         .skip(1)
@@ -134,8 +135,8 @@ fn i4_the_alignment_page_answers_every_question() {
     assert_eq!(answered, (1..=35).collect::<Vec<_>>());
 }
 
-/// What the answers say, in words that are in the page's row: the last column, and that of Python
-/// where it is the same.
+/// The answers in the words of the page's row: the last column, and Python's column if it is the
+/// same.
 const ANSWERS: [&[&str]; 35] = [
     &["`add_edge(from, to)` only", "`add_sequence`", "`graph!`"],
     &[
@@ -258,7 +259,7 @@ fn i4_the_answers_of_the_alignment_page_are_the_decisions() {
         let start = format!("| Q{number} | ");
         let row = page.lines().find_map(|line| line.strip_prefix(&start));
         let row = row.unwrap();
-        // The question says nothing about the answer.
+        // The question does not count.
         let (_, answer) = row.split_once(" | ").unwrap();
         let here = answer.trim_end_matches(" |").rsplit(" | ").next().unwrap();
         let answer = if here.starts_with("the same") || here == "both" {
@@ -284,7 +285,7 @@ fn i2_every_named_example_is_there() {
     }
 }
 
-/// The names in the first column of the tables about rules and slips.
+/// Returns the names in the first column of the tables about rules and slips.
 fn documented(text: &str) -> BTreeSet<String> {
     let tables = text.lines().filter_map(|line| line.strip_prefix("| `"));
     let columns = tables.filter_map(|line| line.split(" | ").next());
@@ -294,7 +295,8 @@ fn documented(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The functions that report a rule: those over the model and the errors, and those of `Twice`.
+/// Returns the functions that report a rule: those over the model and the errors, and those of
+/// `Twice`.
 fn checked(source: &str) -> BTreeSet<String> {
     let functions = source.split("fn ").skip(1);
     let rules = functions.filter_map(|function| {
@@ -302,14 +304,14 @@ fn checked(source: &str) -> BTreeSet<String> {
         let (arguments, _) = rest.split_once('{')?;
         let is_rule =
             arguments.contains("errors: &mut Errors") || arguments.starts_with("&mut self)");
-        // These only share out, or put into words.
+        // These only dispatch or format.
         let is_helper = ["check", "new", "stuck_join"].contains(&name);
         (is_rule && !is_helper).then(|| name.to_owned())
     });
     rules.collect()
 }
 
-/// The rules about graphs: the public functions that return findings.
+/// Returns the rules about graphs: the public functions that return findings.
 fn rules() -> BTreeSet<String> {
     let files = std::fs::read_dir(root().join("crates/topology/src/rules")).unwrap();
     let sources = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());

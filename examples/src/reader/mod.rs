@@ -62,7 +62,7 @@ pub struct ToolResult {
     pub tool: String,
     /// The arguments that it was called with.
     pub arguments: Value,
-    /// Its answer, or what went wrong.
+    /// Its answer, or its error.
     pub content: String,
     /// Whether the call failed.
     pub is_error: bool,

@@ -1,9 +1,9 @@
-//! Runs one workload some times on one thread, for a tool that counts instructions: `run.sh`.
+//! Runs one workload several times on one thread, for a tool that counts instructions: `run.sh`.
 //!
 //! `instructions NAME SIZE FORM TIMES`, where the form is `langgraph` or `baseline`. Without
 //! arguments, as under `cargo bench`, it does nothing.
 
-// What has no workload to run may stop.
+// Without a valid workload it may stop.
 #![allow(clippy::unwrap_used, clippy::panic)]
 // The other benchmark uses the rest.
 #![allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Many tasks side by side: nodes that follow one node, and a map over a list.
+//! Many parallel tasks: nodes after one node, and a map over a list.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::measure::{Pair, work};
 
 #[derive(State, Clone, Debug, Default)]
 pub(crate) struct Parts {
-    /// What is mapped over.
+    /// The items of the map.
     items: Vec<u64>,
     #[reducer(append)]
     made: Vec<u64>,
@@ -37,7 +37,7 @@ type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 type Step = Box<dyn for<'a> Fn(&'a Parts) -> BoxFuture<'a, PartsUpdate> + Send + Sync>;
 type Worker = Box<dyn for<'a> Fn(u64, &'a Parts) -> BoxFuture<'a, PartsUpdate> + Send + Sync>;
 
-/// A source, `width` nodes beside each other, and a node that waits for all of them.
+/// A source, `width` parallel nodes, and a node that waits for all of them.
 pub(crate) fn nodes(width: usize) -> Pair {
     let mut graph = StateGraph::<Parts>::new();
     graph.add_node("source", source).add_node("join", join);
@@ -86,7 +86,7 @@ pub(crate) fn nodes(width: usize) -> Pair {
     })
 }
 
-/// A source, a worker that is sent one item of `width` each, and a node that follows them.
+/// A source, a worker with `width` items, and its successor.
 pub(crate) fn sends(width: usize) -> Pair {
     let items = |state: &Parts| state.items.clone();
     let graph = graph! {
@@ -136,7 +136,7 @@ pub(crate) fn sends(width: usize) -> Pair {
     })
 }
 
-/// Waits for all tasks and merges what they return in the order in which they were started.
+/// Waits for all tasks and merges their results in the order of their starts.
 async fn collect(
     mut running: JoinSet<(usize, PartsUpdate)>,
     width: usize,

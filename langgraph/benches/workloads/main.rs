@@ -1,9 +1,9 @@
-//! Graphs beside the loops one would write by hand.
+//! Graphs compared with hand-written loops.
 //!
 //! Both forms run the same nodes as boxed futures, and merge with the same reducers. Criterion
 //! measures them; the table at the end compares the fastest samples.
 
-// A benchmark may stop when it cannot go on.
+// A benchmark may panic when it cannot continue.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
 
 mod chain;
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use measure::Make;
 
-/// What is measured: how each workload is made, and its sizes.
+/// The workloads: how to create each, and its sizes.
 const WORKLOADS: &[(Make, &[usize])] = &[
     (chain::chain, &[10, 100, 1_000]),
     (chain::turns, &[10_000]),

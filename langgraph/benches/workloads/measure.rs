@@ -1,11 +1,11 @@
-//! A workload in two forms, and the ways to run it.
+//! A workload in two forms, and how to run it.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Does a piece of work once; what it took, if it knows better than who waits for it.
+/// Runs a piece of work once; returns its time if the work measures itself.
 pub(crate) type Work = Arc<dyn Fn() -> Done + Send + Sync>;
 type Done = Pin<Box<dyn Future<Output = Option<Duration>> + Send>>;
 
@@ -23,7 +23,7 @@ where
     })
 }
 
-/// Work that says itself how long the part took that counts.
+/// Work that measures its relevant part itself.
 pub(crate) fn measured<F>(start: impl Fn() -> F + Send + Sync + 'static) -> Work
 where
     F: Future<Output = Duration> + Send + 'static,
@@ -34,14 +34,14 @@ where
     })
 }
 
-/// Makes a workload of that size.
+/// Creates a workload of that size.
 pub(crate) type Make = fn(usize) -> Pair;
 
-/// One piece of work, done by the crate and by what it is compared with.
+/// One piece of work, in the crate's form and in the baseline's.
 pub(crate) struct Pair {
     pub(crate) name: &'static str,
     pub(crate) size: usize,
-    /// What the crate may take, as a multiple of the baseline.
+    /// The limit for the crate, as a multiple of the baseline.
     pub(crate) target: Option<f64>,
     pub(crate) langgraph: Work,
     pub(crate) baseline: Work,

@@ -1,4 +1,4 @@
-//! A model that asks for a tool, a hundred times.
+//! A model that requests a tool, a hundred times.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) struct Chat {
     pub(crate) messages: Vec<Message>,
 }
 
-/// Asks for the tool until the history is long enough, then answers.
+/// Requests the tool until the history is long enough, then answers.
 pub(crate) async fn model(state: &Chat, turns: usize) -> ChatUpdate {
     let message = if state.messages.len() < 2 * turns {
         let call = ToolCall::new("call", "add", serde_json::Value::Null);

@@ -1,12 +1,11 @@
-//! The table at the end, and the same as a file.
+//! Prints the table at the end, and writes it to a file.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What one workload took: the fastest of its samples, in seconds.
+/// The time of one workload: the fastest of its samples, in seconds.
 ///
-/// The fastest and not the mean: on a machine that does other things too, it is what can be
-/// repeated.
+/// The fastest and not the mean, because it is repeatable on a busy machine.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) size: usize,
@@ -29,7 +28,7 @@ impl Row {
     }
 }
 
-/// Prints the rows, and keeps them in a file of that name.
+/// Prints the rows, and writes them to a file of that name.
 pub(crate) fn show(rows: &[Row], name: &str) {
     let mut table = format!(
         "{:<30} {:>7} {:>11} {:>11} {:>7} {:>7}\n",

@@ -1,5 +1,4 @@
-//! Runs on a thread, kept in memory. A durable saver measures its own in its own crate, with what is
-//! here.
+//! Runs on a thread in memory. A durable saver runs these workloads in its own crate.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +10,7 @@ use langgraph::prelude::*;
 use super::measure::{Pair, Work, measured, work};
 use super::react::{ByHand, Chat, ChatUpdate, graph, input};
 
-/// Tool turns with every superstep stored.
+/// Tool turns that store every superstep.
 pub(crate) fn stored(
     turns: usize,
     durability: Durability,
@@ -30,7 +29,7 @@ pub(crate) fn stored(
     })
 }
 
-/// Tool turns stored in memory, beside the loop that stores nothing.
+/// Tool turns stored in memory, compared with a loop that stores nothing.
 pub(crate) fn react(turns: usize) -> Pair {
     let by_hand = ByHand::new(turns);
     let expected = 2 * turns + 2;
@@ -47,17 +46,17 @@ pub(crate) fn react(turns: usize) -> Pair {
     Pair::new("ReAct turns, MemorySaver", turns, langgraph, baseline)
 }
 
-/// A superstep of a thread that has so many messages, beside one of a thread of a hundred.
+/// A superstep of a thread with this many messages, compared with a thread of a hundred.
 pub(crate) fn grown(messages: usize) -> Pair {
     let (long, short) = (superstep_at(messages), superstep_at(100));
     Pair::new("superstep of a grown thread", messages, long, short).target(1.3)
 }
 
-/// Supersteps that are timed together: the last ones of a run.
+/// The number of supersteps timed together: the last ones of a run.
 const STEPS: usize = 512;
 
-/// The time between two nodes of a run whose thread has grown, superstep by superstep, to so many
-/// messages. Loading the thread and handing over its state come before and after.
+/// The time between two nodes of a run whose thread has grown step by step to this many messages.
+/// It excludes loading the thread and returning its state.
 fn superstep_at(messages: usize) -> Work {
     let clock: Arc<Mutex<Vec<Instant>>> = Arc::default();
     let ticks = Arc::clone(&clock);

@@ -1,4 +1,4 @@
-//! Measuring a workload with criterion.
+//! Measures a workload with criterion.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use super::measure::{Pair, Work};
 use super::table::Row;
 
-/// Measures both forms, one after the other. None if the caller asked for others.
+/// Measures both forms, one after the other; `None` if the caller selected others.
 pub(crate) fn bench(pair: &Pair, criterion: &mut Criterion, runtime: &Runtime) -> Option<Row> {
     let mut group = criterion.benchmark_group(pair.name);
     group.throughput(Throughput::Elements(u64::try_from(pair.size).unwrap_or(1)));
@@ -38,7 +38,7 @@ pub(crate) fn bench(pair: &Pair, criterion: &mut Criterion, runtime: &Runtime) -
     })
 }
 
-/// How long `iterations` take, from a task of the runtime: a thread outside would add its wake-up.
+/// Times `iterations` from a task of the runtime: a thread outside would add its wake-up.
 fn timed(runtime: &Runtime, work: &Work, iterations: u64) -> Duration {
     let work = Arc::clone(work);
     let root = runtime.spawn(async move {

@@ -1,4 +1,4 @@
-//! What surrounds supersteps: starting many runs, streaming, graphs inside graphs, compiling.
+//! Costs around supersteps: starting many runs, streaming, subgraphs, compiling.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::measure::{Pair, work};
 
 const NODES: usize = 10;
 
-/// So many runs of ten nodes, all spawned at once.
+/// This many runs of ten nodes, all spawned at once.
 pub(crate) fn runs(runs: usize) -> Pair {
     let graph = graph_of(NODES);
     let steps: Arc<[ByHand]> = (0..NODES).map(|_| by_hand()).collect();
@@ -53,7 +53,7 @@ async fn sum(running: JoinSet<i64>) -> usize {
     usize::try_from(totals.iter().sum::<i64>()).unwrap()
 }
 
-/// A chain whose events of all modes are read, beside the same chain unwatched.
+/// A chain whose events of all modes are read, compared with the same chain without a reader.
 pub(crate) fn streamed(nodes: usize) -> Pair {
     let graph = graph_of(nodes);
     let quiet = graph.clone();
@@ -75,7 +75,7 @@ pub(crate) fn streamed(nodes: usize) -> Pair {
     Pair::new("all stream modes beside none", nodes, langgraph, baseline)
 }
 
-/// A chain in a graph of its own, beside the same chain in the graph around it.
+/// A chain in a subgraph, compared with the same chain in the parent graph.
 pub(crate) fn inside(nodes: usize) -> Pair {
     let mut outer = StateGraph::<Counter>::new();
     outer
@@ -94,7 +94,7 @@ pub(crate) fn inside(nodes: usize) -> Pair {
     Pair::new("subgraph beside inlined", nodes, of(outer), of(inlined))
 }
 
-/// Building and compiling a chain, beside a list of boxed functions with an index by name.
+/// Building and compiling a chain, compared with a list of boxed functions with an index by name.
 pub(crate) fn compiled(nodes: usize) -> Pair {
     let names: Vec<String> = (0..nodes).map(|index| format!("n{index}")).collect();
     let same = names.clone();

@@ -1,4 +1,4 @@
-//! States of many fields, of which a superstep writes one.
+//! States with many fields, of which a superstep writes one.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ wide! {
         f291 f292 f293 f294 f295 f296 f297 f298 f299
 }
 
-/// Nine hundred turns over a state of so many fields.
+/// Nine hundred turns over a state with this many fields.
 pub(crate) fn turns(fields: usize) -> Pair {
     let (langgraph, baseline) = match fields {
         5 => (five::langgraph(), five::baseline()),
@@ -103,7 +103,7 @@ pub(crate) fn turns(fields: usize) -> Pair {
     Pair::new("turns over wide state", fields, langgraph, baseline)
 }
 
-/// The same turns over 300 fields, beside those over 5.
+/// The same turns over 300 fields, compared with 5.
 pub(crate) fn against_five(fields: usize) -> Pair {
     let wide = three_hundred::langgraph();
     Pair::new(
