@@ -115,7 +115,7 @@ impl Node<i64> for Holds {
     }
 }
 
-/// That many nodes that hold guards, side by side, and one behind them.
+/// This many parallel nodes that hold guards, and one node after them.
 fn holders(alive: &Alive, count: usize, time: Option<Duration>) -> CompiledStateGraph<i64> {
     let mut graph = StateGraph::<i64>::new();
     for index in 0..count {
@@ -447,7 +447,7 @@ async fn with_fail_fast_the_first_failure_stops_its_siblings_and_is_reported() {
         let error = run(&alive).await.unwrap_err();
         assert_eq!(error.to_string(), format!("node `{name}` failed: early"));
         assert_eq!(start.elapsed(), ms(100));
-        // Nothing goes on behind the error.
+        // Nothing continues after the error.
         assert_eq!((alive.now(), alive.ever()), (0, 1));
     }
 }

@@ -13,8 +13,8 @@ mod renamed;
 #[path = "ui/rustc.rs"]
 mod rustc;
 
-/// Wrong programs, and what rustc says about each. As long as none of them is to run, trybuild checks
-/// all of them side by side.
+/// Wrong programs, and rustc's errors for each. trybuild checks all of them in parallel, because none
+/// of them runs.
 fn wrong(of: &str) {
     trybuild::TestCases::new().compile_fail(format!("ui/{of}/fail/*.rs"));
 }

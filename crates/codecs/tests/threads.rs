@@ -92,7 +92,7 @@ async fn a_thread_comes_back_in_every_format() {
         let (first, _) = kept(&store, formats.clone());
         let paused = first.run(()).thread("t").await.unwrap();
         assert_eq!(paused.interrupts().len(), 1, "{name}");
-        // Another program goes on.
+        // Another program continues.
         let (second, _) = kept(&store, formats);
         let done = second.thread("t").resume("name", "Ada").await.unwrap();
         assert_eq!(done.state(), expected, "{name}");

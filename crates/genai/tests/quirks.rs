@@ -152,7 +152,7 @@ async fn a_stream_that_is_cut_off_is_an_error() {
     }
 }
 
-/// Quirk 3: after a broken piece the stream goes on.
+/// Quirk 3: after a broken chunk the stream continues.
 #[tokio::test]
 async fn a_broken_piece_ends_the_stream() {
     let events = [TEXT[0], r#"{"choices": [{"del"#, TEXT[1], TEXT[2], "[DONE]"];
@@ -172,7 +172,7 @@ async fn an_error_in_the_stream_ends_it() {
     assert!(error.to_string().contains("overloaded"), "{error}");
 }
 
-/// Quirk 4: nobody tries again, and whoever does is told how long to wait.
+/// Quirk 4: the model does not retry, and the caller learns how long to wait.
 #[tokio::test]
 async fn statuses_become_kinds_and_nothing_is_tried_twice() {
     let said = |message: &str| json!({"error": {"message": message}});

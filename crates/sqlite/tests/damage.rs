@@ -1,4 +1,4 @@
-//! What a damaged file is, to whoever reads it.
+//! What a read of a damaged file reports.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 #[path = "support/chat.rs"]

@@ -329,7 +329,7 @@ async fn j8_a_thread_whose_next_node_is_gone_is_read_and_moved_on() {
         assert_eq!(*state.next, ["publish".into()]);
         assert_eq!(graph.thread("t").history().await.unwrap().len(), 3);
 
-        // Written as the node before it, it goes on behind that.
+        // Written as the previous node, the update continues after it.
         let update = graph.thread("t").update(wrote("moved"));
         update.as_node("ask").await.unwrap();
         let done = graph.thread("t").proceed().await.unwrap();

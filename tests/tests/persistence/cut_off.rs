@@ -1,4 +1,4 @@
-//! Runs that were cut off, wherever that was: somebody goes on with them, and nobody with others.
+//! Runs that were cut off at any point: exactly these are resumed, once.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,7 +16,7 @@ use super::support::{
     shown, state, unique, work_once, world, wrote,
 };
 
-/// One after the other, side by side, sent, and inside.
+/// Sequential, parallel, sent, and inside a subgraph.
 fn build(world: &Arc<World>) -> StateGraph<Diary> {
     let mut inner = StateGraph::<Diary>::new();
     inner.add_node("x", note).add_node("y", once);

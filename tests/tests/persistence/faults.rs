@@ -221,7 +221,7 @@ async fn play(
         }
         faults += 1;
         assert_eq!(faults, 1, "{error:?}");
-        // Whatever writes in the background comes to its end.
+        // Wait for all background writes.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let stored = match quiet.thread("t").state().await.unwrap() {
             None => Vec::new(),

@@ -70,7 +70,7 @@ async fn e6_history_shows_only_what_is_wanted() {
     );
     let both = all().before(update[0].id).source(Source::Loop).limit(2);
     assert_eq!(steps(&graph, both).await, [2, 1]);
-    // Whatever is left out, what is shown is the same.
+    // The options do not change what is shown.
     let whole = graph.thread("t").history().await.unwrap();
     let one = graph
         .thread("t")

@@ -1,4 +1,4 @@
-//! What a thread keeps, whatever happens to its runs.
+//! What a thread keeps when its runs fail, stop or are cut off.
 #![allow(clippy::panic, clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 mod bare;

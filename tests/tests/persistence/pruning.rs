@@ -1,4 +1,4 @@
-//! A thread that was shortened goes on as if it had not been.
+//! A pruned thread continues like one that was not pruned.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use super::support::{
     Diary, World, ask, graph_in, in_memory, line, log_of, memory, note, over, shown, state, wrote,
 };
 
-/// A graph with a question, two nodes side by side, and a graph inside.
+/// A graph with an interrupt, two parallel nodes, and a subgraph.
 pub(super) fn build(world: &Arc<World>) -> StateGraph<Diary> {
     let mut inner = StateGraph::<Diary>::new();
     inner.add_node("x", note).add_node("y", note);
@@ -125,7 +125,7 @@ async fn pruned_is_the_same(saver: Arc<dyn Checkpointer>) {
                 .unwrap(),
             0
         );
-        // Every branch that is left goes on, too.
+        // Every remaining branch continues too.
         for snapshot in &original[..kept] {
             let (here, there) = (format!("{thread} fork"), "fork".to_owned());
             for (from, to) in [(&*thread, &here), ("original", &there)] {

@@ -104,7 +104,7 @@ async fn waiting_has_an_end() {
     };
     assert_eq!(thread, "t");
     assert!(waited >= Duration::from_millis(20), "{waited:?}");
-    // Nothing of it is there; and whoever is dropped lets go.
+    // None of its writes exist; and a dropped run releases its lease.
     first.abort();
     assert!(first.await.unwrap_err().is_cancelled());
     let third = graph.thread("t").proceed().on_conflict(wait(30_000));

@@ -34,7 +34,7 @@ pub(crate) struct Faulty {
     saver: Arc<dyn Checkpointer>,
     calls: AtomicUsize,
     fault: Option<(usize, Fault)>,
-    /// Set when whoever holds a thread is told that another one does.
+    /// Set when a run learns that another one holds the thread.
     pub(crate) steals_leases: AtomicBool,
     busy: AtomicUsize,
     most_busy: AtomicUsize,

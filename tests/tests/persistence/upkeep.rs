@@ -1,5 +1,5 @@
-//! A saver that fails or hangs while threads are copied, shortened, forked and removed: whatever
-//! happened of it, the thread is read as before or as after, and once more brings it to its end.
+//! A saver fails or hangs while threads are copied, pruned, forked and deleted. Then the thread is
+//! as before or as after the operation, and a second attempt completes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,8 +70,8 @@ impl Upkeep {
         }
     }
 
-    /// What a client does who was told of a failure, or nothing, and sees whether something was
-    /// stored.
+    /// Repeats the operation, as a client does that got an error or no answer, and that sees whether
+    /// something was stored.
     async fn again(self, graph: &CompiledStateGraph<Diary>, moved: bool) -> Result<(), AgentError> {
         match self {
             Self::Fork if moved => Ok(()),
@@ -132,7 +132,7 @@ async fn play(
     }
     let failed = !matches!(done, Ok(Ok(())));
     if failed {
-        // Whatever goes on in the background comes to its end.
+        // Wait for all background work.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let moved = saver.head(&root).await.unwrap() != head;
         let between = read(&quiet).await;

@@ -43,7 +43,7 @@ async fn a_handler_takes_over_after_the_retries_in_the_same_superstep() {
         .invoke(Log::default())
         .await
         .unwrap();
-    // What it wrote goes on along the node's edges.
+    // Its update follows the node's edges.
     assert_eq!(
         state.lines,
         ["a", "b failed 3 times in step 2", "c in step 3"]

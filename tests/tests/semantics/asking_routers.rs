@@ -40,7 +40,7 @@ async fn a_routers_question_pauses_the_run_and_its_answer_goes_on() {
     let outcome = graph.run(()).thread("t").await.unwrap();
     assert_eq!(keys(&outcome), [("a", "way")]);
     assert_eq!(outcome.interrupts()[0].payload, "where to?");
-    // The node has run, and whoever answers sees what it did.
+    // The node has run, and the person who answers sees its writes.
     assert_eq!(outcome.state().visits, ["a@1"]);
     let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.interrupts, outcome.interrupts());

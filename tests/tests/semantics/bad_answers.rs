@@ -1,4 +1,4 @@
-//! Answers of the wrong form: whoever gave one is told, and the question waits for another.
+//! Answers of the wrong form: the caller gets an error, and the interrupt stays open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Dropping a run, its stream or its token: what was running is dropped, and the thread goes on.
+//! Dropping a run, its stream or its token drops the running nodes, and the thread can continue.
 
 use crate::ends::{ends, ends_paused};
 use std::sync::Arc;

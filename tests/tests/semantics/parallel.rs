@@ -131,7 +131,7 @@ fn names(nodes: &[langgraph::graph::NodeName]) -> String {
         .join(" ")
 }
 
-/// Nodes that run side by side and answer with these.
+/// Parallel nodes that return these updates.
 fn beside<const N: usize>(answers: [(&'static str, Command<Trail>); N]) -> StateGraph<Trail> {
     let mut graph = StateGraph::new();
     for (name, command) in answers {

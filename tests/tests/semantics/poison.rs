@@ -1,4 +1,4 @@
-//! A superstep that fails behind its nodes leaves a thread that can be read and goes on.
+//! A superstep that fails after its nodes have run leaves a thread that can be read and continued.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ fn graph(more: impl FnOnce(&mut StateGraph<Fragile>)) -> CompiledStateGraph<Frag
     graph.compile().unwrap().checkpointer(saver)
 }
 
-/// Runs, fails, reads the thread, mends the world, goes on.
+/// Runs, fails, reads the thread, repairs the world, continues.
 async fn fails_and_goes_on(graph: CompiledStateGraph<Fragile>, error: &str, items: &[&str]) {
     BROKEN.store(true, Ordering::SeqCst);
     let failed = graph.run(()).thread("t").await.unwrap_err();

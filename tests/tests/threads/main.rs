@@ -1,4 +1,4 @@
-//! Threads in memory: what is kept, what is seen, and how a run goes on.
+//! Threads in memory: what they store, what they show, and how runs continue.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 #![allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state, whatever that is

@@ -66,7 +66,7 @@ fn relay(text: &str, from: &AgentId) -> AgentEnvelope {
     frame.into_envelope(&to).unwrap()
 }
 
-/// The text in which a reply of `envelope.from` reaches whoever asked.
+/// The text in which a reply of `envelope.from` reaches the requester.
 fn back(envelope: AgentEnvelope) -> String {
     let from = envelope.from.clone();
     let text = Frame::reply(envelope).to_json().unwrap();

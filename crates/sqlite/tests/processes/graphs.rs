@@ -78,7 +78,7 @@ async fn item(name: String, log: &Log, cx: &Context) -> Result<LogUpdate, NodeEr
     effect(cx, &name, log).await
 }
 
-/// A router that goes one way or the other.
+/// A router with two targets.
 fn either(
     left: String,
     right: String,
@@ -171,7 +171,7 @@ fn stages(seed: u64, stages: usize, prefix: &str) -> StateGraph<Log> {
     graph
 }
 
-/// Brings a thread to its end, from wherever it is. `watched` runs wait for whoever reads them.
+/// Brings a thread to its end, from any position. Runs with `watched` wait for their readers.
 pub(crate) async fn finish(
     graph: &CompiledStateGraph<Log>,
     thread: &str,

@@ -1,4 +1,4 @@
-//! A process is killed at any moment, and another one goes on.
+//! A process is killed at a random moment, and another one continues.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -23,7 +23,7 @@ const KILLS_IN_A_PHASE: usize = 20;
 /// How many threads are tried before that has to be reached.
 const THREADS: u64 = 400;
 
-/// Where processes are killed: most of the time goes into puts, whatever one aims at.
+/// The phases in which processes are killed: most of the time goes into puts in any case.
 const AIMS: [Phase; 6] = [
     Phase::Node,
     Phase::Put,
@@ -53,7 +53,7 @@ fn name(seed: u64) -> String {
     format!("thread {seed}")
 }
 
-/// The process: goes on with a thread until it ends.
+/// The process: continues a thread until it ends.
 pub(crate) fn process(arguments: &[&str]) {
     let [database, trace, seed, aim @ ..] = arguments else {
         panic!("a database, a trace and a seed, not {arguments:?}")
@@ -148,7 +148,7 @@ fn thread(seed: u64, database: &Path, trace: &PathBuf, killed: &Mutex<Killed>) {
             .arg("process-to-kill")
             .args([database, trace])
             .arg(seed.to_string());
-        // Whoever is killed for ever never ends.
+        // A process that is always killed never ends.
         if kills < 30 {
             process.args([phase.name(), &random.usize(..4).to_string()]);
         }

@@ -59,8 +59,8 @@ impl Trace {
         }
     }
 
-    /// How long to stay in a phase that is entered now. Where the process is to be killed, whoever
-    /// kills it is told.
+    /// Returns how long to stay in a phase that begins now. In the phase of the kill, it notifies the
+    /// killer.
     fn stay(&self, phase: Phase) -> Option<Duration> {
         self.file.as_ref()?;
         let mut aim = self.aim.lock().expect("nobody panics here");

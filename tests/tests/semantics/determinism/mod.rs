@@ -1,4 +1,4 @@
-//! Whoever finishes first: the same state, the same events, the same checkpoints.
+//! The order in which tasks finish changes neither the state, nor the events, nor the checkpoints.
 
 mod play;
 mod schedule;

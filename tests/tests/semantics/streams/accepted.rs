@@ -1,4 +1,4 @@
-//! A stream that is handed over once its run is accepted.
+//! A stream that is returned once its run is accepted.
 
 use std::sync::Arc;
 use std::time::Duration;

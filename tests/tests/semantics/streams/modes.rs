@@ -265,7 +265,7 @@ async fn f3_the_last_item_is_the_error() {
             "error: node `bad` failed: no",
         ]
     );
-    // Whatever the modes are, and then there is nothing more.
+    // With all modes, and then the stream ends.
     let mut stream = graph.run(()).stream(StreamModes::NONE);
     assert!(stream.next().await.unwrap().is_err());
     assert!(stream.next().await.is_none());
@@ -318,7 +318,7 @@ async fn f3_a_question_is_an_item_and_the_stream_ends_in_a_pause() {
         matches!(&outcome, Outcome::Interrupted { interrupts, next, .. }
         if interrupts[0].payload == "who?" && &*next[0] == "ask")
     );
-    // The answer goes on in a stream of its own.
+    // The answer continues in a new stream.
     let stream = graph
         .thread("t")
         .resume("name", "Ada")
@@ -349,7 +349,7 @@ async fn f4_the_final_state_comes_from_the_same_object() {
     while stream.next().await.is_some() {}
     assert_eq!(stream.outcome(), Some(&Outcome::done(expected.clone())));
     assert_eq!(stream.finish().await.unwrap().into_state(), expected);
-    // Unread, half read, whatever is shown.
+    // Unread or half read, with any modes.
     for modes in [
         StreamModes::NONE,
         StreamModes::ALL,

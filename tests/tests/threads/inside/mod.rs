@@ -235,7 +235,7 @@ async fn e5_a_graph_inside_goes_back_to_an_earlier_checkpoint_of_its_own() {
     }
 }
 
-/// A graph with a graph in it: `mid` runs a question of its own and `inner` side by side.
+/// A graph with a subgraph: `mid` runs a node that interrupts and `inner` in parallel.
 fn nested(saver: &Arc<dyn Checkpointer>) -> CompiledStateGraph<Vec2> {
     let mut mid = StateGraph::<Vec2>::new();
     mid.add_node("inner", inner())
@@ -275,7 +275,7 @@ async fn a_change_two_graphs_deep_leaves_the_other_questions_open() {
         let below = mid.tasks[0].inside::<Vec2>().unwrap();
         assert_eq!(below.values.log, ["before", "first", "outside"]);
 
-        // The changed graph goes on although the other task still waits.
+        // The changed graph continues although the other task still waits.
         let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
         assert_eq!(outcome.interrupts()[0].key, "own");

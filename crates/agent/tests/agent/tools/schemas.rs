@@ -1,4 +1,4 @@
-//! What models are told of the arguments of a tool.
+//! The schemas of arguments that models see.
 
 use langgraph_agent::__private::{schemars, serde};
 use langgraph_agent::schema_of;
