@@ -6,9 +6,29 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+mod listed;
 mod programs;
 
 use programs::printed;
+
+#[test]
+fn i2_every_listed_command_runs() {
+    for listed in listed::of_package(None) {
+        listed.run(&[]);
+    }
+}
+
+#[test]
+fn i2_every_example_of_the_workspace_is_listed() {
+    let listed = listed::all();
+    let count = listed.len();
+    let listed: std::collections::BTreeSet<_> = listed
+        .into_iter()
+        .map(|listed| (listed.package, listed.example))
+        .collect();
+    assert_eq!(listed.len(), count, "an example is listed twice");
+    assert_eq!(listed, listed::existing());
+}
 
 #[test]
 fn g18_echo_says_back_what_it_is_told() {

@@ -285,6 +285,24 @@ fn i2_every_named_example_is_there() {
     }
 }
 
+#[test]
+fn i2_the_tests_that_the_documents_name_are_there() {
+    for (name, first) in [
+        ("tests/tests/semantics/state_graph.rs", "a1_"),
+        ("crates/agent/tests/agent/react_linear_chain.rs", "g16_"),
+    ] {
+        let text = read(name);
+        assert!(text.contains(&format!("fn {first}")), "{name}");
+        // It is a part of a test.
+        let (folder, file) = name.rsplit_once('/').unwrap();
+        let module = format!("mod {};", file.trim_end_matches(".rs"));
+        assert!(
+            read(&format!("{folder}/main.rs")).contains(&module),
+            "{name}"
+        );
+    }
+}
+
 /// Returns the names in the first column of the tables about rules and slips.
 fn documented(text: &str) -> BTreeSet<String> {
     let tables = text.lines().filter_map(|line| line.strip_prefix("| `"));

@@ -1,6 +1,7 @@
 //! An agent that streams its answers and survives what happens to real providers: limits, errors,
 //! streams that break. It asks the model that the environment names (see `from_env`), once per
-//! question: `OPENAI_BASE_URL=http://127.0.0.1:8000/v1 cargo run --example resilient -- "one" "two"`.
+//! question. Run it with a model, as in
+//! `OPENAI_BASE_URL=http://127.0.0.1:8000/v1 cargo run -p langgraph-genai --example resilient -- "one" "two"`.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,6 +1,8 @@
 //! What genai leaves open and this crate closes, against recorded answers of providers.
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+#[path = "../../../examples/tests/listed/mod.rs"]
+mod listed;
 mod support;
 
 use std::pin::Pin;
@@ -18,6 +20,27 @@ use langgraph_genai::{GenaiModel, Model};
 use langgraph_store::{Embedder, MemoryStore, StoreExt, StoreOptions};
 use serde_json::{Value, json};
 use support::{Answer, Server};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i2_every_listed_command_runs() {
+    let server = Server::start([Answer::events(&[
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"It is "}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"noon."},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ])])
+    .await;
+    let run = move || {
+        let [resilient] = &listed::of_package(Some("langgraph-genai"))[..] else {
+            panic!("expected one example");
+        };
+        resilient.run(&[("OPENAI_BASE_URL", &server.address)])
+    };
+    let printed = tokio::task::spawn_blocking(run).await.unwrap();
+    assert!(
+        printed.ends_with("0 tool calls: It is noon.\n"),
+        "{printed}"
+    );
+}
 
 fn hi() -> ChatRequest {
     ChatRequest::new(vec![Message::user("hi")])

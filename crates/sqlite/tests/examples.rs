@@ -1,5 +1,8 @@
 //! What the example prints, also from one process to the next.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "../../../examples/tests/listed/mod.rs"]
+mod listed;
 
 use std::path::Path;
 use std::process::Command;
@@ -20,6 +23,13 @@ fn printed(arguments: &[&str]) -> Vec<String> {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn i2_every_listed_command_runs() {
+    for listed in listed::of_package(Some("langgraph-sqlite")) {
+        listed.run(&[]);
+    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ impl<T: Copy + Default> Table<T> {
     }
 
     pub fn get(&self, vertex: usize) -> T {
+        #[cfg(test)]
+        work::count(1);
         self.0.get(vertex).copied().unwrap_or_default()
     }
 
@@ -30,6 +32,27 @@ impl<T: Copy + Default> Table<T> {
         let changed = self.get(vertex) != value && vertex < self.0.len();
         self.set(vertex, value);
         changed
+    }
+}
+
+/// How often tests see something looked up.
+#[cfg(test)]
+pub(crate) mod work {
+    use std::cell::Cell;
+
+    thread_local! {
+        static DONE: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn count(more: usize) {
+        DONE.set(DONE.get() + more);
+    }
+
+    /// What is counted while `work` runs.
+    pub(crate) fn of(work: impl FnOnce()) -> usize {
+        DONE.set(0);
+        work();
+        DONE.get()
     }
 }
 
@@ -69,6 +92,8 @@ impl Lines {
     pub fn from(&self, vertex: usize) -> &[usize] {
         let start = self.starts.get(vertex).copied().unwrap_or_default();
         let end = self.starts.get(vertex + 1).copied().unwrap_or_default();
+        #[cfg(test)]
+        work::count(1);
         self.ends.get(start..end).unwrap_or_default()
     }
 

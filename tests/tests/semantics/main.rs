@@ -12,7 +12,6 @@
 
 mod asking_routers;
 mod bad_answers;
-mod building;
 mod deferred;
 mod determinism;
 mod dropping;
@@ -26,6 +25,7 @@ mod no_json;
 mod parallel;
 mod poison;
 mod routing;
+mod state_graph;
 mod streams;
 mod subgraphs;
 mod trail;

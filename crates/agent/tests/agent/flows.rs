@@ -150,54 +150,6 @@ async fn g15_the_scripted_model_says_its_turns_and_keeps_the_requests() {
 }
 
 #[tokio::test]
-async fn g16_react_in_one_line_and_in_a_loop() {
-    let tools = Tools::new().with(clock());
-    let model = || {
-        let turns = [asks_the_time("c1"), asks_the_time("c2"), Turn::text("noon")];
-        ModelNode::new(ScriptedModel::new(turns)).tools(&tools)
-    };
-    let linear = graph! {
-        type State = ReactState;
-        let think = think(model());
-        let act = act(&tools);
-        START => think => act => observe => END;
-    };
-    let state = linear
-        .compile()
-        .unwrap()
-        .invoke(ReactState::user("time?"))
-        .await
-        .unwrap();
-    let roles: Vec<_> = state.messages.iter().map(Message::role).collect();
-    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool]);
-    assert_eq!(state.turns, 1);
-
-    let looping = graph! {
-        type State = ReactState;
-        let think = think(model());
-        let act = act(&tools);
-        START => think => act => observe => match what_next {
-            WhatNext::Think => think,
-            WhatNext::Stop => END,
-        };
-    };
-    let looping = looping.compile().unwrap();
-    let mut events = looping
-        .run(ReactState::user("time?"))
-        .stream(StreamMode::Updates);
-    let mut trail = Vec::new();
-    while let Some(event) = events.next().await {
-        trail.extend(event.unwrap().node().map(str::to_owned));
-    }
-    let round = ["think", "act", "observe"];
-    assert_eq!(trail, [round, round, round].concat());
-    let state = events.finish().await.unwrap().into_state();
-    assert_eq!(state.messages.len(), 6);
-    assert_eq!(state.messages[5].text(), "noon");
-    assert!(state.tool_calls.is_empty() && state.tool_results.is_empty());
-}
-
-#[tokio::test]
 async fn g17_chat_then_tool() {
     let tools = Tools::new().with(clock());
     let model = ScriptedModel::new([asks_the_time("c1")]);

@@ -5,6 +5,7 @@ mod failing;
 mod flows;
 mod memory;
 mod react;
+mod react_linear_chain;
 mod simple;
 mod streams;
 mod support;

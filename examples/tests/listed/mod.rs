@@ -1,0 +1,143 @@
+//! The commands that `examples/README.md` lists.
+
+#![allow(dead_code)] // not every test needs all of it
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A command of the list.
+pub(crate) struct Listed {
+    /// The package after `-p`.
+    pub(crate) package: Option<String>,
+    pub(crate) example: String,
+    arguments: Vec<String>,
+}
+
+impl Listed {
+    /// Runs the program as the command would, without any key of the user, but with these variables.
+    ///
+    /// It is built already: `cargo test -p PACKAGE` builds all examples before it runs a test.
+    pub(crate) fn run(&self, variables: &[(&str, &str)]) -> String {
+        let test = std::env::current_exe().unwrap();
+        let profile = test.parent().and_then(Path::parent).unwrap();
+        let program = profile.join("examples").join(&self.example);
+        let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+        let package = self.package.as_deref().unwrap_or("langgraph-examples");
+        assert!(
+            program.exists(),
+            "`{}` is not built: run `cargo build -p {package} --examples`",
+            self.example
+        );
+        let mut command = Command::new(program);
+        command.args(&self.arguments).current_dir(root());
+        for key in [
+            "OPENAI_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "OLLAMA_HOST",
+            "OPENAI_BASE_URL",
+            "MODEL",
+            "ZHIPU_API_KEY",
+            "MCP_COMMAND",
+            "GITLAB_TOKEN",
+            "EXA_API_KEY",
+        ] {
+            command.env_remove(key);
+        }
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        assert!(output.status.success(), "{}: {output:?}", self.example);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            !printed.trim().is_empty(),
+            "{} prints nothing",
+            self.example
+        );
+        printed
+    }
+}
+
+/// Where the list and the workspace are, for a test of any crate.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_root = |folder: &&Path| folder.join("examples/README.md").exists();
+    package.ancestors().find(is_root).unwrap().to_owned()
+}
+
+/// The commands that run examples of `package`; `None` for those that need no `-p`.
+pub(crate) fn of_package(package: Option<&str>) -> Vec<Listed> {
+    let mut all = all();
+    all.retain(|listed| listed.package.as_deref() == package);
+    assert!(!all.is_empty(), "no example of {package:?} is listed");
+    all
+}
+
+/// Every command of the list.
+pub(crate) fn all() -> Vec<Listed> {
+    let list = std::fs::read_to_string(root().join("examples/README.md")).unwrap();
+    let rows = list.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|row| read(row.split('`').next().unwrap()))
+        .collect()
+}
+
+/// `cargo run [-p PACKAGE] --example NAME [-- ARGUMENTS]`, and nothing else.
+fn read(command: &str) -> Listed {
+    let words = words(command);
+    let mut words = words.iter().map(String::as_str);
+    assert_eq!(
+        (words.next(), words.next()),
+        (Some("cargo"), Some("run")),
+        "{command}"
+    );
+    let mut listed = Listed {
+        package: None,
+        example: String::new(),
+        arguments: Vec::new(),
+    };
+    while let Some(word) = words.next() {
+        match word {
+            "-p" => listed.package = words.next().map(str::to_owned),
+            "--example" => words.next().unwrap().clone_into(&mut listed.example),
+            "--" => listed.arguments = words.by_ref().map(str::to_owned).collect(),
+            other => panic!("`{other}` in {command}"),
+        }
+    }
+    listed
+}
+
+/// The words of a command, as a shell reads them: text in double quotes is one.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in command.split('"').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// The examples of the workspace: package and name.
+pub(crate) fn existing() -> BTreeSet<(Option<String>, String)> {
+    let mut found = BTreeSet::new();
+    let mut add = |folder: PathBuf, package: Option<String>| {
+        let Ok(files) = std::fs::read_dir(folder.join("examples")) else {
+            return;
+        };
+        let files = files.map(|file| file.unwrap().path());
+        for file in files.filter(|file| file.extension().is_some_and(|end| end == "rs")) {
+            let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+            found.insert((package.clone(), name));
+        }
+    };
+    add(root().join("examples"), None);
+    for folder in ["langgraph", "langgraph-macros", "tests"] {
+        add(root().join(folder), Some(folder.to_owned()));
+    }
+    for folder in std::fs::read_dir(root().join("crates")).unwrap() {
+        let folder = folder.unwrap();
+        let package = format!("langgraph-{}", folder.file_name().to_string_lossy());
+        add(folder.path(), Some(package));
+    }
+    found
+}
