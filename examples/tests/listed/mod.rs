@@ -1,6 +1,11 @@
 //! The commands that `examples/README.md` lists.
 
-#![allow(dead_code)] // not every test needs all of it
+#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use langgraph::message::{FinishReason, Role, Usage};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{
-    MessagesState, MessagesStateUpdate, ModelErrorKind, ReactState, ScriptedModel, Turn, WhatNext,
-    act, observe, think, what_next,
-};
+use langgraph_agent::{MessagesState, MessagesStateUpdate, ModelErrorKind, ScriptedModel, Turn};
 
 use super::support::{asks_the_time, clock, shown};
 
