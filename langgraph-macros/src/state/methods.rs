@@ -129,6 +129,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let prepare_whole =
         (!prepare_whole.is_empty()).then(|| quote!(fn prepare_whole(&mut self) { #prepare_whole }));
     let codec = codec(model);
+    let dismiss = dismiss(model);
     let version = version(model);
     quote! {
         #[automatically_derived]
@@ -179,6 +180,8 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             ) {
                 #messages
             }
+
+            #dismiss
 
             #codec
 
@@ -244,6 +247,28 @@ fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     tokens.into_iter().flat_map(one).collect()
 }
 
+/// The update that closes the chat, if the state holds exactly one.
+fn dismiss(model: &Model<'_>) -> TokenStream {
+    if chat(model).is_none() {
+        return TokenStream::new();
+    }
+    let root = &model.root;
+    quote! {
+        fn dismiss(&self) -> ::core::option::Option<Self::Update> {
+            #root::__private::dismiss(self)
+        }
+    }
+}
+
+/// The field that holds the chat, if exactly one does.
+fn chat<'m>(model: &'m Model<'_>) -> Option<&'m Field<'m>> {
+    let mut chats = model
+        .fields
+        .iter()
+        .filter(|field| field.options.rule.is_messages());
+    chats.next().filter(|_| chats.next().is_none())
+}
+
 /// Prints where the chat history is, if the state holds exactly one.
 pub(super) fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
@@ -255,14 +280,9 @@ pub(super) fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream 
         state_bounds,
         ..
     } = names;
-    let mut chats = model
-        .fields
-        .iter()
-        .filter(|field| field.options.rule.is_messages());
-    let (Some(chat), None) = (chats.next(), chats.next()) else {
+    let Some(Field { ident, ty, .. }) = chat(model) else {
         return TokenStream::new();
     };
-    let Field { ident, ty, .. } = chat;
     quote! {
         #[automatically_derived]
         impl #impl_generics #root::state::HasMessages for #state #ty_generics #state_bounds {

@@ -16,7 +16,7 @@ pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
 pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 pub use self::update::{
-    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, give_ids, merge_field,
+    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, dismiss, give_ids, merge_field,
     read_fields, reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use self::writes::{

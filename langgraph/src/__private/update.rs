@@ -165,3 +165,10 @@ impl<'de, U: ReadField<'de>> Visitor<'de> for Fields<U> {
         Ok(update)
     }
 }
+
+/// The update that answers the tool calls that a state leaves open; see
+/// [`State::dismiss`](crate::state::State::dismiss).
+pub fn dismiss<S: crate::state::HasMessages>(state: &S) -> Option<S::Update> {
+    let closing = crate::message::close_tool_calls(state.messages());
+    (!closing.is_empty()).then(|| S::update_from_messages(closing))
+}

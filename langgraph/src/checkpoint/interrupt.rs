@@ -122,6 +122,16 @@ impl Interrupted {
         }
     }
 
+    pub(crate) fn without_thread(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            text: format!(
+                "the question `{key}` can never be answered: the graph has no checkpointer, so nothing waits for the answer; add one with `.checkpointer(..)`, and name the thread"
+            ),
+            refused: false,
+        }
+    }
+
     /// Returns the key of the interrupt.
     pub fn key(&self) -> &str {
         &self.key

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use langgraph_topology::NodeName;
 
-use super::{Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list};
+use super::{Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list, questions};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::interrupt::{Interrupt, Interrupted};
 
@@ -48,6 +48,18 @@ pub enum AgentError {
     /// The run waits for answers; see [`Pause`].
     #[error("the run waits for {}", .0)]
     Interrupted(Box<Pause>),
+    /// A new input came while the thread waits for answers; see
+    /// [`OnOpenQuestion`](crate::thread::OnOpenQuestion).
+    #[error(
+        "thread `{thread}` waits for an answer to {}; answer it, or say with `.on_open_question(..)` what becomes of it",
+        questions(.interrupts)
+    )]
+    QuestionsOpen {
+        /// The thread.
+        thread: String,
+        /// The questions, in task order.
+        interrupts: Vec<Interrupt>,
+    },
     /// The run reached its step limit with nodes left to run.
     #[error(
         "step limit of {limit} reached, and {} would run next; raise it with `.limit(n)`, or give the loop an exit",
@@ -228,6 +240,7 @@ impl AgentError {
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
             Self::Interrupted(pause) => &pause.interrupts,
+            Self::QuestionsOpen { interrupts, .. } => interrupts,
             _ => &[],
         }
     }

@@ -13,6 +13,8 @@ mod transient;
 
 use langgraph_topology::NodeName;
 
+use crate::checkpoint::interrupt::Interrupt;
+
 pub use agent_error::AgentError;
 pub use failure::Failure;
 pub use invalid_update::{InvalidUpdate, WrittenBy};
@@ -24,6 +26,13 @@ pub use node_timeout::{NodeTimeout, TimeoutKind};
 pub use pause::Pause;
 pub use subgraph_error::SubgraphError;
 pub use transient::is_transient;
+
+/// Questions as a sentence lists them.
+fn questions(interrupts: &[Interrupt]) -> String {
+    let question = |asked: &Interrupt| format!("`{}` of node `{}`", asked.key, asked.node);
+    let questions: Vec<_> = interrupts.iter().map(question).collect();
+    questions.join(", ")
+}
 
 /// Joins names for a sentence.
 fn list(names: &[NodeName]) -> String {

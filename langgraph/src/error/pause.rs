@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use langgraph_topology::NodeName;
 
-use super::list;
+use super::{list, questions};
 use crate::checkpoint::interrupt::Interrupt;
 
 /// A run that waits for answers.
@@ -43,11 +43,6 @@ impl fmt::Display for Pause {
                 list(&self.next)
             );
         }
-        let questions: Vec<_> = self
-            .interrupts
-            .iter()
-            .map(|i| format!("`{}` of node `{}`", i.key, i.node))
-            .collect();
-        write!(f, "an answer to {}", questions.join(", "))
+        write!(f, "an answer to {}", questions(&self.interrupts))
     }
 }

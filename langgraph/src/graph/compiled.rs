@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::Topology;
 use super::plan::Plan;
+use super::thread_policy::{OnConflict, OnOpenQuestion, ThreadPolicy};
 use crate::checkpoint::{Attach, Checkpointer};
 use crate::error::AgentError;
 use crate::node::Persistence;
@@ -39,6 +40,7 @@ pub struct CompiledStateGraph<S: State> {
     pub(crate) codec: Option<StateCodec<S>>,
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
+    pub(crate) threads: ThreadPolicy,
 }
 
 impl<S: State> CompiledStateGraph<S> {
@@ -48,6 +50,7 @@ impl<S: State> CompiledStateGraph<S> {
             saver: None,
             codec: None,
             persistence: Persistence::default(),
+            threads: ThreadPolicy::default(),
         }
     }
 
@@ -123,6 +126,51 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
+    /// Sets what happens when another run is at work on a thread. Runs, updates and added inputs
+    /// follow it, unless they have [a policy of their own](crate::run::Run::on_conflict).
+    #[must_use]
+    pub fn on_conflict(mut self, policy: OnConflict) -> Self {
+        self.threads.on_conflict = policy;
+        self
+    }
+
+    /// Sets what a new input does on a thread that waits for answers. It is refused unless set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    /// use langgraph::thread::OnOpenQuestion;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// fn confirm(n: &i64, cx: &Context) -> Result<i64, NodeError> {
+    ///     let sure: bool = cx.interrupt("sure?", n)?;
+    ///     Ok(if sure { *n } else { 0 })
+    /// }
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("confirm", confirm).add_sequence(&["confirm"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// let thread = graph.thread("t");
+    /// thread.run(1).await?; // asks
+    ///
+    /// let refused = thread.run(2).await.unwrap_err();
+    /// assert!(matches!(refused, AgentError::QuestionsOpen { .. }));
+    ///
+    /// thread.run(2).on_open_question(OnOpenQuestion::Dismiss).await?; // asks anew
+    /// assert_eq!(thread.answer(true).await?.into_state(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_open_question(mut self, policy: OnOpenQuestion) -> Self {
+        self.threads.on_open_question = policy;
+        self
+    }
+
     /// Returns the graph with a resource for every run; see
     /// [`Context::resource`](crate::Context::resource). A resource of the run, by
     /// [`Run::resource`](crate::run::Run::resource), takes precedence.
@@ -195,6 +243,7 @@ impl<S: State> Clone for CompiledStateGraph<S> {
             saver: self.saver.clone(),
             codec: self.codec,
             persistence: self.persistence.clone(),
+            threads: self.threads,
         }
     }
 }

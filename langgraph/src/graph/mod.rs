@@ -12,6 +12,7 @@ mod into_worker;
 mod node_ext;
 pub(crate) mod plan;
 mod routers;
+pub(crate) mod thread_policy;
 
 pub use crate::node::UnfilledJoin;
 pub use builder::StateGraph;

@@ -55,6 +55,7 @@
 //! A streaming model sends [`MessageChunk`]s; a [`MessageAccumulator`] folds them into the message.
 
 mod chunk;
+mod close_tool_calls;
 mod content;
 pub(crate) mod ids;
 mod kind;
@@ -64,6 +65,7 @@ mod usage;
 mod wire;
 
 pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
+pub use close_tool_calls::close_tool_calls;
 pub use content::{Content, ContentPart, Media};
 pub(crate) use ids::{Reading, is_fresh};
 pub use kind::{Message, MessageKind, Role};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::options::{Begin, Options, Run};
 use super::{CancelToken, Outcome, exit_flush};
-use crate::checkpoint::{CheckpointError, CheckpointId, Durability, ExitBuffer, WriteBehind};
+use crate::checkpoint::{CheckpointError, Durability, ExitBuffer, WriteBehind};
 use crate::error::AgentError;
 use crate::error::runtime;
 use crate::graph::plan::Plan;
@@ -53,7 +53,7 @@ impl<S: State> Run<S> {
             graph,
             begin,
             command,
-            options,
+            mut options,
         } = self;
         match (log, begin) {
             (None, Begin::Input(input)) => Box::pin(async move {
@@ -68,9 +68,12 @@ impl<S: State> Run<S> {
             }
             (Some(log), begin) => Box::pin(async move {
                 let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
+                let on_conflict = options.on_conflict.unwrap_or(graph.threads.on_conflict);
+                let policy = graph.threads.on_open_question;
+                options.on_open_question.get_or_insert(policy);
                 let run = with_log(&graph.plan, &mut engine, log, begin, command, &options);
                 let run = Box::pin(run);
-                let end = under_policy(options.on_conflict, &saver, &thread, run).await?;
+                let end = under_policy(on_conflict, &saver, &thread, run).await?;
                 outcome(engine, end)
             }),
         }
@@ -129,9 +132,8 @@ async fn with_log<S: State>(
     command: Option<Command<S>>,
     options: &Options,
 ) -> Result<End, AgentError> {
-    let at = options.at;
     match options.durability {
-        Durability::Sync => on_thread(plan, engine, log, begin, command, at).await,
+        Durability::Sync => on_thread(plan, engine, log, begin, command, options).await,
         Durability::Async => {
             runtime(|| {
                 let thread = &log.key.thread;
@@ -142,7 +144,7 @@ async fn with_log<S: State>(
                 saver: Arc::<WriteBehind>::clone(&behind),
                 ..log
             };
-            let ended = on_thread(plan, engine, log, begin, command, at).await;
+            let ended = on_thread(plan, engine, log, begin, command, options).await;
             // The error of the run takes precedence.
             let written = behind.flush().await;
             ended.and_then(|end| Ok(written.map(|()| end)?))
@@ -156,7 +158,7 @@ async fn with_log<S: State>(
                 encodes: false,
                 ..log
             };
-            let ended = on_thread(plan, engine, log.clone(), begin, command, at).await;
+            let ended = on_thread(plan, engine, log.clone(), begin, command, options).await;
             let saved = exit_flush::save(engine, &buffer, &log).await;
             ended.and_then(|end| saved.map(|()| end))
         }
@@ -169,12 +171,14 @@ async fn on_thread<S: State>(
     log: Log,
     begin: Begin<S>,
     command: Option<Command<S>>,
-    at: Option<CheckpointId>,
+    options: &Options,
 ) -> Result<End, AgentError> {
+    let at = options.at;
     match begin {
         Begin::Input(input) => {
             let input = entered(plan, engine, input, command)?;
-            Box::pin(resume::start(engine, Some(log), at, input)).await?;
+            let policy = options.on_open_question.unwrap_or_default();
+            Box::pin(resume::start(engine, Some(log), at, input, policy)).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);

@@ -16,8 +16,8 @@ use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
 use crate::superstep::DEFAULT_LIMIT;
-use crate::thread::OnConflict;
 use crate::thread::resume_values::ResumeValue;
+use crate::thread::{OnConflict, OnOpenQuestion};
 
 /// A run that has not started. Set its options, then await it, or [`stream`](Self::stream) it.
 ///
@@ -46,7 +46,8 @@ pub(crate) struct Options {
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
     pub(crate) durability: Durability,
-    pub(crate) on_conflict: OnConflict,
+    pub(crate) on_conflict: Option<OnConflict>,
+    pub(crate) on_open_question: Option<OnOpenQuestion>,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -64,7 +65,8 @@ impl Default for Options {
             thread: None,
             at: None,
             durability: Durability::default(),
-            on_conflict: OnConflict::default(),
+            on_conflict: None,
+            on_open_question: None,
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,
@@ -111,10 +113,17 @@ impl<S: State> Run<S> {
         self
     }
 
-    /// Sets what happens if another run is active on the thread; by default the second to write
-    /// fails.
+    /// What happens when another run is at work on the thread, instead of what
+    /// [the graph](CompiledStateGraph::on_conflict) says.
     pub fn on_conflict(mut self, policy: OnConflict) -> Self {
-        self.options.on_conflict = policy;
+        self.options.on_conflict = Some(policy);
+        self
+    }
+
+    /// What the input does when the thread waits for answers, instead of what
+    /// [the graph](CompiledStateGraph::on_open_question) says.
+    pub fn on_open_question(mut self, policy: OnOpenQuestion) -> Self {
+        self.options.on_open_question = Some(policy);
         self
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::AgentError;
+use crate::graph::thread_policy::OnOpenQuestion;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::node::{
@@ -130,7 +131,8 @@ async fn enter_below<S: State>(
         let answers = answers.collect();
         return Box::pin(resume(engine, &log, loaded, answers, None)).await;
     }
-    Box::pin(start(engine, Some(log), None, input)).await
+    // The graph around decides: what it calls anew, it has left.
+    Box::pin(start(engine, Some(log), None, input, OnOpenQuestion::Drop)).await
 }
 
 /// A compiled graph as a node of a graph over the same state.

@@ -139,6 +139,15 @@ pub trait State: Clone + Send + Sync + 'static {
         let _ = (update, see);
     }
 
+    /// The update that closes what the state leaves open, when a new input dismisses a question; see
+    /// [`OnOpenQuestion::Dismiss`](crate::thread::OnOpenQuestion::Dismiss).
+    ///
+    /// The derive answers for a state with messages: each tool call without a result gets one that
+    /// says that it was not answered.
+    fn dismiss(&self) -> Option<Self::Update> {
+        None
+    }
+
     /// Returns the codec of updates for stored threads; `None` if they cannot be stored.
     ///
     /// The derive returns one if all fields can be serialized. A saver of bytes requires it at

@@ -131,7 +131,8 @@ impl<S: State> Commit<'_, S> {
             .iter()
             .map(|(writer, writes)| self.footprint(*writer, writes))
             .collect();
-        let overwritten = self.check(&footprints)?;
+        let conflicting = footprints.iter().filter(|f| f.writer.conflicts());
+        let overwritten = self.check(&conflicting.collect::<Vec<_>>())?;
         self.clear_ephemeral();
         let mut wrote = false;
         for ((writer, mut writes), footprint) in done.into_iter().zip(&footprints) {
@@ -186,7 +187,8 @@ impl<S: State> Commit<'_, S> {
     /// check does not record which node wrote what.
     fn are_plainly_apart(&self, done: &[(Writer, Writes<S>)]) -> bool {
         let mut written = FieldSet::new();
-        for write in done.iter().flat_map(|(_, writes)| writes.as_slice()) {
+        let conflicting = done.iter().filter(|(writer, _)| writer.conflicts());
+        for write in conflicting.flat_map(|(_, writes)| writes.as_slice()) {
             let Write::Update(update) = write else {
                 return false;
             };
@@ -221,12 +223,12 @@ impl<S: State> Commit<'_, S> {
 
     /// Returns the first conflict, in the order of fields and tasks; otherwise the overwritten
     /// fields.
-    fn check(&self, footprints: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
-        let name = |footprint: &Footprint| footprint.writer.name(self.plan);
+    fn check(&self, footprints: &[&Footprint]) -> Result<FieldSet, InvalidUpdate> {
+        let name = |footprint: &&Footprint| footprint.writer.name(self.plan);
         if let Some(whole) = footprints.iter().find(|footprint| footprint.whole) {
             let others: Vec<_> = footprints
                 .iter()
-                .filter(|other| !std::ptr::eq(*other, whole) && other.wrote())
+                .filter(|other| !std::ptr::eq(**other, *whole) && other.wrote())
                 .map(name)
                 .collect();
             if !others.is_empty() {

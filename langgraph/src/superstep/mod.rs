@@ -23,7 +23,7 @@ pub(crate) use budget::DEFAULT_LIMIT;
 pub(crate) use commit::{Changes, Commit};
 pub(crate) use end::End;
 pub(crate) use engine::Engine;
-pub(crate) use frontier::JoinProgress;
+pub(crate) use frontier::{Frontier, JoinProgress};
 pub(crate) use input::enter;
 pub(crate) use router_view::ask_on_view;
 pub(crate) use task::{Past, Task};

@@ -29,6 +29,12 @@ impl From<NodeId> for Writer {
 }
 
 impl Writer {
+    /// True for what runs side by side with others. An input that waits behind the tasks of a
+    /// superstep is merged in its turn, and conflicts with nobody.
+    pub(crate) fn conflicts(self) -> bool {
+        self != Self::Start
+    }
+
     /// Returns the author for errors.
     pub(crate) fn named<S: State>(self, plan: &Plan<S>) -> WrittenBy {
         match self {

@@ -9,25 +9,8 @@ use std::time::{Duration, Instant};
 use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
 use crate::error::AgentError;
 use crate::error::runtime;
+use crate::graph::thread_policy::OnConflict;
 use crate::policy::random_fraction;
-
-/// What a run does if another run is active on its thread.
-///
-/// Two runs never write to a thread at the same time, whatever the policy. Each record names its
-/// predecessor; the second run that writes after the same record fails with
-/// [`CheckpointError::Conflict`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnConflict {
-    /// The second run to store a record fails.
-    #[default]
-    Reject,
-    /// Waits up to this long until the thread is free, and then holds it. All runs on the thread
-    /// need this policy: a run with another policy ignores the lease.
-    Wait(Duration),
-    /// Takes the thread over: the other run fails when it next stores a record.
-    Cancel,
-}
 
 /// The time after which a lease expires without renewal.
 const TERM: Duration = Duration::from_secs(30);

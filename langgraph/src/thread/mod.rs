@@ -26,8 +26,8 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use crate::error::SubgraphError;
+pub use crate::graph::thread_policy::{OnConflict, OnOpenQuestion};
 pub use admin::Keep;
-pub use lease::OnConflict;
 pub use recovery::Resumed;
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};

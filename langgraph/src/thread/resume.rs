@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::load::Loaded;
 use super::resume_values::{ResumeValue, assign};
 use super::task_state::TaskState;
-use super::write::copy;
+use super::write::{child_of, clear, copy};
 use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
 use crate::error::AgentError;
-use crate::node::{Answer, Jump, Output, Writes};
+use crate::graph::thread_policy::OnOpenQuestion;
+use crate::node::{Answer, Jump, Output, Write, Writes};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin};
-use crate::superstep::{Engine, Task};
+use crate::superstep::{Engine, Frontier, Task};
 
 /// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
 /// pending tasks are dropped.
@@ -19,16 +20,36 @@ pub(crate) async fn start<S: State>(
     engine: &mut Engine<S>,
     log: Option<Log>,
     at: Option<CheckpointId>,
-    mut input: Output<S>,
+    input: Output<S>,
+    policy: OnOpenQuestion,
 ) -> Result<(), AgentError> {
     if let Some(log) = log {
+        let mut loaded = log.load(engine, at).await?;
+        // An older checkpoint is a branch of its own: what the head asks stays open there.
+        let open = match &loaded {
+            Some(loaded) if at.is_none() => loaded.open(&[]),
+            _ => Vec::new(),
+        };
+        if let Some(asking) = loaded.take_if(|_| !open.is_empty()) {
+            match policy {
+                OnOpenQuestion::Refuse => {
+                    return Err(AgentError::QuestionsOpen {
+                        thread: log.key.thread,
+                        interrupts: open.into_iter().map(|(_, asked)| asked).collect(),
+                    });
+                }
+                OnOpenQuestion::Keep => return wait_behind(engine, &log, asking, input).await,
+                OnOpenQuestion::Dismiss => return dismiss(engine, &log, asking, input).await,
+                OnOpenQuestion::Drop => loaded = Some(asking),
+            }
+        }
         let mut recorder = log.recorder(engine, None);
         let mut origin = Origin {
             parent: None,
             base: None,
             source: Source::Input,
         };
-        if let Some(loaded) = log.load(engine, at).await? {
+        if let Some(loaded) = loaded {
             let checkpoint = &loaded.stored.checkpoint;
             recorder = log.recorder_behind_loaded(engine, &loaded);
             origin.parent = Some(checkpoint.id);
@@ -40,25 +61,75 @@ pub(crate) async fn start<S: State>(
             engine.cell.state = loaded.state;
         }
         engine.observer.recorder = Some(Box::new(recorder));
-        // START's routers see the update of a command with a goto.
-        let writes = match &input.jump {
-            Jump::To(_) => std::mem::replace(&mut input.writes, Writes::None).into_vec(),
-            _ => Vec::new(),
-        };
-        let wrote = !writes.is_empty();
-        let entry = engine.observer.entry(writes.clone())?;
-        engine.apply_external(writes)?;
-        // The input is stored before the first node starts.
-        engine.observer.keep_input(0, input.clone())?;
-        engine.frontier.tasks.push(Task::start(input));
-        engine.record(origin, entry).await?;
-        if wrote {
-            engine.moment().emit_values().await;
-        }
-        return Ok(());
+        return begin(engine, origin, input).await;
     }
     engine.frontier.tasks.push(Task::start(input));
     Ok(())
+}
+
+/// Stores an input as a child of `origin`, ready to be taken up.
+async fn begin<S: State>(
+    engine: &mut Engine<S>,
+    origin: Origin,
+    mut input: Output<S>,
+) -> Result<(), AgentError> {
+    // The update of a command with a goto is there before START looks.
+    let writes = match &input.jump {
+        Jump::To(_) => std::mem::replace(&mut input.writes, Writes::None).into_vec(),
+        _ => Vec::new(),
+    };
+    let wrote = !writes.is_empty();
+    let entry = engine.observer.entry(writes.clone())?;
+    engine.apply_external(writes)?;
+    // The input is safe before the first node starts.
+    engine.observer.keep_input(0, input.clone())?;
+    engine.frontier.tasks.push(Task::start(input));
+    engine.record(origin, entry).await?;
+    if wrote {
+        engine.moment().emit_values().await;
+    }
+    Ok(())
+}
+
+/// Puts an input behind the tasks that wait for answers: it joins their superstep, and is merged
+/// when they have finished.
+async fn wait_behind<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    loaded: Loaded<S>,
+    input: Output<S>,
+) -> Result<(), AgentError> {
+    resume(engine, log, loaded, Vec::new(), None).await?;
+    let start = Task::start(input);
+    let place = engine.frontier.tasks.len();
+    if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
+        recorder.keep_entry(Vec::new(), vec![recorder.spec(&start)?])?;
+        recorder.keep(place, start.node, known)?;
+        recorder.flush(true).await?;
+    }
+    engine.frontier.tasks.push(start);
+    Ok(())
+}
+
+/// Closes the questions of a thread: keeps what has finished beside them, answers what the state
+/// leaves open, and begins with the input.
+async fn dismiss<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    loaded: Loaded<S>,
+    mut input: Output<S>,
+) -> Result<(), AgentError> {
+    clear(engine, log, Some(loaded)).await?;
+    engine.frontier = Frontier::new(&engine.plan);
+    if let Some(mut update) = engine.cell.state.dismiss() {
+        engine.plan.initial.prepare(&mut update);
+        let mut writes = Writes::from(vec![Write::Update(update)]);
+        writes.extend(std::mem::replace(&mut input.writes, Writes::None));
+        input.writes = writes;
+    }
+    let cleared = engine.observer.current();
+    engine.budget.step += 1;
+    begin(engine, child_of(cleared, Source::Input), input).await
 }
 
 /// Restores an engine to the position of its thread.

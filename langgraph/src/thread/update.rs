@@ -5,7 +5,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::Thread;
+use super::{OnConflict, Thread};
 use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
 use crate::graph::NodeName;
@@ -49,6 +49,8 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
 pub struct ThreadUpdate<S: State> {
     pub(super) thread: Thread<S>,
     pub(super) change: Change<S>,
+    pub(super) on_conflict: OnConflict,
+    pub(super) create: bool,
 }
 
 pub(super) enum Change<S: State> {
@@ -72,6 +74,22 @@ impl<S: State> ThreadUpdate<S> {
                 update.node = Some(Arc::clone(&node));
             }
         }
+        self
+    }
+}
+
+impl<S: State> ThreadUpdate<S> {
+    /// What happens when a run is at work on the thread, instead of what
+    /// [the graph](crate::CompiledStateGraph::on_conflict) says.
+    pub fn on_conflict(mut self, policy: OnConflict) -> Self {
+        self.on_conflict = policy;
+        self
+    }
+
+    /// Creates the thread if there is none. Without it, a change of a thread that does not exist
+    /// fails with [`CheckpointError::UnknownThread`](crate::checkpoint::CheckpointError::UnknownThread).
+    pub fn create(mut self) -> Self {
+        self.create = true;
         self
     }
 }
@@ -200,6 +218,8 @@ impl<S: State> Thread<S> {
         ThreadUpdate {
             thread: self.clone(),
             change,
+            on_conflict: self.graph.threads.on_conflict,
+            create: false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ancestry::{joined, last_by_edge};
+use super::lease::under_policy;
 use super::load::Loaded;
 use super::log_view::LogView;
 use super::task_state::{Outcome, TaskState};
@@ -21,15 +22,27 @@ use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_
 impl<S: State> ThreadUpdate<S> {
     /// Applies the change, and returns the new checkpoint.
     pub(super) async fn make(self) -> Result<CheckpointId, AgentError> {
-        let Self { thread, change } = self;
-        match &thread.place {
-            Place::Root => {
-                let log = thread.open_root()?;
-                let resources = thread.graph.plan.resources.clone();
-                log.change(&log.key, resources, change, thread.at).await
+        let Self {
+            thread,
+            change,
+            on_conflict,
+            create,
+        } = self;
+        let saver = thread.saver()?;
+        let change = async {
+            match &thread.place {
+                Place::Root => {
+                    let log = thread.open_root()?;
+                    if !create && saver.head(&log.key).await?.is_none() {
+                        return Err(CheckpointError::UnknownThread(thread.id.clone()).into());
+                    }
+                    let resources = thread.graph.plan.resources.clone();
+                    log.change(&log.key, resources, change, thread.at).await
+                }
+                Place::Inside(inside) => thread.change_inside(inside, change).await,
             }
-            Place::Inside(inside) => thread.change_inside(inside, change).await,
-        }
+        };
+        under_policy(on_conflict, saver, &thread.id, change).await
     }
 }
 
@@ -99,7 +112,7 @@ fn refused(reason: impl Into<String>) -> AgentError {
 }
 
 /// Returns the origin of a checkpoint with the state of `parent`.
-fn child_of(parent: Option<CheckpointId>, source: Source) -> Origin {
+pub(super) fn child_of(parent: Option<CheckpointId>, source: Source) -> Origin {
     Origin {
         parent,
         base: parent.map(|id| Base {
@@ -286,7 +299,7 @@ async fn superstep<S: State>(
 
 /// Drops pending tasks. Finished tasks of the superstep keep their results, and their successors
 /// run.
-async fn clear<S: State>(
+pub(super) async fn clear<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Option<Loaded<S>>,

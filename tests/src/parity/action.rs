@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, Snapshot};
 use langgraph::run::{Run, StreamOptions};
+use langgraph::thread::OnOpenQuestion;
 use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -45,7 +47,10 @@ pub(super) async fn answer(case: &Case, saver: Arc<dyn Checkpointer>) -> Result<
     let keeps = case.graph.checkpointer != Checkpointing::None;
     let session = Session {
         graph: if keeps {
-            graph.checkpointer(Arc::clone(&saver))
+            // As in Python, where a new input drops what is asked.
+            graph
+                .checkpointer(Arc::clone(&saver))
+                .on_open_question(OnOpenQuestion::Drop)
         } else {
             graph
         },
@@ -223,7 +228,17 @@ impl Session {
     fn input(&self, input: &Value, thread: &str) -> Result<Run<Dynamic>, Trouble> {
         match input {
             Value::Null => Ok(self.graph.thread(thread).proceed()),
-            Value::Object(map) => Ok(self.graph.run(writes::input(&self.schema, literal(map)?))),
+            Value::Object(map) => {
+                let input = writes::input(&self.schema, literal(map)?);
+                if self.keeps {
+                    return Ok(self.graph.run(input));
+                }
+                // Python shows a question that can never be answered; here it is an error. So the
+                // run has a thread, which is gone with it.
+                let forgets = Arc::new(MemorySaver::new());
+                let graph = self.graph.clone().checkpointer(forgets);
+                Ok(graph.run(input).thread("forgotten"))
+            }
             other => Err(Trouble::Unable(format!("no input: {other}"))),
         }
     }

@@ -21,13 +21,14 @@ pub(super) fn one(
     schema: &Schema,
     update: &UpdateSpec,
 ) -> Result<ThreadUpdate<Dynamic>, String> {
-    Ok(match (update.as_node.as_deref(), &update.values) {
+    let change = match (update.as_node.as_deref(), &update.values) {
         (Some("__input__"), values) => thread.add_input(input(schema, values.as_ref())?),
         (Some("__end__"), None) => thread.clear_pending(),
         (Some("__copy__"), None) => thread.fork(),
         (Some(node), _) => thread.update(written(schema, update)?).as_node(node),
         (None, _) => thread.update(written(schema, update)?),
-    })
+    };
+    Ok(change.create())
 }
 
 /// The changes that supersteps of updates ask for: one, unless an input comes first.
@@ -63,7 +64,7 @@ pub(super) fn several(
         });
         updates.push(superstep.collect::<Result<Vec<_>, String>>()?);
     }
-    changes.push(thread.update_supersteps(updates));
+    changes.push(thread.update_supersteps(updates).create());
     Ok(changes)
 }
 

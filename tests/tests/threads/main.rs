@@ -6,6 +6,7 @@
 mod going_back;
 mod handle;
 mod inside;
+mod open_questions;
 mod refused_changes;
 mod subgraphs;
 

@@ -116,6 +116,7 @@ impl Context {
     /// [`Interrupted`] while there is no answer, or if the answer is not an `A`: then the run
     /// fails, and the interrupt stays open. If the payload cannot be written as JSON (NaN, keys
     /// that are pairs), there is no interrupt, and the error names the value.
+    /// Without a checkpointer no thread can wait for the answer: the node fails and says so.
     pub fn interrupt<A: DeserializeOwned>(
         &self,
         key: &str,
@@ -167,6 +168,9 @@ impl Context {
                 }
                 Err(why) => refused = Some(Interrupted::bad_answer(key, &why)),
             }
+        }
+        if self.scope.shared.thread.is_none() {
+            return Err(Interrupted::without_thread(key));
         }
         let payload =
             Json::to_value(question).map_err(|error| Interrupted::bad_question(key, &error))?;

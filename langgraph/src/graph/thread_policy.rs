@@ -1,0 +1,53 @@
+//! What happens when a call meets a thread that is not free for it.
+
+use std::time::Duration;
+
+/// What a run does if another run is active on its thread.
+///
+/// Two runs never write to a thread at the same time, whatever the policy. Each record names its
+/// predecessor; the second run that writes after the same record fails with
+/// [`CheckpointError::Conflict`](crate::checkpoint::CheckpointError::Conflict).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnConflict {
+    /// The second run to store a record fails.
+    #[default]
+    Reject,
+    /// Waits up to this long until the thread is free, and then holds it. All runs on the thread
+    /// need this policy: a run with another policy ignores the lease.
+    Wait(Duration),
+    /// Takes the thread over: the other run fails when it next stores a record.
+    Cancel,
+}
+
+/// What a new input does when its thread waits for answers.
+///
+/// A run follows its graph's policy,
+/// [`CompiledStateGraph::on_open_question`](crate::CompiledStateGraph::on_open_question), unless it
+/// has [its own](crate::run::Run::on_open_question). A run from an older checkpoint leaves the
+/// questions at the head alone, whatever the policy is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnOpenQuestion {
+    /// The run fails with [`AgentError::QuestionsOpen`](crate::AgentError::QuestionsOpen).
+    #[default]
+    Refuse,
+    /// The question stays open, and the input waits behind it: it is merged with what the answered
+    /// task writes, after it. The run pauses at once with the same questions.
+    Keep,
+    /// The question is closed. What tasks beside it have finished is kept. Tool calls in the
+    /// state's messages that have no result get one that says so
+    /// ([`State::dismiss`](crate::State::dismiss)), so that the history stays valid for every
+    /// provider. Then the input runs.
+    Dismiss,
+    /// As LangGraph for Python does: the pending superstep is dropped, with what its tasks have
+    /// finished. Tool calls without a result stay in the messages.
+    Drop,
+}
+
+/// The policies of a graph's threads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ThreadPolicy {
+    pub(crate) on_conflict: OnConflict,
+    pub(crate) on_open_question: OnOpenQuestion,
+}
