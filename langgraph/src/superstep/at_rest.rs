@@ -13,6 +13,7 @@ impl<S: State> Engine<S> {
     /// subgraph's.
     pub(crate) fn at_rest(
         graph: &CompiledStateGraph<S>,
+        thread: &str,
         namespace: &[NodeName],
         resources: Resources,
         initial: Arc<S>,
@@ -25,7 +26,10 @@ impl<S: State> Engine<S> {
             emitter: None,
             namespace: namespace.into(),
             heartbeat: None,
-            shared: Arc::new(Shared::default()),
+            shared: Arc::new(Shared {
+                thread: Some(thread.to_owned()),
+                ..Shared::default()
+            }),
         };
         let mut engine = Self::new(Arc::clone(plan), Arc::new(scope), initial);
         engine.codec = graph.codec.or(engine.codec);

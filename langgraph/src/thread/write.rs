@@ -56,7 +56,13 @@ impl<S: State> LogView<S> {
         at: Option<CheckpointId>,
     ) -> Result<CheckpointId, AgentError> {
         let initial = Arc::clone(&self.initial);
-        let mut engine = Engine::at_rest(&self.graph, &self.namespace, resources, initial);
+        let mut engine = Engine::at_rest(
+            &self.graph,
+            &key.thread,
+            &self.namespace,
+            resources,
+            initial,
+        );
         let mut log = Log {
             key: key.clone(),
             snapshots: if key.namespace.is_empty() {

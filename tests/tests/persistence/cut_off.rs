@@ -193,7 +193,7 @@ async fn threads_that_wait_are_left_alone() {
         .unwrap();
     graph.thread("cleared").clear_pending().await.unwrap();
     let fresh = graph.thread("fresh").update(wrote("note")).as_node(START);
-    fresh.await.unwrap();
+    fresh.create().await.unwrap();
 
     let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
     assert_eq!(threads.len(), 8);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Snapshot, Source};
 use langgraph::prelude::*;
-use langgraph::thread::Keep;
+use langgraph::thread::{Keep, OnOpenQuestion};
 use langgraph_tests::ByteSaver;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -208,7 +208,9 @@ impl Played {
         match op {
             Op::Input(text) => {
                 let text = format!("in {text}");
-                graph.run(wrote(&text)).thread(thread).await.unwrap();
+                let run = graph.run(wrote(&text)).thread(thread);
+                // What is asked is dropped: the model knows no dismissal.
+                run.on_open_question(OnOpenQuestion::Drop).await.unwrap();
                 let at = self.model.add(head, head, Source::Input);
                 self.model.nodes[at].next = Some(Place::Start);
                 self.model.nodes[at].input = Some(text);
@@ -271,7 +273,7 @@ impl Played {
                 let text = format!("update {text}");
                 let chosen = self.choose(*at);
                 let update = self.thread_at(chosen).update(wrote(&text));
-                update.as_node(place.name()).await.unwrap();
+                update.as_node(place.name()).create().await.unwrap();
                 let from = chosen.or(head);
                 let at = self.model.add(from, from, Source::Update);
                 let node = &mut self.model.nodes[at];
@@ -292,7 +294,7 @@ impl Played {
                 }
             }
             Op::ClearPending => {
-                graph.thread(thread).clear_pending().await.unwrap();
+                graph.thread(thread).clear_pending().create().await.unwrap();
                 let at = self.model.add(head, head, Source::Update);
                 let node = &mut self.model.nodes[at];
                 (node.next, node.input) = (None, None);

@@ -138,8 +138,11 @@ async fn questions_and_commands_to_the_parent_are_no_failures() {
     let ask = |_: &Log, cx: &Context| -> Result<LogUpdate, NodeError> {
         Ok(line(cx.interrupt::<String>("name", "who?")?))
     };
-    let graph = single(ask.on_error(note)).compile().unwrap();
-    let outcome = graph.run(Log::default()).await.unwrap();
+    let graph = single(ask.on_error(note))
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let outcome = graph.run(Log::default()).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts()[0].key, "name");
 
     let leave = |_: &Log| Command::<Log>::parent(Command::<Log>::goto("after"));

@@ -226,8 +226,11 @@ async fn b20_a_wrapper_sees_a_question_as_an_error_and_does_not_hide_it() {
     let ask = |_: &Log, cx: &Context| -> Result<LogUpdate, NodeError> {
         Ok(line(cx.interrupt::<String>("name", "who?")?))
     };
-    let graph = single(ask.wrap(swallow)).compile().unwrap();
-    let outcome = graph.run(Log::default()).await.unwrap();
+    let graph = single(ask.wrap(swallow))
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let outcome = graph.run(Log::default()).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
 }
 

@@ -251,11 +251,13 @@ async fn a_router_that_goes_on_without_the_answer_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_run_without_a_thread_pauses_too() {
+async fn a_router_without_a_thread_cannot_ask() {
     let graph = fork_in_the_road().compile().unwrap();
-    let outcome = graph.run(()).await.unwrap();
-    assert_eq!(keys(&outcome), [("a", "way")]);
-    assert_eq!(outcome.state().visits, ["a@1"]);
+    let error = graph.run(()).await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("node `a` failed: the question `way`"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -446,7 +446,14 @@ async fn g3_a_mapped_subgraph_that_pauses_is_not_mapped_back() {
     );
     let mut graph = StateGraph::<Outer>::new();
     graph.add_node("inner", node).add_sequence(&["inner"]);
-    let outcome = graph.compile().unwrap().run(()).await.unwrap();
+    let outcome = graph
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(langgraph::checkpoint::MemorySaver::new()))
+        .run(())
+        .thread("t")
+        .await
+        .unwrap();
     let [question] = outcome.interrupts() else {
         panic!("{outcome:?}");
     };

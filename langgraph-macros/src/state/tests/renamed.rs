@@ -131,6 +131,9 @@ fn a_chat_history_under_another_crate_name() {
                     ) {
                         lg::__private::see_messages(&update.r#in, see);
                     }
+                    fn dismiss(&self) -> ::core::option::Option<Self::Update> {
+                        lg::__private::dismiss(self)
+                    }
                     fn codec() -> ::core::option::Option<lg::state::StateCodec<Self>> {
                         #[allow(unused_imports)]
                         use lg::__private::{WithCodec as _, WithoutCodec as _};

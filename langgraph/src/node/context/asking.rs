@@ -170,7 +170,7 @@ impl Context {
             }
         }
         if self.scope.shared.thread.is_none() {
-            return Err(Interrupted::without_thread(key));
+            refused = Some(Interrupted::without_thread(key));
         }
         let payload =
             Json::to_value(question).map_err(|error| Interrupted::bad_question(key, &error))?;

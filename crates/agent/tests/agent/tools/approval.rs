@@ -381,6 +381,6 @@ async fn a_tool_agent_asks_as_well() {
     // Without a thread there is nobody to ask: that is an error, not a tool that runs.
     let agent = ToolAgent::new(adding(), tools(&notes)).approve(["add"]);
     let error = agent.run(ToolAgentState::user("Add!")).await.unwrap_err();
-    assert!(matches!(error, AgentError::Interrupted(_)), "{error}");
+    assert!(error.to_string().contains("no checkpointer"), "{error}");
     assert_eq!(ran(&notes), ["add 1 2"]);
 }
