@@ -1,8 +1,10 @@
 //! A run as the body of a response.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_http::sse;
 use serde_json::json;
@@ -60,7 +62,8 @@ async fn a_pause_ends_it_with_the_questions() {
     let ask = |_: &Page, cx: &Context| -> Result<PageUpdate, NodeError> {
         Ok(PageUpdate::default().title(cx.interrupt("title", "which?")?))
     };
-    let texts = texts(one("ask", ask).run(()).stream(NONE)).await;
+    let graph = one("ask", ask).checkpointer(Arc::new(MemorySaver::new()));
+    let texts = texts(graph.run(()).thread("t").stream(NONE)).await;
     let [asked, end] = texts.as_slice() else {
         panic!("{texts:?}");
     };
