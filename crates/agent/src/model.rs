@@ -161,7 +161,8 @@ pub trait ChatModelExt: ChatModel {
     }
 
     /// Returns the model's answer as a `T`. The model receives the JSON schema of `T`, and its
-    /// answer is parsed as a `T`.
+    /// answer is parsed as a `T`. It does not stream into the run's events; a request with
+    /// [`streamed(true)`](ChatRequest::streamed) does.
     ///
     /// # Errors
     ///

@@ -20,6 +20,7 @@ use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamModes};
 pub struct StreamOptions {
     modes: StreamModes,
     subgraphs: bool,
+    checkpoint_values: bool,
     buffer: usize,
 }
 
@@ -29,6 +30,7 @@ impl StreamOptions {
         Self {
             modes: modes.into(),
             subgraphs: false,
+            checkpoint_values: true,
             buffer: 16,
         }
     }
@@ -37,6 +39,27 @@ impl StreamOptions {
     #[must_use]
     pub fn subgraphs(mut self) -> Self {
         self.subgraphs = true;
+        self
+    }
+
+    /// Leaves the state out of the events of [`StreamMode::Checkpoints`]: each is an
+    /// [`EventKind::CheckpointSaved`], and the state is not cloned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph::run::StreamOptions;
+    ///
+    /// let options = StreamOptions::new(StreamMode::Checkpoints).without_checkpoint_values();
+    /// # let _ = options;
+    /// ```
+    ///
+    /// [`StreamMode::Checkpoints`]: crate::stream::StreamMode::Checkpoints
+    /// [`EventKind::CheckpointSaved`]: crate::stream::EventKind::CheckpointSaved
+    #[must_use]
+    pub fn without_checkpoint_values(mut self) -> Self {
+        self.checkpoint_values = false;
         self
     }
 
@@ -104,7 +127,8 @@ impl<S: State> EventStream<S> {
         F: Future<Output = Result<Outcome<S>, AgentError>> + Send + 'static,
     {
         let (sender, events) = mpsc::channel(options.buffer);
-        let emitter = Emitter::new(sender, options.modes, options.subgraphs);
+        let mut emitter = Emitter::new(sender, options.modes, options.subgraphs);
+        emitter.checkpoint_values = options.checkpoint_values;
         let begun = Arc::clone(&emitter.start);
         Self {
             driver: Some(Box::pin(start(emitter))),

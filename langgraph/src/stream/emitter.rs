@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{RunStart, StreamMode, StreamModes};
+use super::{MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
 use crate::checkpoint::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use langgraph_topology::NodeName;
@@ -51,10 +51,13 @@ pub(crate) enum Payload {
         writes: Erased,
         error: Option<String>,
         interrupts: Vec<Interrupt>,
+        cached: bool,
     },
     /// An erased `Snapshot<S>`.
     Checkpoint(Erased),
+    CheckpointSaved(SavedCheckpoint),
     Interrupt(Vec<Interrupt>),
+    Progress(MapProgress),
 }
 
 impl Payload {
@@ -69,7 +72,9 @@ impl Payload {
             Self::TaskStarted { .. } => "task_started",
             Self::TaskFinished { .. } => "task_finished",
             Self::Checkpoint(_) => "checkpoint",
+            Self::CheckpointSaved(_) => "checkpoint_saved",
             Self::Interrupt(_) => "interrupt",
+            Self::Progress(_) => "progress",
         }
     }
 
@@ -81,7 +86,11 @@ impl Payload {
             | Self::Custom { node, .. }
             | Self::TaskStarted { node, .. }
             | Self::TaskFinished { node, .. } => Some(node),
-            Self::Values(_) | Self::Checkpoint(_) | Self::Interrupt(_) => None,
+            Self::Progress(map) => Some(&map.node),
+            Self::Values(_)
+            | Self::Checkpoint(_)
+            | Self::CheckpointSaved(_)
+            | Self::Interrupt(_) => None,
         }
     }
 }
@@ -98,6 +107,8 @@ pub(crate) struct Emitter {
     sender: mpsc::Sender<RawEvent>,
     modes: StreamModes,
     subgraphs: bool,
+    /// False if checkpoints are shown without the state.
+    pub(crate) checkpoint_values: bool,
     pub(crate) start: Arc<RunStart>,
     namespace: Arc<[NodeName]>,
     /// The ids of messages that the reader has received.
@@ -110,6 +121,7 @@ impl Emitter {
             sender,
             modes,
             subgraphs,
+            checkpoint_values: true,
             start: Arc::new(RunStart::new()),
             namespace: Arc::from([]),
             seen: Arc::default(),

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::emitter::{Erased, Payload, RawEvent};
+use super::{MapProgress, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::checkpoint::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
@@ -106,8 +107,12 @@ pub enum EventKind<S: State> {
     TaskFinished(TaskFinished<S>),
     /// A checkpoint was saved.
     Checkpoint(Arc<Snapshot<S>>),
+    /// A checkpoint was saved; the reader did not want its values.
+    CheckpointSaved(SavedCheckpoint),
     /// A task interrupted; or, if the list is empty, the run reached a breakpoint.
     Interrupt(Vec<Interrupt>),
+    /// A map has begun, or one of its items is done or has failed.
+    Progress(MapProgress),
     /// An event of a subgraph over another state type.
     Inner(InnerEvent),
 }
@@ -138,6 +143,8 @@ pub struct TaskFinished<S: State> {
     pub error: Option<String>,
     /// Its interrupts.
     pub interrupts: Vec<Interrupt>,
+    /// True if the node did not run: its cache had the result, or an earlier run.
+    pub cached: bool,
 }
 
 /// An event of a subgraph over another state type.
@@ -190,6 +197,7 @@ impl<S: State> Event<S> {
             | EventKind::Custom { node, .. } => Some(node),
             EventKind::TaskStarted(task) => Some(&task.node),
             EventKind::TaskFinished(task) => Some(&task.node),
+            EventKind::Progress(map) => Some(&map.node),
             _ => None,
         }
     }
@@ -253,23 +261,27 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
             writes,
             error,
             interrupts,
+            cached,
         } => typed(writes).map(|writes| {
             EventKind::TaskFinished(TaskFinished {
                 node: node.clone(),
                 writes,
                 error: error.clone(),
                 interrupts: interrupts.clone(),
+                cached: *cached,
             })
         }),
         Payload::Checkpoint(snapshot) => typed(snapshot).map(EventKind::Checkpoint),
+        Payload::CheckpointSaved(saved) => Some(EventKind::CheckpointSaved(saved.clone())),
         Payload::Interrupt(interrupts) => Some(EventKind::Interrupt(interrupts.clone())),
+        Payload::Progress(map) => Some(EventKind::Progress(map.clone())),
     };
     typed.unwrap_or(EventKind::Inner(InnerEvent(payload)))
 }
 
 impl<S: State> EventKind<S> {
     /// Returns the name on the wire: `values`, `update`, `message_chunk`, `message`, `custom`,
-    /// `task_started`, `task_finished`, `checkpoint`, `interrupt` or `inner`.
+    /// `task_started`, `task_finished`, `checkpoint`, `checkpoint_saved`, `interrupt`, `progress` or `inner`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Values(_) => "values",
@@ -280,7 +292,9 @@ impl<S: State> EventKind<S> {
             Self::TaskStarted(_) => "task_started",
             Self::TaskFinished(_) => "task_finished",
             Self::Checkpoint(_) => "checkpoint",
+            Self::CheckpointSaved(_) => "checkpoint_saved",
             Self::Interrupt(_) => "interrupt",
+            Self::Progress(_) => "progress",
             Self::Inner(_) => "inner",
         }
     }

@@ -2,10 +2,14 @@
 
 mod emitter;
 mod event;
+mod map_progress;
 mod run_start;
+mod saved_checkpoint;
 mod stream_mode;
 
 pub(crate) use emitter::{Emitter, Payload, RawEvent};
 pub use event::{Event, EventKind, InnerEvent, TaskFinished, TaskStarted};
+pub use map_progress::MapProgress;
 pub(crate) use run_start::RunStart;
+pub use saved_checkpoint::SavedCheckpoint;
 pub use stream_mode::{StreamMode, StreamModes};

@@ -19,6 +19,8 @@ pub enum StreamMode {
     Tasks = 16,
     /// Checkpoints as they are saved.
     Checkpoints = 32,
+    /// How many items of each map are done.
+    Progress = 64,
 }
 
 /// A set of [`StreamMode`]s.
@@ -39,7 +41,7 @@ impl StreamModes {
     /// Only errors and interrupts.
     pub const NONE: Self = Self(0);
     /// All events.
-    pub const ALL: Self = Self(63);
+    pub const ALL: Self = Self(127);
     /// Tasks and checkpoints: Python's `debug`.
     pub const DEBUG: Self = Self(StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
 
@@ -86,6 +88,7 @@ impl fmt::Debug for StreamModes {
             StreamMode::Custom,
             StreamMode::Tasks,
             StreamMode::Checkpoints,
+            StreamMode::Progress,
         ];
         f.debug_set()
             .entries(all.iter().filter(|mode| self.contains(**mode)))

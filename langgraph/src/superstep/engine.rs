@@ -11,6 +11,7 @@ use super::executor::{Executor, Inline, Parallel, Snapshot, Stopped, TaskSlot};
 use super::frontier::Frontier;
 use super::log::{Observer, Origin};
 use super::moment::Moment;
+use super::progress::Progress;
 use super::route::{ask, asks_routers};
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
@@ -559,7 +560,8 @@ impl<S: State> Engine<S> {
     }
 
     /// Emits the start of tasks, then the writes of tasks that do not run again.
-    async fn announce(&self, slots: &mut [TaskSlot<S>]) {
+    async fn announce(&mut self, slots: &mut [TaskSlot<S>]) {
+        self.observer.progress = Progress::of(&self.plan, slots);
         let at = self.moment();
         let begins = slots.iter().any(|slot| !slot.task.node.is_start());
         if begins && self.scope.namespace.is_empty() {
@@ -579,6 +581,9 @@ impl<S: State> Engine<S> {
             if let Some(done) = task.ran() {
                 at.emit_kept(task, done).await;
             }
+        }
+        for map in self.observer.progress.maps() {
+            at.emit_progress(map).await;
         }
     }
 
@@ -612,8 +617,8 @@ impl<S: State> Engine<S> {
     /// Emits the checkpoint of the current position.
     pub(crate) async fn emit_checkpoint(&self) {
         let at = self.moment();
-        let snapshot = || self.observer.snapshot(&at, &self.frontier);
-        at.emit_checkpoint(snapshot).await;
+        let checkpoint = |values| self.observer.shown(&at, &self.frontier, values);
+        at.emit_checkpoint(checkpoint).await;
     }
 
     /// Returns the joins with some of their sources, but not all.

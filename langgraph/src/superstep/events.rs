@@ -5,12 +5,11 @@ use std::sync::Arc;
 use super::moment::Moment;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
-use crate::checkpoint::Snapshot;
 use crate::graph::NodeName;
 use crate::message::Message;
 use crate::node::{Argument, Interrupt, Write};
 use crate::state::State;
-use crate::stream::{Emitter, Payload, StreamMode};
+use crate::stream::{Emitter, MapProgress, Payload, StreamMode};
 
 impl<S: State> Moment<'_, S> {
     fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
@@ -31,13 +30,18 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
-    pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce() -> Option<Snapshot<S>>) {
+    pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce(bool) -> Option<Payload>) {
         if let Some(emitter) = self.emitter(StreamMode::Checkpoints)
-            && let Some(snapshot) = snapshot()
+            && let Some(checkpoint) = snapshot(emitter.checkpoint_values)
         {
-            emitter
-                .send(self.shown_step(), Payload::Checkpoint(Arc::new(snapshot)))
-                .await;
+            emitter.send(self.shown_step(), checkpoint).await;
+        }
+    }
+
+    pub(crate) async fn emit_progress(&self, map: &MapProgress) {
+        if let Some(emitter) = self.emitter(StreamMode::Progress) {
+            let progress = Payload::Progress(map.clone());
+            emitter.send(self.shown_step(), progress).await;
         }
     }
 
@@ -82,6 +86,17 @@ impl<S: State> Moment<'_, S> {
             };
             emitter.send(self.shown_step(), kept).await;
         }
+        // A task of which only the routers are asked has not started either.
+        if let (Some(emitter), None) = (self.emitter(StreamMode::Tasks), task.ran()) {
+            let finished = Payload::TaskFinished {
+                node: self.plan.name(task.node),
+                writes: Arc::new(done.output.writes().to_vec()),
+                error: None,
+                interrupts: Vec::new(),
+                cached: true,
+            };
+            emitter.send(self.shown_step(), finished).await;
+        }
     }
 
     /// Emits the end of a task; `asked` are its open interrupts.
@@ -106,15 +121,15 @@ impl<S: State> Moment<'_, S> {
         let mut writes: Arc<Vec<Write<S>>> = Arc::default();
         let mut interrupts = Vec::new();
         let mut error = None;
+        let mut cached = false;
         if let TaskResult::Finished(done)
         | TaskResult::Asked {
             ran: Some(done), ..
         } = result
         {
             self.emit_messages(emitter, &node, done).await;
-            if emitter.wants(StreamMode::Updates)
-                || (emitter.wants(StreamMode::Tasks) && !done.cached)
-            {
+            cached = done.cached;
+            if emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks) {
                 writes = Arc::new(done.output.writes().to_vec());
             }
             if emitter.wants(StreamMode::Updates) {
@@ -137,16 +152,13 @@ impl<S: State> Moment<'_, S> {
             }
             TaskResult::Failed(failure) => error = Some(failure.to_string()),
         }
-        // A task that did not run does not count as finished here.
-        if matches!(result, TaskResult::Finished(done) if done.cached) {
-            return;
-        }
         if emitter.wants(StreamMode::Tasks) {
             let finished = Payload::TaskFinished {
                 node,
                 writes,
                 error,
                 interrupts,
+                cached,
             };
             emitter.send(step, finished).await;
         }

@@ -13,6 +13,7 @@ mod input;
 mod interrupts;
 pub(crate) mod log;
 mod moment;
+mod progress;
 mod route;
 mod router_view;
 mod task;

@@ -134,6 +134,8 @@ impl<'a> Chunks<'a> {
                 let chunk = json!({ "type": "start", "name": &*task.node, "input": input });
                 self.start(&path, task.input.argument.is_some(), chunk);
             }
+            // In Python, a task that did not run starts, and never finishes.
+            EventKind::TaskFinished(task) if task.cached => {}
             EventKind::TaskFinished(task) => {
                 let inside = [path.as_slice(), std::slice::from_ref(&task.node)].concat();
                 // A subgraph that has finished writes all its fields.

@@ -183,7 +183,7 @@ async fn where_a_node_went_is_kept_with_what_it_wrote() {
 }
 
 #[tokio::test]
-async fn a_cached_task_starts_and_updates_marked_as_cached_but_does_not_finish() {
+async fn a_cached_task_starts_updates_and_finishes_marked_as_cached() {
     let count = Count::default();
     let mut graph = StateGraph::<Log>::new();
     graph
@@ -203,7 +203,7 @@ async fn a_cached_task_starts_and_updates_marked_as_cached_but_does_not_finish()
         while let Some(event) = events.next().await {
             seen.push(match event.unwrap().kind {
                 EventKind::TaskStarted(task) => format!("start {}", task.node),
-                EventKind::TaskFinished(task) => format!("finish {}", task.node),
+                EventKind::TaskFinished(task) => format!("finish {} {}", task.node, task.cached),
                 EventKind::Update { node, cached, .. } => format!("update {node} {cached}"),
                 other => panic!("{other:?}"),
             });
@@ -212,9 +212,10 @@ async fn a_cached_task_starts_and_updates_marked_as_cached_but_does_not_finish()
         let expected = [
             "start a",
             "update a true",
+            "finish a true",
             "start b",
             "update b false",
-            "finish b",
+            "finish b false",
         ];
         assert_eq!(seen, expected, "beside another: {beside}");
     }

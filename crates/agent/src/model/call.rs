@@ -8,13 +8,17 @@ use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
 
-/// Returns the answer to `request`, and streams it into the run's events if somebody subscribes.
+/// Returns the answer to `request`, and streams it into the run's events if somebody subscribes and
+/// the request allows it.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
     model: &M,
     request: ChatRequest,
     cx: Option<&Context>,
 ) -> Result<ChatResponse, ModelError> {
-    match cx.filter(|cx| cx.wants(StreamMode::Messages)) {
+    let streams = request
+        .streamed
+        .unwrap_or(request.response_format.is_none());
+    match cx.filter(|cx| streams && cx.wants(StreamMode::Messages)) {
         None => model.generate(request).await,
         Some(cx) => streamed(model, request, cx).await,
     }

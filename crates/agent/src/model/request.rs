@@ -39,6 +39,10 @@ pub struct ChatRequest {
     pub max_tokens: Option<u32>,
     /// Texts at which the answer stops.
     pub stop: Vec<String>,
+    /// Whether the answer streams into the run's events as it arrives. Unless set, text does, and an
+    /// answer with a response format does not.
+    #[serde(skip)]
+    pub streamed: Option<bool>,
 }
 
 impl ChatRequest {
@@ -89,6 +93,25 @@ impl ChatRequest {
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets whether the answer streams into the run's events as it arrives. By default, text does, and
+    /// an answer with a [response format](Self::response_format) does not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::ChatRequest;
+    ///
+    /// // Nobody watches the model think.
+    /// let request = ChatRequest::new(vec![Message::user("Summarise.")]).streamed(false);
+    /// # let _ = request;
+    /// ```
+    #[must_use]
+    pub fn streamed(mut self, streamed: bool) -> Self {
+        self.streamed = Some(streamed);
         self
     }
 

@@ -6,7 +6,9 @@ use langgraph::message::{FinishReason, MessageChunk, ToolCall};
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{MessagesState, MessagesStateUpdate, ModelErrorKind, ScriptedModel, Turn};
+use langgraph_agent::{
+    MessagesState, MessagesStateUpdate, ModelErrorKind, ResponseFormat, ScriptedModel, Turn,
+};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -180,4 +182,56 @@ async fn c17_five_chunks_with_one_id_leave_one_message() {
     assert_eq!(lengths, [1, 2, 2, 2, 2, 2]);
     let state = events.finish().await.unwrap().into_state();
     assert_eq!(state.messages[1].text(), "你好！我是");
+}
+
+/// Asks with the request of the run.
+#[node]
+async fn ask(_: &MessagesState, cx: &Context) -> Result<(), NodeError> {
+    let request = cx.resource::<ChatRequest>()?.clone();
+    let model = cx.resource::<dyn ChatModel>()?;
+    model.respond(request, cx).await?;
+    Ok(())
+}
+
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+struct City {
+    name: String,
+}
+
+#[node]
+async fn ask_structured(_: &MessagesState, cx: &Context) -> Result<(), NodeError> {
+    let model = cx.resource::<dyn ChatModel>()?;
+    let city: City = model.invoke_structured(&[], cx).await?;
+    assert_eq!(city.name, "Paris");
+    Ok(())
+}
+
+#[tokio::test]
+async fn structured_output_is_not_streamed_unless_asked() {
+    let text = graph! { type State = MessagesState; START => ask => END };
+    let structured = graph! { type State = MessagesState; START => ask_structured => END };
+    let format = ResponseFormat::of::<City>();
+    let plain = ChatRequest::new(Vec::new());
+    let formed = plain.clone().response_format(format);
+    const JSON: &str = r#"{"name": "Paris"}"#;
+    for (graph, request, streamed) in [
+        (&text, plain.clone(), JSON),
+        (&text, plain.clone().streamed(false), ""),
+        (&text, formed.clone(), ""),
+        (&text, formed.streamed(true), JSON),
+        (&structured, plain, ""),
+    ] {
+        let chunks = [&JSON[..5], &JSON[5..]];
+        let model: Arc<dyn ChatModel> = Arc::new(ScriptedModel::new([Turn::chunks(chunks)]));
+        let run = graph.compile().unwrap().run(());
+        let run = run.resource(model).resource(Arc::new(request));
+        let mut events = run.stream(StreamMode::Messages);
+        let mut seen = String::new();
+        while let Some(event) = events.next().await {
+            if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
+                seen.push_str(&chunk.text);
+            }
+        }
+        assert_eq!(seen, streamed);
+    }
 }

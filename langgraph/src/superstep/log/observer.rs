@@ -13,9 +13,11 @@ use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::node::{Output, Write};
 use crate::state::State;
+use crate::stream::{Payload as Shown, SavedCheckpoint};
 use crate::superstep::frontier::{Frontier, JoinProgress};
 use crate::superstep::interrupts::Asking;
 use crate::superstep::moment::Moment;
+use crate::superstep::progress::Progress;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::{Finished, TaskResult};
 
@@ -24,6 +26,7 @@ pub(crate) struct Observer<S: State> {
     /// The thread's log, if the run has a thread.
     pub(crate) recorder: Option<Box<Recorder<S>>>,
     pub(crate) asking: Asking,
+    pub(in crate::superstep) progress: Progress,
 }
 
 impl<S: State> Default for Observer<S> {
@@ -31,6 +34,7 @@ impl<S: State> Default for Observer<S> {
         Self {
             recorder: None,
             asking: Asking::default(),
+            progress: Progress::default(),
         }
     }
 }
@@ -80,6 +84,9 @@ impl<S: State> Observer<S> {
                 _ => Vec::new(),
             };
             at.emit_ended(task, result, asked).await;
+            if let Some(map) = self.progress.ended(task, result) {
+                at.emit_progress(&map).await;
+            }
         }
         stored
     }
@@ -181,16 +188,35 @@ impl<S: State> Observer<S> {
             call: recorder.call.clone(),
         };
         recorder.checkpoint(record, entry, running).await?;
-        at.emit_checkpoint(|| self.snapshot(at, frontier)).await;
+        let checkpoint = |values| self.shown(at, frontier, values);
+        at.emit_checkpoint(checkpoint).await;
         Ok(())
     }
 
-    /// Returns the checkpoint of the current position.
-    pub(crate) fn snapshot(
+    /// Returns the current checkpoint for the event stream, with the state if `values`.
+    pub(crate) fn shown(
         &self,
         at: &Moment<'_, S>,
         frontier: &Frontier<S>,
-    ) -> Option<Snapshot<S>> {
+        values: bool,
+    ) -> Option<Shown> {
+        if values {
+            let snapshot = self.snapshot(at, frontier)?;
+            return Some(Shown::Checkpoint(Arc::new(snapshot)));
+        }
+        let recorder = self.recorder.as_ref()?;
+        Some(Shown::CheckpointSaved(SavedCheckpoint {
+            id: recorder.current?,
+            parent: recorder.parent,
+            next: frontier.names(at.plan),
+            step: at.step,
+            source: recorder.source,
+            metadata: recorder.metadata.clone(),
+        }))
+    }
+
+    /// Returns the checkpoint of the current position.
+    fn snapshot(&self, at: &Moment<'_, S>, frontier: &Frontier<S>) -> Option<Snapshot<S>> {
         let recorder = self.recorder.as_ref()?;
         let task = |task: &Task<S>| TaskSnapshot {
             node: at.plan.name(task.node),

@@ -3,6 +3,7 @@
 mod accepted;
 mod cost;
 mod modes;
+mod progress;
 mod tokens;
 mod wire;
 
@@ -78,6 +79,14 @@ fn line(event: &Event<Trail>) -> String {
             format!("checkpoint {} -> {}", snapshot.step, next.join(" "))
         }
         EventKind::Interrupt(interrupts) => format!("interrupt {}", asked(interrupts)),
+        EventKind::CheckpointSaved(saved) => {
+            let next: Vec<_> = saved.next.iter().map(|name| &**name).collect();
+            format!("saved {} -> {}", saved.step, next.join(" "))
+        }
+        EventKind::Progress(map) => format!(
+            "progress {} {}+{}/{}",
+            map.node, map.done, map.failed, map.total
+        ),
         EventKind::Inner(_) => "inner".to_owned(),
         _ => "new".to_owned(),
     };

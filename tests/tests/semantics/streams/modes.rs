@@ -101,13 +101,16 @@ async fn f2_modes_together_show_what_they_show_alone() {
             "2 start c [a@1]",
             "2 start w(1) [a@1]",
             "2 start w(2) [a@1]",
+            "2 progress w 0+0/2",
             "2 custom c {\"half\":\"done\"}",
             "2 update c [c@2]",
             "2 finish c [c@2]",
             "2 update w [w1@2]",
             "2 finish w [w1@2]",
+            "2 progress w 1+0/2",
             "2 update w [w2@2]",
             "2 finish w [w2@2]",
+            "2 progress w 2+0/2",
             "2 values [a@1 c@2 w1@2 w2@2]",
         ]
     );

@@ -1,0 +1,64 @@
+//! How far the maps of a superstep are.
+
+use super::executor::TaskSlot;
+use super::task::Task;
+use super::task_result::TaskResult;
+use crate::graph::plan::Plan;
+use crate::node::{Argument, NodeId};
+use crate::state::State;
+use crate::stream::MapProgress;
+
+/// The workers of a superstep that run several items, with how far each is.
+#[derive(Default)]
+pub(super) struct Progress(Vec<(NodeId, MapProgress)>);
+
+impl Progress {
+    /// Counts the items of the tasks that start, and those that an earlier run has done.
+    pub(super) fn of<S: State>(plan: &Plan<S>, slots: &mut [TaskSlot<S>]) -> Self {
+        let mut maps = Self::default();
+        for slot in slots {
+            let (task, result) = slot.parts();
+            let is_done = matches!(result, Some(TaskResult::Finished(_)));
+            let Some(Argument::Item(_)) = task.argument else {
+                continue;
+            };
+            if maps.find(task.node).is_none() {
+                let map = MapProgress::new(plan.name(task.node));
+                maps.0.push((task.node, map));
+            }
+            if let Some(map) = maps.find(task.node) {
+                map.total += 1;
+                map.done += usize::from(is_done);
+            }
+        }
+        maps
+    }
+
+    /// How far each map is.
+    pub(super) fn maps(&self) -> impl Iterator<Item = &MapProgress> {
+        self.0.iter().map(|(_, map)| map)
+    }
+
+    /// Counts a task that has ended, and returns how far its map is.
+    pub(super) fn ended<S: State>(
+        &mut self,
+        task: &Task<S>,
+        result: &TaskResult<S>,
+    ) -> Option<MapProgress> {
+        let Some(Argument::Item(_)) = task.argument else {
+            return None;
+        };
+        let map = self.find(task.node)?;
+        match result {
+            TaskResult::Finished(_) => map.done += 1,
+            TaskResult::Failed(_) => map.failed += 1,
+            TaskResult::Asked { .. } => return None,
+        }
+        Some(map.clone())
+    }
+
+    fn find(&mut self, node: NodeId) -> Option<&mut MapProgress> {
+        let map = self.0.iter_mut().find(|(of, _)| *of == node);
+        map.map(|(_, map)| map)
+    }
+}
