@@ -50,6 +50,7 @@ extern crate self as langgraph_agent;
 pub mod __private;
 mod approval;
 mod join_all;
+mod layers;
 mod messages_state;
 mod model;
 mod model_node;

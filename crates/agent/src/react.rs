@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::layers::Layers;
 use super::{
     Approval, ChatModel, ChatRequest, IntoTools, MessagesState, ModelNode, ToolNode, Tools,
     pending_tool_calls,
@@ -10,8 +11,8 @@ use langgraph::graph::{CompilationErrors, CompiledStateGraph, END, START, StateG
 use langgraph::graph::{IntoNode as _, NodeExt as _};
 use langgraph::message::Message;
 use langgraph::node::{Send, Target};
-use langgraph::policy::RetryPolicy;
-use langgraph::state::HasMessages;
+use langgraph::policy::{Middleware, RetryPolicy};
+use langgraph::state::{HasMessages, State};
 
 /// Creates an agent that calls `model`, runs the tools it requests, and repeats until the model
 /// answers.
@@ -54,27 +55,36 @@ use langgraph::state::HasMessages;
 /// # }
 /// ```
 pub fn react_agent<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>) -> ReactAgent {
-    let tools = tools.into_tools();
-    ReactAgent {
-        name: "react_agent".to_owned(),
-        // One step for the tools, one for the model's answer.
-        model: ModelNode::new(model).tools(&tools).steps_after_calls(2),
-        tools: ToolNode::new(tools),
-        retry: None,
-    }
+    ReactAgent::new(model, tools)
 }
 
 /// A [`react_agent`] before it is compiled.
+///
+/// Over another state with messages, it is `ReactAgent::<Chat>::new(model, tools)`.
 #[derive(Clone)]
 #[must_use = "an agent is compiled before it runs"]
-pub struct ReactAgent {
+pub struct ReactAgent<S: State = MessagesState> {
     name: String,
     model: ModelNode,
     tools: ToolNode,
     retry: Option<RetryPolicy>,
+    layers: Layers<S>,
 }
 
-impl ReactAgent {
+impl<S: HasMessages + Default> ReactAgent<S> {
+    /// Creates the agent over the state `S`; see [`react_agent`].
+    pub fn new<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>) -> Self {
+        let tools = tools.into_tools();
+        Self {
+            name: "react_agent".to_owned(),
+            // One step for the tools, one for the model's answer.
+            model: ModelNode::new(model).tools(&tools).steps_after_calls(2),
+            tools: ToolNode::new(tools),
+            retry: None,
+            layers: Layers::default(),
+        }
+    }
+
     /// Names the graph, for drawings and traces.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -115,18 +125,38 @@ impl ReactAgent {
         self
     }
 
+    /// Wraps both nodes in `middleware`, inside the existing middleware: logs, limits, checks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::policy::middleware;
+    /// use langgraph_agent::{ScriptedModel, react_agent};
+    ///
+    /// let agent = react_agent(ScriptedModel::new(["hi"]), ()).middleware(middleware(|call| {
+    ///     println!("{} starts", call.node());
+    ///     call.run()
+    /// }));
+    /// # let _ = agent.compile();
+    /// ```
+    pub fn middleware(mut self, middleware: impl Middleware<S>) -> Self {
+        self.layers.add(middleware);
+        self
+    }
+
     /// Compiles the agent into a graph that is ready to run.
     ///
     /// # Errors
     ///
     /// An agent without changes of its own never fails; see [`StateGraph::compile`].
-    pub fn compile(self) -> Result<CompiledStateGraph<MessagesState>, CompilationErrors> {
+    pub fn compile(self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
         self.into_graph().compile()
     }
 
-    /// Returns the agent as a graph over any state with messages, to add nodes and breakpoints.
-    pub fn into_graph<S: HasMessages + Default>(self) -> StateGraph<S> {
+    /// Returns the agent as a graph, to add nodes and breakpoints.
+    pub fn into_graph(self) -> StateGraph<S> {
         let mut graph = StateGraph::new();
+        self.layers.apply(&mut graph);
         let agent = match self.retry {
             Some(policy) => self.model.retry(policy),
             None => self.model.into_node(),
@@ -175,7 +205,7 @@ fn answered_directly<S: HasMessages>(state: &S, tools: &Tools) -> bool {
     })
 }
 
-impl fmt::Debug for ReactAgent {
+impl<S: State> fmt::Debug for ReactAgent<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReactAgent")
             .field("name", &self.name)

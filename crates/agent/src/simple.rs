@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::layers::Layers;
 use super::standalone::{compiled, failed};
 use super::{ChatModel, ModelNode, NextAction};
 use langgraph::message::Message;
 use langgraph::node::NodeRun;
+use langgraph::policy::Middleware;
 use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph};
 
 /// The state of a [`SimpleAgent`].
@@ -61,6 +63,7 @@ impl SimpleAgentState {
 #[derive(Clone, Debug)]
 pub struct SimpleAgent {
     model: ModelNode,
+    layers: Layers<SimpleAgentState>,
 }
 
 impl SimpleAgent {
@@ -68,6 +71,7 @@ impl SimpleAgent {
     pub fn new(model: impl ChatModel + 'static) -> Self {
         Self {
             model: ModelNode::new(model),
+            layers: Layers::default(),
         }
     }
 
@@ -75,6 +79,14 @@ impl SimpleAgent {
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.model = self.model.prompt(prompt);
+        self
+    }
+
+    /// Wraps the node in `middleware`, inside the existing middleware. It is a part of the
+    /// [graph](Self::graph), and [`run_partial`](Self::run_partial) runs without it.
+    #[must_use]
+    pub fn middleware(mut self, middleware: impl Middleware<SimpleAgentState>) -> Self {
+        self.layers.add(middleware);
         self
     }
 
@@ -87,6 +99,7 @@ impl SimpleAgent {
             START => chat => END;
         };
         graph.set_name("simple_agent");
+        self.layers.apply(&mut graph);
         graph
     }
 

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::layers::Layers;
 use super::standalone::compiled;
 use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
 use langgraph::message::{Message, ToolResult};
 use langgraph::node::NodeRun;
+use langgraph::policy::Middleware;
 use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph, node};
 
 /// The state of a [`ToolAgent`].
@@ -73,6 +75,7 @@ pub struct ToolAgent {
     model: ModelNode,
     tools: ToolNode,
     max_iterations: usize,
+    layers: Layers<ToolAgentState>,
 }
 
 impl ToolAgent {
@@ -83,6 +86,7 @@ impl ToolAgent {
             model: ModelNode::new(model).tools(&tools),
             tools: ToolNode::new(tools),
             max_iterations: 10,
+            layers: Layers::default(),
         }
     }
 
@@ -109,12 +113,20 @@ impl ToolAgent {
         self
     }
 
+    /// Wraps every node in `middleware`, inside the existing middleware.
+    #[must_use]
+    pub fn middleware(mut self, middleware: impl Middleware<ToolAgentState>) -> Self {
+        self.layers.add(middleware);
+        self
+    }
+
     /// Returns the agent as a graph.
     pub fn graph(&self) -> StateGraph<ToolAgentState> {
         let Self {
             model,
             tools,
             max_iterations,
+            layers,
         } = self.clone();
         let should_continue = move |state: &ToolAgentState| {
             if state.next_action != NextAction::Tool {
@@ -141,6 +153,7 @@ impl ToolAgent {
             };
         };
         graph.set_name("tool_agent");
+        layers.apply(&mut graph);
         graph
     }
 }

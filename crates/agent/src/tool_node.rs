@@ -334,7 +334,10 @@ impl ToolNode {
                 "the arguments are not a JSON object",
             )));
         }
-        let result = tool.as_ref().call(call.arguments.clone(), cx).await;
+        let result = tool.as_ref().call(call.arguments.clone(), cx);
+        #[cfg(feature = "tracing")]
+        let result = in_span(cx, result);
+        let result = result.await;
         result.map_err(Failed::Tool)
     }
 
@@ -390,6 +393,16 @@ impl ToolNode {
             Errors::Fail => Err(NodeError::msg(format!("tool `{}`: {error}", call.name))),
         }
     }
+}
+
+/// A call of a tool in a span with its id.
+#[cfg(feature = "tracing")]
+fn in_span<F: Future>(cx: &ToolContext<'_>, call: F) -> impl Future<Output = F::Output> {
+    use tracing::Instrument as _;
+
+    let (tool, id) = (&*cx.call().name, &*cx.call().id);
+    let span = tracing::info_span!(target: "langgraph", "tool", tool, call = id);
+    call.instrument(span)
 }
 
 /// Ends the task if a tool has interrupted, whatever the tool did with the error.

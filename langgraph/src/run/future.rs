@@ -17,6 +17,8 @@ use crate::node::{Command, NodeError, Output};
 use crate::run::setup::{engine, log};
 use crate::state::State;
 use crate::stream::Emitter;
+#[cfg(feature = "tracing")]
+use crate::superstep::Span;
 use crate::superstep::log::Log;
 use crate::superstep::log::Snapshots;
 use crate::superstep::{End, Engine, Task, enter};
@@ -24,10 +26,31 @@ use crate::thread::lease::under_policy;
 use crate::thread::resume;
 
 impl<S: State> Run<S> {
+    /// The run as a future, in a span if somebody listens.
+    pub(super) fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
+        #[cfg(feature = "tracing")]
+        if Span::is_watched() {
+            return self.in_span(emitter);
+        }
+        self.bounded(emitter)
+    }
+
+    #[cfg(feature = "tracing")]
+    fn in_span(mut self, emitter: Option<Emitter>) -> Driven<S> {
+        let id = match &emitter {
+            Some(emitter) => emitter.start.run_id.clone(),
+            None => uuid::Uuid::now_v7().to_string(),
+        };
+        let graph = &self.graph.topology().name;
+        let span = Span::run(&id, graph, self.options.thread.as_deref());
+        self.options.run_id = Some(id);
+        Box::pin(span.around(self.bounded(emitter)))
+    }
+
     /// Returns the future of the run, with its cancellation and deadline.
     ///
     /// Each rare part is boxed: otherwise every run would reserve memory for it.
-    pub(super) fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
+    fn bounded(self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
         let run = self.undisturbed(emitter);

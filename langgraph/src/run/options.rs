@@ -43,6 +43,8 @@ pub(crate) enum Begin<S: State> {
 /// The options of one run.
 #[derive(Clone)]
 pub(crate) struct Options {
+    /// The id of the run, where it is known before the run starts.
+    pub(crate) run_id: Option<String>,
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
     pub(crate) durability: Durability,
@@ -62,6 +64,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            run_id: None,
             thread: None,
             at: None,
             durability: Durability::default(),

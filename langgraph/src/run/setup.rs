@@ -55,6 +55,7 @@ pub(crate) fn engine<S: State>(
 fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) -> Scope {
     let start = emitter.as_ref().map(|emitter| Arc::clone(&emitter.start));
     let run_id = start.as_ref().map(|start| start.run_id.clone());
+    let run_id = run_id.or_else(|| options.run_id.clone());
     Scope {
         names: Arc::clone(&plan.names),
         limit: options.limit,

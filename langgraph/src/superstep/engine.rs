@@ -13,6 +13,7 @@ use super::log::{Observer, Origin};
 use super::moment::Moment;
 use super::progress::Progress;
 use super::route::{ask, asks_routers};
+use super::span::Span;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
@@ -100,10 +101,20 @@ impl<S: State> Engine<S> {
                 return Ok(End::Done);
             }
             // Boxed, so that a run that never comes here needs no room for it.
-            if let Some(end) = Box::pin(self.superstep(&plan)).await? {
+            let span = self.superstep_span();
+            if let Some(end) = Box::pin(span.around(self.superstep(&plan))).await? {
                 return Ok(end);
             }
         }
+    }
+
+    /// Returns the span of the next superstep. Taking up the input is none of its own.
+    fn superstep_span(&self) -> Span {
+        let tasks = &self.frontier.tasks;
+        if !Span::is_watched() || tasks.iter().all(|task| task.node.is_start()) {
+            return Span::none();
+        }
+        Span::superstep(&self.scope, self.budget.shown_step() + 1, tasks.len())
     }
 
     /// Runs one superstep.
@@ -542,7 +553,10 @@ impl<S: State> Engine<S> {
     /// Returns true if nobody observes single supersteps, so chains need not stop for them.
     fn is_quiet(&mut self) -> bool {
         let (at, _, observer) = self.split();
-        !observer.watches(&at) && observer.asking.given.is_empty() && self.breakpoints.is_empty()
+        !Span::is_watched()
+            && !observer.watches(&at)
+            && observer.asking.given.is_empty()
+            && self.breakpoints.is_empty()
     }
 
     /// Creates the slots of a superstep's tasks, with their contexts.

@@ -16,6 +16,7 @@ mod moment;
 mod progress;
 mod route;
 mod router_view;
+mod span;
 mod task;
 mod task_result;
 mod writer;
@@ -27,6 +28,8 @@ pub(crate) use engine::Engine;
 pub(crate) use frontier::{Frontier, JoinProgress};
 pub(crate) use input::enter;
 pub(crate) use router_view::ask_on_view;
+#[cfg(feature = "tracing")]
+pub(crate) use span::Span;
 pub(crate) use task::{Past, Task};
 pub(crate) use task_result::{Finished, TaskResult};
 pub(crate) use writer::Writer;

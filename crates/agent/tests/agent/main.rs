@@ -4,9 +4,12 @@
 mod failing;
 mod flows;
 mod memory;
+mod middleware;
 mod react;
 mod react_linear_chain;
 mod simple;
+#[cfg(feature = "tracing")]
+mod spans;
 mod streams;
 mod support;
 mod tool_agent;

@@ -206,6 +206,9 @@ async fn ask_structured(_: &MessagesState, cx: &Context) -> Result<(), NodeError
     Ok(())
 }
 
+/// A city.
+const JSON: &str = r#"{"name": "Paris"}"#;
+
 #[tokio::test]
 async fn structured_output_is_not_streamed_unless_asked() {
     let text = graph! { type State = MessagesState; START => ask => END };
@@ -213,7 +216,6 @@ async fn structured_output_is_not_streamed_unless_asked() {
     let format = ResponseFormat::of::<City>();
     let plain = ChatRequest::new(Vec::new());
     let formed = plain.clone().response_format(format);
-    const JSON: &str = r#"{"name": "Paris"}"#;
     for (graph, request, streamed) in [
         (&text, plain.clone(), JSON),
         (&text, plain.clone().streamed(false), ""),

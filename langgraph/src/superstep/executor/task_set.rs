@@ -17,6 +17,7 @@ use crate::node::{NodeError, NodeRun, Output, catch};
 use crate::state::State;
 use crate::superstep::route::asks_routers;
 use crate::superstep::router_view::ask_on_view;
+use crate::superstep::span::Span;
 use crate::superstep::task_result::{Finished, TaskResult, classify};
 
 /// The tasks of a superstep, and what they share.
@@ -79,7 +80,9 @@ impl<S: State> TaskSetHandle<S> {
             set: Some(Arc::clone(&self.set)),
             index,
         };
-        self.running.0.push(runtime.spawn(work(place)));
+        // A task of the runtime has no span of its own.
+        let task = Span::current().around(work(place));
+        self.running.0.push(runtime.spawn(task));
     }
 
     /// Starts all tasks without a known result.
