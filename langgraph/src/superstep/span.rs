@@ -87,5 +87,6 @@ mod imp {
     }
 }
 
-#[cfg(all(test, feature = "tracing"))]
+#[cfg(test)]
+#[cfg(feature = "tracing")]
 mod tests;
