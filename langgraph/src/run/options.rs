@@ -43,7 +43,8 @@ pub(crate) enum Begin<S: State> {
 /// The options of one run.
 #[derive(Clone)]
 pub(crate) struct Options {
-    /// The id of the run, where it is known before the run starts.
+    /// The id of the run, where its span has it.
+    #[cfg(feature = "tracing")]
     pub(crate) run_id: Option<String>,
     pub(crate) thread: Option<String>,
     pub(crate) at: Option<CheckpointId>,
@@ -64,6 +65,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            #[cfg(feature = "tracing")]
             run_id: None,
             thread: None,
             at: None,

@@ -54,8 +54,15 @@ pub(crate) fn engine<S: State>(
 /// Creates what the tasks of a run of the root graph share.
 fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) -> Scope {
     let start = emitter.as_ref().map(|emitter| Arc::clone(&emitter.start));
-    let run_id = start.as_ref().map(|start| start.run_id.clone());
-    let run_id = run_id.or_else(|| options.run_id.clone());
+    let run_id = OnceLock::new();
+    if let Some(start) = &start {
+        let _ = run_id.set(start.run_id.clone());
+    }
+    #[cfg(feature = "tracing")]
+    if let Some(id) = &options.run_id {
+        // That of a stream is the same.
+        let _ = run_id.set(id.clone());
+    }
     Scope {
         names: Arc::clone(&plan.names),
         limit: options.limit,
@@ -64,7 +71,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
         namespace: Arc::default(),
         heartbeat: None,
         shared: Arc::new(Shared {
-            run_id: run_id.map_or_else(OnceLock::new, OnceLock::from),
+            run_id,
             start,
             thread: options.thread.clone(),
             resources: options.resources.clone(),

@@ -575,7 +575,7 @@ impl<S: State> Engine<S> {
 
     /// Emits the start of tasks, then the writes of tasks that do not run again.
     async fn announce(&mut self, slots: &mut [TaskSlot<S>]) {
-        self.observer.progress = Progress::of(&self.plan, slots);
+        self.observer.progress = Progress::of(&self.plan, slots).map(Box::new);
         let at = self.moment();
         let begins = slots.iter().any(|slot| !slot.task.node.is_start());
         if begins && self.scope.namespace.is_empty() {
@@ -596,7 +596,8 @@ impl<S: State> Engine<S> {
                 at.emit_kept(task, done).await;
             }
         }
-        for map in self.observer.progress.maps() {
+        let maps = self.observer.progress.iter();
+        for map in maps.flat_map(|maps| maps.maps()) {
             at.emit_progress(map).await;
         }
     }

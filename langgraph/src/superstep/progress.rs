@@ -13,8 +13,9 @@ use crate::stream::MapProgress;
 pub(super) struct Progress(Vec<(NodeId, MapProgress)>);
 
 impl Progress {
-    /// Counts the items of the tasks that start, and those that an earlier run has done.
-    pub(super) fn of<S: State>(plan: &Plan<S>, slots: &mut [TaskSlot<S>]) -> Self {
+    /// Counts the items of the tasks that start, and those that an earlier run has done. Without
+    /// items there is nothing to count.
+    pub(super) fn of<S: State>(plan: &Plan<S>, slots: &mut [TaskSlot<S>]) -> Option<Self> {
         let mut maps = Self::default();
         for slot in slots {
             let (task, result) = slot.parts();
@@ -31,7 +32,7 @@ impl Progress {
                 map.done += usize::from(is_done);
             }
         }
-        maps
+        (!maps.0.is_empty()).then_some(maps)
     }
 
     /// How far each map is.

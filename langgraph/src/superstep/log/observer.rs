@@ -26,7 +26,8 @@ pub(crate) struct Observer<S: State> {
     /// The thread's log, if the run has a thread.
     pub(crate) recorder: Option<Box<Recorder<S>>>,
     pub(crate) asking: Asking,
-    pub(in crate::superstep) progress: Progress,
+    /// None while nobody reads events: it takes up room in every run.
+    pub(in crate::superstep) progress: Option<Box<Progress>>,
 }
 
 impl<S: State> Default for Observer<S> {
@@ -34,7 +35,7 @@ impl<S: State> Default for Observer<S> {
         Self {
             recorder: None,
             asking: Asking::default(),
-            progress: Progress::default(),
+            progress: None,
         }
     }
 }
@@ -84,7 +85,8 @@ impl<S: State> Observer<S> {
                 _ => Vec::new(),
             };
             at.emit_ended(task, result, asked).await;
-            if let Some(map) = self.progress.ended(task, result) {
+            let progress = self.progress.as_deref_mut();
+            if let Some(map) = progress.and_then(|maps| maps.ended(task, result)) {
                 at.emit_progress(&map).await;
             }
         }
