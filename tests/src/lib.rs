@@ -31,6 +31,9 @@ mod pages {
     #[doc = include_str!("../../docs/http.md")]
     struct Http;
 
+    #[doc = include_str!("../../docs/testing.md")]
+    struct Testing;
+
     #[doc = include_str!("../../docs/performance.md")]
     struct Performance;
 

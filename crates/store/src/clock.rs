@@ -1,7 +1,7 @@
 //! Clocks for expiry.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Tells a store the time.
 pub trait Clock: Send + Sync + 'static {
@@ -9,14 +9,49 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> SystemTime;
 }
 
-/// The clock of the operating system.
+/// The clock of the operating system. In a test whose tokio time is paused, it is paused too.
+///
+/// A pause needs tokio's feature `test-util`, as in `#[tokio::test(start_paused = true)]`. Then the
+/// expiry of a store, like that of a cache, follows `tokio::time::advance` and the sleeps of the
+/// test. Otherwise the clock stays within a tenth of a second of the system's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+/// A moment of the system's clock, and the same moment of the clock that never jumps.
+static ANCHOR: Mutex<Option<(SystemTime, Instant)>> = Mutex::new(None);
+
+/// How far the two may drift apart before the anchor is set anew.
+///
+/// Less would make the times of a paused test depend on when the two clocks are read.
+const DRIFT: Duration = Duration::from_millis(100);
+
 impl Clock for SystemClock {
     fn now(&self) -> SystemTime {
-        SystemTime::now()
+        let mut anchor = ANCHOR.lock().unwrap_or_else(PoisonError::into_inner);
+        let (system, steady) = (SystemTime::now(), Instant::now());
+        let (from, at) = match *anchor {
+            Some((from, at)) if is_near(from, steady.saturating_duration_since(at), system) => {
+                (from, at)
+            }
+            _ => *anchor.insert((system, steady)),
+        };
+        // This is `steady`, unless a test has paused it.
+        let now = tokio::time::Instant::now().into_std();
+        match now.checked_duration_since(at) {
+            Some(since) => from.checked_add(since),
+            None => from.checked_sub(at.saturating_duration_since(now)),
+        }
+        .unwrap_or(system)
     }
+}
+
+/// Returns true if `since` after `from` is about `now`.
+fn is_near(from: SystemTime, since: Duration, now: SystemTime) -> bool {
+    let drift = from.checked_add(since).map(|expected| {
+        let apart = expected.duration_since(now);
+        apart.unwrap_or_else(|error| error.duration())
+    });
+    drift.is_some_and(|drift| drift < DRIFT)
 }
 
 /// A clock that moves only when told to: for tests of expiry.

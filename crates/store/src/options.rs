@@ -87,7 +87,7 @@ impl StoreOptions {
         self
     }
 
-    /// Sets the clock for expiry; the default is that of the operating system.
+    /// Sets the clock for expiry; the default is [`SystemClock`], which tests can pause.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;

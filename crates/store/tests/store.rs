@@ -238,6 +238,29 @@ async fn an_item_can_be_written_as_json() {
     assert_eq!(later, 2000);
 }
 
+#[tokio::test(start_paused = true)]
+async fn expiry_follows_the_paused_time_of_a_test() {
+    let store = MemoryStore::new();
+    let minute = Duration::from_secs(60);
+    store
+        .put(["codes"], "u-1", &1234)
+        .ttl(minute)
+        .await
+        .unwrap();
+    let there = async || {
+        store
+            .get(["codes"], "u-1")
+            .refresh(false)
+            .await
+            .unwrap()
+            .is_some()
+    };
+    tokio::time::sleep(Duration::from_millis(59_999)).await;
+    assert!(there().await);
+    tokio::time::advance(Duration::from_millis(1)).await;
+    assert!(!there().await);
+}
+
 type Change<T> = fn(&mut Vec<T>);
 
 /// A store with a fault: what it is asked, or what it answers, is changed on the way.

@@ -1,6 +1,7 @@
 //! The context of a node.
 
 mod asking;
+mod detached;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::asking::{Asking, Memory};
+pub use self::detached::{ContextOptions, DetachedContext};
 use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;

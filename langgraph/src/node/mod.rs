@@ -34,7 +34,7 @@ pub use agent::Agent;
 pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use cancel::CancelToken;
 pub use command::{Command, IntoTargets, Next, Target};
-pub use context::Context;
+pub use context::{Context, ContextOptions, DetachedContext};
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
 pub use node::Node;

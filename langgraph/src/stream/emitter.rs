@@ -95,6 +95,7 @@ impl Payload {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct RawEvent {
     pub(crate) namespace: Arc<[NodeName]>,
     pub(crate) step: usize,

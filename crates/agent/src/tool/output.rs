@@ -52,6 +52,11 @@ impl ToolOutput {
         }
     }
 
+    /// Returns what the model reads.
+    pub fn answer(&self) -> &Content {
+        &self.content
+    }
+
     /// Adds a command, which updates the state or jumps to another node. The tool node returns it
     /// beside the message for the model. The command must be for the graph that calls the tool.
     ///

@@ -31,9 +31,9 @@ pub(super) struct Asking {
     unnamed: usize,
     /// The number of graphs that this attempt has called.
     calls: usize,
-    open: Option<Question>,
+    pub(super) open: Option<Question>,
     /// The interrupts of a graph inside this task.
-    inner: Vec<Interrupt>,
+    pub(super) inner: Vec<Interrupt>,
     /// True if a graph inside this task has paused, at interrupts or at a breakpoint.
     paused: bool,
     /// Why the answer to the open interrupt was refused.

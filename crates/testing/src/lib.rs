@@ -1,0 +1,36 @@
+//! Contexts for tests of nodes and tools.
+//!
+//! A node is a function: a test calls it with a state, and with a [`TestContext`] if it takes a
+//! context. The context gives the node resources, metadata and answers. It records the node's
+//! events and interrupts.
+//!
+//! ```
+//! use langgraph::prelude::*;
+//! use langgraph_testing::TestContext;
+//!
+//! #[node]
+//! async fn book(seats: &u8, cx: &Context) -> Result<u8, NodeError> {
+//!     cx.emit("asking").await?;
+//!     let more: u8 = cx.interrupt("seats", "How many more seats?")?;
+//!     Ok(seats + more)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), NodeError> {
+//! let mut cx = TestContext::new();
+//! assert!(book(&2, &cx).await.is_err());
+//! assert_eq!(cx.interrupts()[0].payload, "How many more seats?");
+//! assert_eq!(cx.emitted(), ["asking"]);
+//!
+//! cx.answer("seats", 3);
+//! assert_eq!(book(&2, &cx).await?, 5);
+//! assert!(cx.interrupts().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+mod builder;
+mod context;
+
+pub use builder::TestContextBuilder;
+pub use context::TestContext;

@@ -1,0 +1,145 @@
+//! Contexts outside of runs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, mpsc};
+
+use super::Context;
+use crate::checkpoint::interrupt::{Answer, Interrupt};
+use crate::node::{CancelToken, NodeId, Resources, Scope, Shared};
+use crate::state::State;
+use crate::stream::{Emitter, Event, RawEvent, StreamModes};
+use langgraph_topology::NodeName;
+
+/// What a [`DetachedContext`] tells its node.
+#[derive(Clone, Debug)]
+pub struct ContextOptions {
+    /// The name of the node.
+    pub node: NodeName,
+    /// The superstep.
+    pub step: usize,
+    /// How many supersteps may follow.
+    pub remaining_steps: usize,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// The thread. Without one, interrupts are errors.
+    pub thread: Option<String>,
+    /// The resources.
+    pub resources: Resources,
+    /// The caller's metadata.
+    pub metadata: BTreeMap<String, Value>,
+    /// The answers to interrupts.
+    pub answers: Vec<Answer>,
+    /// Cancels the node.
+    pub cancel: Option<CancelToken>,
+    /// The events that somebody reads.
+    pub modes: StreamModes,
+}
+
+impl Default for ContextOptions {
+    fn default() -> Self {
+        Self {
+            node: "node".into(),
+            step: 1,
+            remaining_steps: 24,
+            attempt: 1,
+            thread: Some("thread".to_owned()),
+            resources: Resources::new(),
+            metadata: BTreeMap::new(),
+            answers: Vec::new(),
+            cancel: None,
+            modes: StreamModes::ALL,
+        }
+    }
+}
+
+/// A [`Context`] outside of a run, which records events and interrupts.
+///
+/// It is the base of the crate `langgraph-testing`, which is more convenient in tests.
+pub struct DetachedContext {
+    context: Context,
+    events: Mutex<(mpsc::Receiver<RawEvent>, Vec<RawEvent>)>,
+}
+
+impl DetachedContext {
+    /// Creates a context.
+    pub fn new(options: ContextOptions) -> Self {
+        let (sender, receiver) = mpsc::channel(Semaphore::MAX_PERMITS);
+        let scope = Scope {
+            names: Arc::from([crate::START.into(), options.node]),
+            limit: options.remaining_steps,
+            resources: options.resources.clone(),
+            emitter: Some(Emitter::new(sender, options.modes, true)),
+            namespace: Arc::from([]),
+            heartbeat: None,
+            shared: Arc::new(Shared {
+                thread: options.thread,
+                resources: options.resources,
+                metadata: options.metadata,
+                cancel: options.cancel,
+                ..Shared::default()
+            }),
+        };
+        let mut context = Context::new(Arc::new(scope), options.step, 0, NodeId::at(1));
+        *context.attempt.get_mut() = options.attempt;
+        context.remember(&options.answers, &[]);
+        Self {
+            context,
+            events: Mutex::new((receiver, Vec::new())),
+        }
+    }
+
+    /// Returns the context.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Returns the open interrupts: those of the node, and those of a graph inside it.
+    pub fn interrupts(&self) -> Vec<Interrupt> {
+        let Some(memory) = self.context.memory.get() else {
+            return Vec::new();
+        };
+        let asking = memory.asking();
+        let own = asking.open.clone().map(|question| {
+            Interrupt::new(
+                question.key.clone(),
+                self.context.name(),
+                Vec::new(),
+                question,
+            )
+        });
+        own.into_iter().chain(asking.inner.clone()).collect()
+    }
+
+    /// Answers an interrupt and closes the open ones, so that the node can be called again.
+    ///
+    /// The context keeps the results of [`Context::once`].
+    pub fn answer(&mut self, answer: Answer) {
+        self.context.memory.get_or_init(Box::default);
+        if let Some(memory) = self.context.memory.get_mut() {
+            memory.answers.retain(|old| old.key != answer.key);
+            memory.answers.push(answer);
+            *memory.asking() = super::asking::Asking::default();
+        }
+    }
+
+    /// Returns the events so far.
+    pub fn events<S: State>(&self) -> Vec<Event<S>> {
+        let mut guard = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let (receiver, known) = &mut *guard;
+        known.extend(std::iter::from_fn(|| receiver.try_recv().ok()));
+        let numbered = (0..).zip(known.iter().cloned());
+        numbered.map(|(seq, raw)| Event::new(seq, raw)).collect()
+    }
+}
+
+impl fmt::Debug for DetachedContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DetachedContext")
+            .field(&self.context)
+            .finish()
+    }
+}
