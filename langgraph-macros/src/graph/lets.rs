@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, ExprPath, Pat};
+use syn::{Attribute, Expr, ExprPath, Pat, Type};
 
 use super::ast::{Chain, Graph, Let, Stage};
 
@@ -49,6 +49,32 @@ fn bindings(pattern: &Pat, names: &mut Vec<Ident>) {
             .for_each(|field| bindings(&field.pat, names)),
         _ => {}
     }
+}
+
+/// Returns the argument that a closure `|s: &S| async move { s }` lends to the future it returns,
+/// and the type `S`.
+///
+/// rustc refuses it in any graph, and does not say what to write instead.
+pub(super) fn lent(value: &Expr) -> Option<(&Ident, &Type)> {
+    let Expr::Closure(closure) = value else {
+        return None;
+    };
+    let Expr::Async(body) = &*closure.body else {
+        return None;
+    };
+    if closure.asyncness.is_some() {
+        return None;
+    }
+    let mut used = BTreeSet::new();
+    of_tokens(body.to_token_stream(), &mut used);
+    let mut borrowed = closure.inputs.iter().filter_map(|input| match input {
+        Pat::Type(typed) => match (&*typed.pat, &*typed.ty) {
+            (Pat::Ident(pattern), Type::Reference(of)) => Some((&pattern.ident, &*of.elem)),
+            _ => None,
+        },
+        _ => None,
+    });
+    borrowed.find(|(name, _)| used.contains(&name.unraw().to_string()))
 }
 
 /// Records at each `let` its unused names: no chain and no later `let` uses them.

@@ -200,6 +200,14 @@ impl Reader<'_> {
             return Err(self.fail_at(equals.span, "expected a value after `=`"));
         }
         let value: Expr = self.ok(input.parse())?;
+        if let Some((argument, of)) = lets::lent(&value) {
+            let of = of.to_token_stream();
+            let message = format!(
+                "the future borrows `{argument}`, which this closure cannot lend: write `async |{argument}: &{of}| ..`; \
+                 or, if the closure captures something, `move |{argument}: {of}| async move {{ .. }}`"
+            );
+            self.errors.on(argument, message);
+        }
         statement.extend(quote!(#equals #value));
         let mut uses = value.to_token_stream();
         if input.peek(Token![else]) {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Ident, WhereClause, parse_quote};
+use syn::spanned::Spanned as _;
+use syn::{Ident, WhereClause, parse_quote, parse_quote_spanned};
 
 use super::{Field, Model, methods, reducers, rows, stored, update};
 
@@ -75,9 +76,16 @@ impl<'a> Names<'a> {
         for field in fields {
             let ty = field.ty;
             if seen.insert(ty.to_token_stream().to_string()) {
+                // An error shows the bound: at the field, not at the derive.
+                let place = ty.span();
+                let bound = bound.clone().into_iter().map(|mut token| {
+                    token.set_span(token.span().located_at(place));
+                    token
+                });
+                let bound: TokenStream = bound.collect();
                 bounds
                     .predicates
-                    .push(parse_quote!(for<'__field> #ty: #bound));
+                    .push(parse_quote_spanned!(place=> for<'__field> #ty: #bound));
             }
         }
         bounds

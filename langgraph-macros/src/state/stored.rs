@@ -50,15 +50,15 @@ pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    let write_bounds = names.each(&tracked, &quote!(#serde::Serialize));
-    let read_bounds = names.each(&tracked, &quote!(#serde::Deserialize<'de>));
+    // One bound for both directions, so that a field without serde is one error.
+    let stored_bounds = names.each(&tracked, &quote!(#root::__private::StoredField));
     let mut with_lifetime = model.input.generics.clone();
     with_lifetime.params.insert(0, parse_quote!('de));
     let (read_generics, ..) = with_lifetime.split_for_impl();
     quote! {
         #[automatically_derived]
         #[allow(unused_mut)]
-        impl #impl_generics #serde::Serialize for #update #ty_generics #write_bounds {
+        impl #impl_generics #serde::Serialize for #update #ty_generics #stored_bounds {
             fn serialize<__S: #serde::Serializer>(
                 &self,
                 serializer: __S,
@@ -74,7 +74,7 @@ pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #read_generics #root::__private::ReadField<'de> for #update #ty_generics #read_bounds {
+        impl #read_generics #root::__private::ReadField<'de> for #update #ty_generics #stored_bounds {
             fn read<__A: #serde::de::MapAccess<'de>>(
                 &mut self,
                 name: &::core::primitive::str,
@@ -90,7 +90,7 @@ pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #read_generics #serde::Deserialize<'de> for #update #ty_generics #read_bounds {
+        impl #read_generics #serde::Deserialize<'de> for #update #ty_generics #stored_bounds {
             fn deserialize<__D: #serde::Deserializer<'de>>(
                 deserializer: __D,
             ) -> ::core::result::Result<Self, __D::Error> {

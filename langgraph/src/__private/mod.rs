@@ -25,6 +25,7 @@ pub use self::writes::{
 };
 pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
+pub use crate::state::StoredField;
 pub use serde;
 pub use std::vec::Vec;
 

@@ -107,9 +107,27 @@ impl NodeError {
     }
 }
 
-impl<E: Error + Send + Sync + 'static> From<E> for NodeError {
+impl<E: IntoNodeError> From<E> for NodeError {
     fn from(error: E) -> Self {
-        Self(Box::new(error))
+        Self(error.into_box())
+    }
+}
+
+/// What `?` converts into a [`NodeError`]: every [`Error`] that may cross threads.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not convert into a `NodeError`",
+    // Under a `?`, rustc shows the label and leaves out the rest.
+    label = "not an `Error + Send + Sync`: for text write `.map_err(NodeError::msg)`; for a box of an error, such as `anyhow::Error`, `.map_err(NodeError::boxed)`"
+)]
+pub trait IntoNodeError {
+    fn into_box(self) -> Box<dyn Error + Send + Sync>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + Send + Sync + 'static> IntoNodeError for E {
+    fn into_box(self) -> Box<dyn Error + Send + Sync> {
+        Box::new(self)
     }
 }
 

@@ -21,7 +21,8 @@ use langgraph_topology::NodeKind;
     message = "this is not a node of a graph over `{S}`",
     label = "not a node over `{S}`",
     note = "a node is a `#[node]` function that takes `&{S}`, another function or closure over it, or a value of a type that implements `Node<{S}>`",
-    note = "an `async` closure that captures is not one: write a closure that returns an `async move` block",
+    note = "an `async` closure that captures is not one: write `move |state: {S}| async move {{ .. }}`, which takes the state by value",
+    note = "an async function that holds a `MutexGuard` or an `Rc` over an `.await` is not one: its future has to be `Send`; `#[node]` on the function shows the place, and shows an answer of the wrong type too",
     note = "a function whose first argument is an item is a worker: `worker(f)` makes it a value with options, and `for item in items {{ f(item) }}` runs it"
 )]
 pub trait IntoNode<S: State, K> {
@@ -172,6 +173,7 @@ macro_rules! shape {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<S: State, F, $($generic),*> IntoNode<S, ($shape, $($generic),*)> for F
         where $($bound)*
         {

@@ -19,7 +19,9 @@ use langgraph_topology::NodeKind;
 #[diagnostic::on_unimplemented(
     message = "this is not a worker that takes `{T}` in a graph over `{S}`",
     label = "not a worker that takes `{T}`",
-    note = "a worker is a `#[node]` function `(item: {T})`, `(item: {T}, state: &{S})` or `(item: {T}, state: &{S}, cx: &Context)`"
+    note = "a worker is a `#[node]` function `(item: {T})`, `(item: {T}, state: &{S})` or `(item: {T}, state: &{S}, cx: &Context)`",
+    note = "it returns the state's update, `(update, Next)`, `Command<{S}>`, `{S}` itself or `()`, each also in a `Result`",
+    note = "an async function that holds a `MutexGuard` or an `Rc` over an `.await` is not one: its future has to be `Send`; `#[node]` on the function shows the place"
 )]
 pub trait IntoWorker<S: State, T, K> {
     /// Converts into a worker with options.

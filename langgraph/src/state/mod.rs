@@ -14,6 +14,7 @@ mod has_messages;
 mod plain;
 mod reducer;
 mod standard;
+mod stored_field;
 pub(crate) mod write;
 
 #[doc(inline)]
@@ -26,6 +27,8 @@ pub use has_messages::HasMessages;
 pub use plain::{Plain, PlainUpdate};
 pub use reducer::{Reducer, ReducerError, ReducerFn};
 pub use standard::*;
+#[doc(hidden)]
+pub use stored_field::StoredField;
 
 /// The state of a graph.
 ///

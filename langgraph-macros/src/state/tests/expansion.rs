@@ -322,9 +322,9 @@ fn a_state_of_each_kind_of_field() {
                 #[allow(unused_mut)]
                 impl<T> ::langgraph::__private::serde::Serialize for NotesUpdate<T>
                 where
-                    for<'__field> Vec<T>: ::langgraph::__private::serde::Serialize,
-                    for<'__field> i64: ::langgraph::__private::serde::Serialize,
-                    for<'__field> String: ::langgraph::__private::serde::Serialize,
+                    for<'__field> Vec<T>: ::langgraph::__private::StoredField,
+                    for<'__field> i64: ::langgraph::__private::StoredField,
+                    for<'__field> String: ::langgraph::__private::StoredField,
                 {
                     fn serialize<__S: ::langgraph::__private::serde::Serializer>(
                         &self,
@@ -381,9 +381,9 @@ fn a_state_of_each_kind_of_field() {
                 #[automatically_derived]
                 impl<'de, T> ::langgraph::__private::ReadField<'de> for NotesUpdate<T>
                 where
-                    for<'__field> Vec<T>: ::langgraph::__private::serde::Deserialize<'de>,
-                    for<'__field> i64: ::langgraph::__private::serde::Deserialize<'de>,
-                    for<'__field> String: ::langgraph::__private::serde::Deserialize<'de>,
+                    for<'__field> Vec<T>: ::langgraph::__private::StoredField,
+                    for<'__field> i64: ::langgraph::__private::StoredField,
+                    for<'__field> String: ::langgraph::__private::StoredField,
                 {
                     fn read<__A: ::langgraph::__private::serde::de::MapAccess<'de>>(
                         &mut self,
@@ -419,9 +419,9 @@ fn a_state_of_each_kind_of_field() {
                 #[automatically_derived]
                 impl<'de, T> ::langgraph::__private::serde::Deserialize<'de> for NotesUpdate<T>
                 where
-                    for<'__field> Vec<T>: ::langgraph::__private::serde::Deserialize<'de>,
-                    for<'__field> i64: ::langgraph::__private::serde::Deserialize<'de>,
-                    for<'__field> String: ::langgraph::__private::serde::Deserialize<'de>,
+                    for<'__field> Vec<T>: ::langgraph::__private::StoredField,
+                    for<'__field> i64: ::langgraph::__private::StoredField,
+                    for<'__field> String: ::langgraph::__private::StoredField,
                 {
                     fn deserialize<__D: ::langgraph::__private::serde::Deserializer<'de>>(
                         deserializer: __D,

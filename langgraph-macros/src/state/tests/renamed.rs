@@ -168,7 +168,7 @@ fn a_chat_history_under_another_crate_name() {
                 #[allow(unused_mut)]
                 impl lg::__private::serde::Serialize for ChatUpdate
                 where
-                    for<'__field> Vec<Message>: lg::__private::serde::Serialize,
+                    for<'__field> Vec<Message>: lg::__private::StoredField,
                 {
                     fn serialize<__S: lg::__private::serde::Serializer>(
                         &self,
@@ -195,7 +195,7 @@ fn a_chat_history_under_another_crate_name() {
                 #[automatically_derived]
                 impl<'de> lg::__private::ReadField<'de> for ChatUpdate
                 where
-                    for<'__field> Vec<Message>: lg::__private::serde::Deserialize<'de>,
+                    for<'__field> Vec<Message>: lg::__private::StoredField,
                 {
                     fn read<__A: lg::__private::serde::de::MapAccess<'de>>(
                         &mut self,
@@ -216,7 +216,7 @@ fn a_chat_history_under_another_crate_name() {
                 #[automatically_derived]
                 impl<'de> lg::__private::serde::Deserialize<'de> for ChatUpdate
                 where
-                    for<'__field> Vec<Message>: lg::__private::serde::Deserialize<'de>,
+                    for<'__field> Vec<Message>: lg::__private::StoredField,
                 {
                     fn deserialize<__D: lg::__private::serde::Deserializer<'de>>(
                         deserializer: __D,

@@ -1,0 +1,12 @@
+use langgraph::prelude::*;
+
+#[derive(Default)]
+struct Handle;
+
+#[derive(State, Clone, Default)]
+struct Notes {
+    count: i64,
+    handle: Handle,
+}
+
+fn main() {}
