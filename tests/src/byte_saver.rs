@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId,
-    CheckpointRecord, Checkpointer, Formats, Head, Leases, ListOptions, Prune, Source,
-    ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    CheckpointRecord, Checkpointer, Formats, Head, HeldBy, Leases, ListOptions, Prune, RunStatus,
+    Source, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row, RowKind};
@@ -32,7 +32,7 @@ struct Kept {
 #[derive(Clone, Debug)]
 struct Log {
     head: Head,
-    running: bool,
+    status: RunStatus,
     updated_at: SystemTime,
     checkpoints: BTreeMap<CheckpointId, Line>,
     /// In the order in which they were stored.
@@ -57,7 +57,7 @@ pub struct KeptLog {
     /// Its head.
     pub head: Head,
     /// True while a run has not ended.
-    pub running: bool,
+    pub status: RunStatus,
     /// Its rows, in the order in which they were stored.
     pub rows: Vec<Row>,
 }
@@ -77,7 +77,7 @@ impl ByteSaver {
         let logs = kept.logs.iter().map(|(key, log)| KeptLog {
             key: key.clone(),
             head: log.head,
-            running: log.running,
+            status: log.status,
             rows: log.rows.clone(),
         });
         logs.collect()
@@ -96,7 +96,7 @@ impl ByteSaver {
         });
         let restored = Log {
             head: log.head,
-            running: log.running,
+            status: log.status,
             updated_at: SystemTime::now(),
             checkpoints: lines.collect(),
             rows: log.rows,
@@ -125,7 +125,7 @@ impl Kept {
                 head,
             });
         }
-        let (Some(head), running) = (batch.next_head(), batch.running) else {
+        let (Some(head), status) = (batch.next_head(), batch.status) else {
             return Ok(());
         };
         let lines = batch
@@ -136,13 +136,13 @@ impl Kept {
         let rows = rows::encode(batch, formats)?;
         let log = self.logs.entry(key.clone()).or_insert_with(|| Log {
             head,
-            running,
+            status,
             updated_at: SystemTime::now(),
             checkpoints: BTreeMap::new(),
             rows: Vec::new(),
         });
         log.head = head;
-        log.running = running;
+        log.status = status;
         log.updated_at = SystemTime::now();
         log.checkpoints.extend(lines);
         let known = &log.checkpoints;
@@ -274,7 +274,7 @@ impl Administration for ByteSaver {
         let kept = self.kept();
         let roots = kept.logs.iter().filter(|(key, _)| key.namespace.is_empty());
         let infos = roots
-            .map(|(key, log)| ThreadInfo::new(&*key.thread, log.head, log.running, log.updated_at));
+            .map(|(key, log)| ThreadInfo::new(&*key.thread, log.head, log.status, log.updated_at));
         let wanted = infos.filter(|info| filter.wants(info));
         Ok(wanted.take(filter.limit.unwrap_or(usize::MAX)).collect())
     }
@@ -336,16 +336,21 @@ impl Leases for ByteSaver {
         thread: &str,
         holder: &str,
         term: Duration,
-    ) -> Result<bool, CheckpointError> {
+    ) -> Result<Option<HeldBy>, CheckpointError> {
         let mut kept = self.kept();
         let now = Instant::now();
-        let lease = kept.leases.get(thread);
-        let free = lease.is_none_or(|(held_by, until)| held_by == holder || *until <= now);
-        if free {
-            let lease = (holder.to_owned(), now + term);
-            kept.leases.insert(thread.to_owned(), lease);
+        if let Some((other, until)) = kept.leases.get(thread)
+            && other != holder
+            && *until > now
+        {
+            return Ok(Some(HeldBy::new(
+                &**other,
+                SystemTime::now() + (*until - now),
+            )));
         }
-        Ok(free)
+        let lease = (holder.to_owned(), now + term);
+        kept.leases.insert(thread.to_owned(), lease);
+        Ok(None)
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

@@ -8,6 +8,7 @@ use crate::PostgresError;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/1_store.sql"),
     include_str!("sql/2_threads.sql"),
+    include_str!("sql/3_runs.sql"),
 ];
 
 /// The lock of all processes that set up tables: the bytes of `langgrap`.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
+    Formats, Head, HeldBy, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
     ThreadKey, Usage,
 };
 use langgraph::{State, async_trait};
@@ -179,7 +179,7 @@ impl Administration for PostgresSaver {
 
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let client = self.database.client().await?;
-        Ok(threads::list(&client, &filter).await?)
+        threads::list(&client, &filter).await
     }
 
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
@@ -234,7 +234,7 @@ impl Leases for PostgresSaver {
         thread: &str,
         holder: &str,
         term: Duration,
-    ) -> Result<bool, CheckpointError> {
+    ) -> Result<Option<HeldBy>, CheckpointError> {
         let client = self.database.client().await?;
         Ok(leases::take(&client, thread, holder, term).await?)
     }

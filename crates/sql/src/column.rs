@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, ListOptions, Source};
+use langgraph::checkpoint::{
+    CheckpointError, CheckpointId, ListOptions, RunStatus, Source, ThreadFilter,
+};
 use serde_json::Value;
 
 use crate::rows::Row;
@@ -121,5 +123,29 @@ impl FormatNames {
         let new = Arc::<str>::from(name);
         self.0.push(Arc::clone(&new));
         new
+    }
+}
+
+/// The status of a stored code.
+///
+/// # Errors
+///
+/// [`CheckpointError::Corrupt`] for a code that nobody stores.
+pub fn status(code: i64) -> Result<RunStatus, CheckpointError> {
+    let unknown = || CheckpointError::Corrupt(format!("no run has the status {code}"));
+    RunStatus::from_code(code).ok_or_else(unknown)
+}
+
+/// The condition of a filter on the statuses of runs, in a query of threads.
+pub fn statuses(filter: &ThreadFilter) -> Option<String> {
+    let codes: Vec<_> = filter.statuses.iter().map(|status| status.code()).collect();
+    match codes.as_slice() {
+        [] => None,
+        // As the index has it.
+        [one] => Some(format!(" AND status = {one}")),
+        several => {
+            let several: Vec<_> = several.iter().map(u8::to_string).collect();
+            Some(format!(" AND status IN ({})", several.join(", ")))
+        }
     }
 }

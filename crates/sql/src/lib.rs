@@ -6,9 +6,13 @@
 mod chain;
 mod column;
 mod name;
+mod process;
 pub mod rows;
 pub mod store;
 
 pub use chain::{Link, LinkFinder, Links};
-pub use column::{FormatNames, Listed, last_rows, metadata_text, signed, source_text, unsigned};
+pub use column::{
+    FormatNames, Listed, last_rows, metadata_text, signed, source_text, status, statuses, unsigned,
+};
 pub use name::LogName;
+pub use process::{process_is_gone, this_process};

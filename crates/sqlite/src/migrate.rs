@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("sql/1_store.sql"),
     include_str!("sql/2_threads.sql"),
     include_str!("sql/3_supersteps.sql"),
+    include_str!("sql/4_runs.sql"),
 ];
 
 /// Migrates the tables.

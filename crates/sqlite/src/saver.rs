@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
+    Formats, Head, HeldBy, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
     ThreadKey, Usage,
 };
 use langgraph::{State, async_trait};
@@ -243,7 +243,7 @@ impl Leases for SqliteSaver {
         thread: &str,
         holder: &str,
         term: Duration,
-    ) -> Result<bool, CheckpointError> {
+    ) -> Result<Option<HeldBy>, CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::take(connection, &thread, &holder, term);
         self.database.write(job).await

@@ -37,8 +37,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let graph = agent::graph(SqliteSaver::open(&database)?)?;
     let options = ReplayOptions::default().grace(Duration::from_millis(grace));
     let replay = Replay::new(options);
-    // Before the first request: a new run is not one that was cut off.
-    service::recover(&graph).await?;
+    // Runs of an earlier process. A new run holds a lease, so that it is not taken for one of them.
+    let recovering = graph.clone();
+    tokio::spawn(async move {
+        if let Err(error) = service::recover(&recovering).await {
+            eprintln!("threads cannot be recovered: {error}");
+        }
+    });
 
     let listener = TcpListener::bind(&address).await?;
     println!("listening on http://{}", listener.local_addr()?);

@@ -7,9 +7,9 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{delete, get, post};
-use langgraph::checkpoint::{CheckpointId, Snapshot, ThreadFilter, ThreadInfo};
+use langgraph::checkpoint::{CheckpointId, Snapshot};
 use langgraph::prelude::{AgentError, CompiledStateGraph, StreamMode};
-use langgraph::run::Run;
+use langgraph::run::{Resumed, Run};
 use langgraph::thread::OnConflict;
 use langgraph_agent::{MessagesStateUpdate, ToolDecision};
 use langgraph_http::{Problem, Replay, Sse};
@@ -157,19 +157,22 @@ async fn fork(
     read(State(service), Path(thread)).await
 }
 
-/// Takes up the runs that a crash has cut off, side by side. A lease of the dead process may hold a
-/// thread for a while: each waits for its own.
+/// Resumes the runs that vanished with an earlier process, side by side. A lease of the dead process
+/// may hold a thread for a while: each waits for its own.
 pub(crate) async fn recover(graph: &CompiledStateGraph<Chat>) -> Result<(), AgentError> {
-    let cut_off = ThreadFilter::new().running(true);
-    for ThreadInfo { thread, .. } in graph.threads().list(cut_off).await? {
-        let run = graph.thread(&*thread).proceed();
-        let run = run.on_conflict(OnConflict::Wait(Duration::from_secs(120)));
-        tokio::spawn(async move {
-            match run.await {
-                Ok(_) => println!("recovered `{thread}`"),
-                Err(error) => println!("`{thread}` was not recovered: {error}"),
-            }
-        });
+    let recovery = graph
+        .threads()
+        .resume_pending(Duration::ZERO)
+        .wait(Duration::from_secs(120))
+        .concurrency(16);
+    for Resumed {
+        thread, outcome, ..
+    } in recovery.await?
+    {
+        match outcome {
+            Ok(_) => println!("recovered `{thread}`"),
+            Err(error) => println!("`{thread}` was not recovered: {error}"),
+        }
     }
     Ok(())
 }

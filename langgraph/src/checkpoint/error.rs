@@ -1,6 +1,7 @@
 //! Errors of threads and their storage.
 
 use std::error::Error;
+use std::time::{Duration, SystemTime};
 
 use super::{CheckpointId, FormatError, Head};
 
@@ -57,12 +58,14 @@ pub enum CheckpointError {
     #[error("thread `{0}` exists already")]
     ThreadExists(String),
     /// Another run holds the thread.
-    #[error("another run holds thread `{thread}`, and it was not free within {waited:?}")]
+    #[error("another run holds thread `{thread}`{}{}", how_long(*.waited), left(*.until))]
     Held {
         /// The thread.
         thread: String,
         /// How long this run has waited.
-        waited: std::time::Duration,
+        waited: Duration,
+        /// When the other run's lease ends, unless it renews the lease.
+        until: SystemTime,
     },
     /// The run has lost its lease of the thread: it could not renew the lease in time.
     #[error("the run has lost its hold on thread `{thread}`; what it has stored so far is kept")]
@@ -162,6 +165,21 @@ pub enum CheckpointError {
     /// An update from outside does not fit the thread.
     #[error("{0}")]
     InvalidUpdate(String),
+}
+
+/// How long a run has waited for another one, in words.
+fn how_long(waited: Duration) -> String {
+    match waited.as_millis() {
+        0..100 => String::new(),
+        _ => format!(", and did not end within {:.1} s", waited.as_secs_f64()),
+    }
+}
+
+/// How long a lease still lasts, in words.
+fn left(until: SystemTime) -> String {
+    let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+    let seconds = left.as_secs_f64().ceil();
+    format!("; its lease ends in {seconds} s unless it renews it")
 }
 
 impl CheckpointError {

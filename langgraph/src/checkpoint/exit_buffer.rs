@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::Place;
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
-    ListOptions, SeePast, Standing, Stored, TaskRecord, ThreadKey,
+    ListOptions, RunStatus, SeePast, Standing, Stored, TaskRecord, ThreadKey,
 };
 
 /// A layer before a saver that holds the records of a run in memory. At the end of the run,
@@ -25,7 +25,7 @@ struct BufferedLog {
     head: Option<Head>,
     /// The head including the held records.
     newest: Option<Head>,
-    running: bool,
+    status: RunStatus,
     /// New checkpoints, oldest first.
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
@@ -44,7 +44,7 @@ impl BufferedLog {
             });
         }
         self.newest = batch.next_head();
-        self.running = batch.running;
+        self.status = batch.status;
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
             let stored = Stored {
@@ -98,7 +98,7 @@ impl BufferedLog {
             checkpoints: Vec::new(),
             tasks: self.tasks,
             entries: self.entries,
-            running: self.running,
+            status: self.status,
         };
         for stored in self.order.iter().filter_map(|id| self.records.remove(id)) {
             batch.checkpoints.push(stored.checkpoint);
@@ -158,7 +158,7 @@ impl ExitBuffer {
         let Some(mut kept) = kept else { return Ok(()) };
         let mut batch = Batch {
             head: kept.head,
-            running: kept.running,
+            status: kept.status,
             ..Batch::default()
         };
         if let Some(stored) = folded {

@@ -1,6 +1,6 @@
 //! Leases of threads.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
@@ -20,8 +20,28 @@ pub trait Leases: Send + Sync {
         thread: &str,
         holder: &str,
         term: Duration,
-    ) -> Result<bool, CheckpointError>;
+    ) -> Result<Option<HeldBy>, CheckpointError>;
 
     /// Releases the lease of `holder`, if it has one.
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError>;
+}
+
+/// Who holds a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeldBy {
+    /// The holder's name.
+    pub holder: String,
+    /// When the lease ends unless it is renewed.
+    pub until: SystemTime,
+}
+
+impl HeldBy {
+    /// What a saver has stored.
+    pub fn new(holder: impl Into<String>, until: SystemTime) -> Self {
+        Self {
+            holder: holder.into(),
+            until,
+        }
+    }
 }

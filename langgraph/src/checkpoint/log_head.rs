@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::checkpoint::{
-    Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Head, Payload, ThreadKey,
+    Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, Payload,
+    ThreadKey,
 };
 
 /// The head of a log. Writers wait for each other.
@@ -15,6 +16,7 @@ pub(crate) struct LogHead {
     /// True if values are encoded before they reach the saver.
     encodes: bool,
     end: Mutex<KnownEnd>,
+    ending: Option<Arc<Ending>>,
 }
 
 /// What a run knows about the head of its log.
@@ -37,6 +39,7 @@ impl LogHead {
             encodes: encodes && saver.formats().is_some(),
             saver,
             key,
+            ending: None,
             end: Mutex::new(KnownEnd {
                 head,
                 next: None,
@@ -48,6 +51,12 @@ impl LogHead {
     /// Returns the log head with a fixed id for its next checkpoint, which is newer than the head.
     pub(crate) fn with_next(mut self, id: Option<CheckpointId>) -> Self {
         self.end.get_mut().next = id;
+        self
+    }
+
+    /// Notes the statuses that are stored.
+    pub(crate) fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
+        self.ending = ending;
         self
     }
 
@@ -100,11 +109,14 @@ impl LogHead {
         mut batch: Batch,
     ) -> Result<(), CheckpointError> {
         batch.head = end.head;
-        let next = batch.next_head();
+        let (next, status) = (batch.next_head(), batch.status);
         let error = match self.saver.put(&self.key, batch).await {
             Ok(()) => {
                 end.head = next;
                 end.doubt = None;
+                if let Some(ending) = &self.ending {
+                    ending.stored(status);
+                }
                 return Ok(());
             }
             Err(error) => error,

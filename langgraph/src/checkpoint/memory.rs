@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, Leases, ListOptions, Past, Prune, SeePast, Standing, Stored, ThreadFilter,
-    ThreadInfo, ThreadKey, Usage,
+    Formats, Head, HeldBy, Leases, ListOptions, Past, Prune, RunStatus, SeePast, Standing, Stored,
+    ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 use crate::state::State;
 
@@ -58,7 +58,7 @@ struct Log {
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
     version: u64,
-    running: bool,
+    status: RunStatus,
     updated_at: SystemTime,
 }
 
@@ -86,7 +86,7 @@ impl Log {
             order: Vec::new(),
             records: HashMap::new(),
             version: 0,
-            running: false,
+            status: RunStatus::Done,
             updated_at: SystemTime::now(),
         }
     }
@@ -105,7 +105,7 @@ impl Log {
             });
         }
         self.version += 1;
-        self.running = batch.running;
+        self.status = batch.status;
         self.updated_at = SystemTime::now();
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
@@ -287,7 +287,7 @@ impl Administration for MemorySaver {
         let threads = self.threads();
         let infos = threads.iter().filter_map(|(name, thread)| {
             let root = thread.logs.get(&[] as &[String])?;
-            let info = ThreadInfo::new(name, root.head()?, root.running, root.updated_at);
+            let info = ThreadInfo::new(name, root.head()?, root.status, root.updated_at);
             filter.wants(&info).then_some(info)
         });
         Ok(infos.take(filter.limit.unwrap_or(usize::MAX)).collect())
@@ -354,21 +354,22 @@ impl Leases for MemorySaver {
         thread: &str,
         holder: &str,
         term: Duration,
-    ) -> Result<bool, CheckpointError> {
+    ) -> Result<Option<HeldBy>, CheckpointError> {
         let mut threads = self.threads();
         let thread = threads.entry(thread.to_owned()).or_default();
         let now = Instant::now();
-        let free = thread
-            .lease
-            .as_ref()
-            .is_none_or(|lease| lease.holder == holder || lease.until <= now);
-        if free {
-            thread.lease = Some(Lease {
-                holder: holder.to_owned(),
-                until: now + term,
-            });
+        if let Some(held) = &thread.lease
+            && held.holder != holder
+            && held.until > now
+        {
+            let until = SystemTime::now() + held.until.duration_since(now);
+            return Ok(Some(HeldBy::new(&*held.holder, until)));
         }
-        Ok(free)
+        thread.lease = Some(Lease {
+            holder: holder.to_owned(),
+            until: now + term,
+        });
+        Ok(None)
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

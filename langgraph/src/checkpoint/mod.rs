@@ -8,6 +8,7 @@ mod administration;
 mod attach;
 mod checkpointer;
 mod durability;
+mod ending;
 mod error;
 mod exit_buffer;
 mod id;
@@ -22,6 +23,7 @@ mod past;
 mod payload;
 mod place;
 mod record;
+mod run_status;
 mod snapshot;
 mod task_fold;
 mod thread_filter;
@@ -35,11 +37,12 @@ pub use administration::Administration;
 pub use attach::{Attach, Attached};
 pub use checkpointer::{Checkpointer, SeePast};
 pub use durability::Durability;
+pub(crate) use ending::Ending;
 pub use error::CheckpointError;
 pub(crate) use exit_buffer::ExitBuffer;
 pub use id::CheckpointId;
 pub use inner::InnerSnapshot;
-pub use leases::Leases;
+pub use leases::{HeldBy, Leases};
 pub use list_options::ListOptions;
 pub(crate) use log_head::LogHead;
 pub use memory::MemorySaver;
@@ -51,6 +54,7 @@ pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
+pub use run_status::RunStatus;
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
 pub(crate) use task_fold::{TaskFold, fold_tasks};
 pub use thread_filter::ThreadFilter;

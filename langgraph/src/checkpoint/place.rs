@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::once_record::OnceRecord;
-use super::{Batch, CheckpointError, CheckpointId, LogHead, TaskRecord, ThreadKey};
+use super::{Batch, CheckpointError, CheckpointId, LogHead, RunStatus, TaskRecord, ThreadKey};
 use langgraph_topology::NodeName;
 
 /// The place of a task in its thread's log. The logs of its subgraphs are below it.
@@ -34,7 +34,7 @@ impl Place {
                 answers: Vec::new(),
                 once: vec![record],
             }],
-            running: true,
+            status: RunStatus::Running,
             ..Batch::default()
         };
         self.log_head.put(batch).await

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::interrupt::{Answer, Questions};
 use super::once_record::OnceRecord;
-use super::{CheckpointId, Payload, Source};
+use super::{CheckpointId, Payload, RunStatus, Source};
 use langgraph_topology::NodeName;
 
 /// The key of a log: a thread, and the place of the graph in it.
@@ -178,8 +178,8 @@ pub struct Batch {
     pub tasks: Vec<TaskRecord>,
     /// Updates from outside.
     pub entries: Vec<EntryRecord>,
-    /// True if the run continues after this batch.
-    pub running: bool,
+    /// How the run stands behind this batch.
+    pub status: RunStatus,
 }
 
 impl Batch {

@@ -2,14 +2,14 @@
 
 use std::time::SystemTime;
 
-use super::ThreadInfo;
+use super::{RunStatus, ThreadInfo};
 
 /// Selects the threads that [`Administration::threads`](super::Administration::threads) returns.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ThreadFilter {
-    /// Only those with a run that has not ended, or only those without one.
-    pub running: Option<bool>,
+    /// Only threads whose last run stands so; all of them where this is empty.
+    pub statuses: Vec<RunStatus>,
     /// Only those that were last written to before this time.
     pub idle_since: Option<SystemTime>,
     /// Only those whose name sorts after this one.
@@ -24,10 +24,10 @@ impl ThreadFilter {
         Self::default()
     }
 
-    /// Only those with a run that has not ended, or only those without one.
+    /// Only threads whose last run stands so. Called several times, any of the statuses will do.
     #[must_use]
-    pub fn running(mut self, running: bool) -> Self {
-        self.running = Some(running);
+    pub fn status(mut self, status: RunStatus) -> Self {
+        self.statuses.push(status);
         self
     }
 
@@ -55,7 +55,7 @@ impl ThreadFilter {
     /// Returns true if this filter selects a thread. `limit` is ignored, because it depends on the
     /// others.
     pub fn wants(&self, info: &ThreadInfo) -> bool {
-        self.running.is_none_or(|running| info.running == running)
+        (self.statuses.is_empty() || self.statuses.contains(&info.status))
             && self.idle_since.is_none_or(|since| info.updated_at < since)
             && self.after.as_ref().is_none_or(|after| info.thread > *after)
     }

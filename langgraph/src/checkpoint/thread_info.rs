@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::Head;
+use super::{Head, RunStatus};
 
 /// Information about a thread, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct ThreadInfo {
     pub thread: String,
     /// The head of the root graph's log.
     pub head: Head,
-    /// True while a run has not ended: it is still running, or it was cut off.
-    pub running: bool,
+    /// How its last run stands.
+    pub status: RunStatus,
     /// When it was last written to.
     pub updated_at: SystemTime,
 }
@@ -23,13 +23,13 @@ impl ThreadInfo {
     pub fn new(
         thread: impl Into<String>,
         head: Head,
-        running: bool,
+        status: RunStatus,
         updated_at: SystemTime,
     ) -> Self {
         Self {
             thread: thread.into(),
             head,
-            running,
+            status,
             updated_at,
         }
     }

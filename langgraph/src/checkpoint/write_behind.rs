@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, ListOptions, SeePast,
-    Standing, ThreadKey,
+    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Ending, Formats, Head, ListOptions,
+    SeePast, Standing, ThreadKey,
 };
 
 /// The maximum of batches in the queue.
@@ -40,10 +40,11 @@ enum Job {
 
 impl WriteBehind {
     /// Starts the writer, on the runtime of the caller.
-    pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
+    pub(crate) fn new(saver: Arc<dyn Checkpointer>, ending: Option<Arc<Ending>>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         let failed = Arc::<Mutex<Failure>>::default();
-        tokio::spawn(write(Arc::clone(&saver), waiting, Arc::clone(&failed)));
+        let writer = write(Arc::clone(&saver), waiting, Arc::clone(&failed), ending);
+        tokio::spawn(writer);
         Self {
             saver,
             jobs,
@@ -77,10 +78,12 @@ async fn write(
     saver: Arc<dyn Checkpointer>,
     mut jobs: mpsc::Receiver<Job>,
     failed: Arc<Mutex<Failure>>,
+    ending: Option<Arc<Ending>>,
 ) {
     while let Some(job) = jobs.recv().await {
         match job {
             Job::Put(key, batch) => {
+                let status = batch.status;
                 if let Err(error) = saver.put(&key, batch).await {
                     *failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
                         text: Some(error.to_string()),
@@ -88,6 +91,9 @@ async fn write(
                     };
                     // Later batches build on the missing one.
                     return;
+                }
+                if let (Some(ending), true) = (&ending, key.namespace.is_empty()) {
+                    ending.stored(status);
                 }
             }
             Job::Barrier(done) => {

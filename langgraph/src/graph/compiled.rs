@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -131,6 +132,17 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn on_conflict(mut self, policy: OnConflict) -> Self {
         self.threads.on_conflict = policy;
+        self
+    }
+
+    /// Sets the time after which a run's lease of its thread expires if the run does not renew it;
+    /// 30 seconds unless set. A run renews its lease every third of this time.
+    ///
+    /// After a crash, the thread is busy for this long, where the saver cannot see that the process
+    /// is gone.
+    #[must_use]
+    pub fn lease_term(mut self, term: Duration) -> Self {
+        self.threads.lease_term = term;
         self
     }
 

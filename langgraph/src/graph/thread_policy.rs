@@ -2,21 +2,27 @@
 
 use std::time::Duration;
 
-/// What a run does if another run is active on its thread.
+/// What a run, an update or an added input does if another run is active on its thread.
+///
+/// The active run holds a lease of the thread, in its own process and for all others that share the
+/// saver. It renews the lease while it lives. A lease that is not renewed expires after
+/// [`CompiledStateGraph::lease_term`](crate::CompiledStateGraph::lease_term); a saver that sees
+/// that the holder's process is gone frees it at once.
 ///
 /// Two runs never write to a thread at the same time, whatever the policy. Each record names its
 /// predecessor; the second run that writes after the same record fails with
-/// [`CheckpointError::Conflict`](crate::checkpoint::CheckpointError::Conflict).
+/// [`CheckpointError::Conflict`](crate::checkpoint::CheckpointError::Conflict). With a saver
+/// without leases, this is all that keeps two runs apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnConflict {
-    /// The second run to store a record fails.
+    /// The later one fails at its start, with
+    /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held).
     #[default]
     Reject,
-    /// Waits up to this long until the thread is free, and then holds it. All runs on the thread
-    /// need this policy: a run with another policy ignores the lease.
+    /// Waits up to this long until the thread is free.
     Wait(Duration),
-    /// Takes the thread over: the other run fails when it next stores a record.
+    /// Takes the thread over: the other run fails when it next stores a record or renews its lease.
     Cancel,
 }
 
@@ -46,8 +52,20 @@ pub enum OnOpenQuestion {
 }
 
 /// The policies of a graph's threads.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadPolicy {
     pub(crate) on_conflict: OnConflict,
     pub(crate) on_open_question: OnOpenQuestion,
+    /// The time after which a lease expires without renewal.
+    pub(crate) lease_term: Duration,
+}
+
+impl Default for ThreadPolicy {
+    fn default() -> Self {
+        Self {
+            on_conflict: OnConflict::default(),
+            on_open_question: OnOpenQuestion::default(),
+            lease_term: Duration::from_secs(30),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::options::{Begin, Options, Run};
 use super::{CancelToken, Outcome, exit_flush};
-use crate::checkpoint::{CheckpointError, Durability, ExitBuffer, WriteBehind};
+use crate::checkpoint::{CheckpointError, Durability, Ending, ExitBuffer, RunStatus, WriteBehind};
 use crate::error::AgentError;
 use crate::error::runtime;
 use crate::graph::plan::Plan;
@@ -50,13 +50,15 @@ impl<S: State> Run<S> {
     /// Returns the future of the run, with its cancellation and deadline.
     ///
     /// Each rare part is boxed: otherwise every run would reserve memory for it.
-    fn bounded(self, emitter: Option<Emitter>) -> Driven<S> {
+    fn bounded(mut self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
+        let ending: Option<Arc<Ending>> = self.options.thread.as_ref().map(|_| Arc::default());
+        self.options.ending.clone_from(&ending);
         let run = self.undisturbed(emitter);
         let run = match timeout {
             None => run,
-            Some(limit) => Box::pin(bounded(limit, run)),
+            Some(limit) => Box::pin(bounded(limit, ending, run)),
         };
         match cancel {
             None => run,
@@ -91,12 +93,19 @@ impl<S: State> Run<S> {
             }
             (Some(log), begin) => Box::pin(async move {
                 let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
-                let on_conflict = options.on_conflict.unwrap_or(graph.threads.on_conflict);
-                let policy = graph.threads.on_open_question;
-                options.on_open_question.get_or_insert(policy);
+                let mut policy = graph.threads;
+                policy.on_conflict = options.on_conflict.unwrap_or(policy.on_conflict);
+                options
+                    .on_open_question
+                    .get_or_insert(policy.on_open_question);
+                let (held, ending) = (options.held, options.ending.clone());
                 let run = with_log(&graph.plan, &mut engine, log, begin, command, &options);
                 let run = Box::pin(run);
-                let end = under_policy(on_conflict, &saver, &thread, run).await?;
+                let end = if held {
+                    run.await?
+                } else {
+                    under_policy(policy, &saver, &thread, ending, run).await?
+                };
                 outcome(engine, end)
             }),
         }
@@ -162,9 +171,11 @@ async fn with_log<S: State>(
                 let thread = &log.key.thread;
                 format!("storing thread `{thread}` in the background (`Durability::Async`)")
             })?;
-            let behind = Arc::new(WriteBehind::new(Arc::clone(&log.saver)));
+            let behind = Arc::new(WriteBehind::new(Arc::clone(&log.saver), log.ending.clone()));
             let log = Log {
                 saver: Arc::<WriteBehind>::clone(&behind),
+                // The writer knows what is stored.
+                ending: None,
                 ..log
             };
             let ended = on_thread(plan, engine, log, begin, command, options).await;
@@ -179,6 +190,8 @@ async fn with_log<S: State>(
                 // The end has a snapshot; intermediate ones are useless.
                 snapshots: Snapshots::Never,
                 encodes: false,
+                // Until its end, nothing of the run is stored.
+                ending: None,
                 ..log
             };
             let ended = on_thread(plan, engine, log.clone(), begin, command, options).await;
@@ -213,18 +226,32 @@ async fn on_thread<S: State>(
     }
     let ended = engine.run().await;
     // A failed run also rests at its end.
-    let rested = engine.observer.rest().await;
+    let status = match &ended {
+        Ok(End::Done | End::Parent(_)) => RunStatus::Done,
+        Ok(End::Paused(_) | End::Refused(..)) => RunStatus::Interrupted,
+        Err(AgentError::Cancelled) => RunStatus::Cancelled,
+        Err(_) => RunStatus::Failed,
+    };
+    let rested = engine.observer.rest(status).await;
     ended.and_then(|end| rested.map(|()| end))
 }
 
 async fn bounded<T>(
     limit: Duration,
+    ending: Option<Arc<Ending>>,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
     runtime(|| format!("the run's time limit of {limit:?}"))?;
-    match tokio::time::timeout(limit, run).await {
+    let mut run = pin!(run);
+    match tokio::time::timeout(limit, run.as_mut()).await {
         Ok(result) => result,
-        Err(_) => Err(AgentError::TimedOut(limit)),
+        Err(_) => {
+            // The run is dropped next: the thread learns why.
+            if let Some(ending) = ending {
+                ending.set(RunStatus::TimedOut);
+            }
+            Err(AgentError::TimedOut(limit))
+        }
     }
 }
 

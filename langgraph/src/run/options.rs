@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::future::Driven;
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
-use crate::checkpoint::{CheckpointId, Durability};
+use crate::checkpoint::{CheckpointId, Durability, Ending};
 use crate::error::AgentError;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
@@ -51,6 +51,10 @@ pub(crate) struct Options {
     pub(crate) durability: Durability,
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) on_open_question: Option<OnOpenQuestion>,
+    /// The caller holds the thread.
+    pub(crate) held: bool,
+    /// What the run owes its thread if it is dropped.
+    pub(crate) ending: Option<Arc<Ending>>,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: usize,
@@ -72,6 +76,8 @@ impl Default for Options {
             durability: Durability::default(),
             on_conflict: None,
             on_open_question: None,
+            held: false,
+            ending: None,
             resources: Resources::new(),
             metadata: BTreeMap::new(),
             limit: DEFAULT_LIMIT,

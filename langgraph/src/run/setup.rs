@@ -97,6 +97,7 @@ pub(crate) fn log<S: State>(
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => Ok(Some(Log {
             metadata: options.metadata.clone(),
+            ending: options.ending.clone(),
             ..Log::root(saver, thread.clone())
         })),
     }

@@ -108,6 +108,7 @@ async fn enter_below<S: State>(
             metadata: engine.scope.shared.metadata.clone(),
             snapshots,
             call,
+            ending: None,
         })
     });
     let Some(log) = log else {

@@ -1,25 +1,31 @@
-//! Concurrent runs on one thread, and leases.
+//! Leases: how a run holds its thread.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crate::checkpoint::{Batch, CheckpointError, Checkpointer};
+use tokio::runtime::Handle;
+
+use crate::checkpoint::{Batch, CheckpointError, Checkpointer, Ending, RunStatus, ThreadKey};
 use crate::error::AgentError;
 use crate::error::runtime;
-use crate::graph::thread_policy::OnConflict;
+use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
+use crate::node::caught;
 use crate::policy::random_fraction;
 
-/// The time after which a lease expires without renewal.
-const TERM: Duration = Duration::from_secs(30);
+/// How long a run waits for the end of a run of this process that was dropped.
+const CLEANUP: Duration = Duration::from_secs(5);
 
-/// A run's lease of a thread. Dropping it releases the thread.
+/// A run's lease of a thread. Dropping it releases the thread, and records how the run ended.
 pub(crate) struct Lease {
     saver: Arc<dyn Checkpointer>,
     thread: String,
     holder: String,
+    term: Duration,
+    ending: Option<Arc<Ending>>,
     released: bool,
 }
 
@@ -29,25 +35,38 @@ impl Lease {
         saver: &Arc<dyn Checkpointer>,
         thread: &str,
         at_most: Duration,
+        term: Duration,
         call: &'static str,
     ) -> Result<Self, CheckpointError> {
         let leases = saver.leases_for(call)?;
-        let lease = Self {
+        let mut lease = Self {
             saver: Arc::clone(saver),
             thread: thread.to_owned(),
             // Not the run's id: two runs may have the same.
             holder: uuid::Uuid::now_v7().to_string(),
+            term,
+            ending: None,
             released: false,
         };
         let began = Instant::now();
         let mut pause = Duration::from_millis(5);
-        while !leases.lease(thread, &lease.holder, TERM).await? {
+        // If this fails, the lease may be taken all the same: dropping releases it.
+        while let Some(held) = leases.lease(thread, &lease.holder, term).await? {
             let waited = began.elapsed();
+            let dropped = abandoned().get(&held.holder).copied();
+            if dropped == Some(Cleanup::None) || dropped.is_some() && waited >= CLEANUP {
+                leases.release(thread, &held.holder).await?;
+                abandoned().remove(&held.holder);
+                continue;
+            }
+            let at_most = dropped.map_or(at_most, |_| at_most.max(CLEANUP));
             let left = at_most.saturating_sub(waited);
             if left.is_zero() {
+                lease.released = true;
                 return Err(CheckpointError::Held {
-                    thread: lease.thread.clone(),
+                    thread: thread.to_owned(),
                     waited,
+                    until: held.until,
                 });
             }
             // Random, so that several waiting runs do not retry at the same time.
@@ -58,20 +77,47 @@ impl Lease {
         Ok(lease)
     }
 
+    /// Takes the thread from whoever holds it.
+    async fn seize(
+        saver: &Arc<dyn Checkpointer>,
+        thread: &str,
+        term: Duration,
+        call: &'static str,
+    ) -> Result<Self, CheckpointError> {
+        let leases = saver.leases_for(call)?;
+        let probe = uuid::Uuid::now_v7().to_string();
+        while let Some(held) = leases.lease(thread, &probe, term).await? {
+            leases.release(thread, &held.holder).await?;
+        }
+        leases.release(thread, &probe).await?;
+        Self::take(saver, thread, Duration::ZERO, term, call).await
+    }
+
+    /// Records how the run ended if it is dropped.
+    pub(crate) fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
+        self.ending = ending;
+        self
+    }
+
     /// Holds the thread until `run` has ended.
     pub(crate) async fn during<T>(
-        &self,
+        &mut self,
         run: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, AgentError> {
-        let mut run = pin!(run);
-        let mut renewals = pin!(self.renew());
-        std::future::poll_fn(|cx| {
-            if let Poll::Ready(ended) = run.as_mut().poll(cx) {
-                return Poll::Ready(ended);
-            }
-            renewals.as_mut().poll(cx).map(|error| Err(error.into()))
-        })
-        .await
+        let ended = {
+            let mut run = pin!(run);
+            let mut renewals = pin!(self.renew());
+            let first = std::future::poll_fn(|cx| {
+                if let Poll::Ready(ended) = run.as_mut().poll(cx) {
+                    return Poll::Ready(ended);
+                }
+                renewals.as_mut().poll(cx).map(|error| Err(error.into()))
+            });
+            first.await
+        };
+        // A run that has come to its end has recorded it.
+        self.ending = None;
+        ended
     }
 
     /// Releases the lease. A failure is not reported: the run's work is stored, and a caller that
@@ -90,10 +136,14 @@ impl Lease {
             Err(error) => return error,
         };
         loop {
-            tokio::time::sleep(TERM / 3).await;
-            match leases.lease(&self.thread, &self.holder, TERM).await {
-                Ok(true) => {}
-                Ok(false) => {
+            let Ok(pause) = caught(|| tokio::time::sleep(self.term / 3)) else {
+                // A runtime without a clock: the lease lasts for its term.
+                return std::future::pending().await;
+            };
+            pause.await;
+            match leases.lease(&self.thread, &self.holder, self.term).await {
+                Ok(None) => {}
+                Ok(Some(_)) => {
                     return CheckpointError::LeaseLost {
                         thread: self.thread.clone(),
                     };
@@ -109,42 +159,102 @@ impl Drop for Lease {
         if self.released {
             return;
         }
-        let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
         let holder = std::mem::take(&mut self.holder);
-        // Without a runtime the lease expires by itself.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                if let Some(leases) = saver.leases() {
-                    let _ = leases.release(&thread, &holder).await;
-                }
-            });
+        // Without a runtime nobody cleans up; a run of this process takes the thread at once.
+        let Ok(runtime) = Handle::try_current() else {
+            abandoned().insert(holder, Cleanup::None);
+            return;
+        };
+        abandoned().insert(holder.clone(), Cleanup::UnderWay);
+        let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
+        let owed = self.ending.take().and_then(|ending| ending.owed());
+        runtime.spawn(async move {
+            if let Some(status) = owed {
+                // The thread then says that the run vanished, which recovery takes up.
+                let _ = record_end(&*saver, &thread, status).await;
+            }
+            if let Some(leases) = saver.leases() {
+                let _ = leases.release(&thread, &holder).await;
+            }
+            abandoned().remove(&holder);
+        });
+    }
+}
+
+/// What is done for a run that was dropped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cleanup {
+    UnderWay,
+    None,
+}
+
+/// The holders of this process whose run was dropped, until their lease is released.
+fn abandoned() -> MutexGuard<'static, HashMap<String, Cleanup>> {
+    static ABANDONED: LazyLock<Mutex<HashMap<String, Cleanup>>> = LazyLock::new(Mutex::default);
+    ABANDONED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Records how a dropped run ended.
+async fn record_end(
+    saver: &dyn Checkpointer,
+    thread: &str,
+    status: RunStatus,
+) -> Result<(), CheckpointError> {
+    let key = ThreadKey::root(thread);
+    loop {
+        let Some(head) = saver.head(&key).await? else {
+            return Ok(());
+        };
+        let batch = Batch {
+            head: Some(head),
+            status,
+            ..Batch::default()
+        };
+        match saver.put(&key, batch).await {
+            // A record that was on its way when the run was dropped.
+            Err(CheckpointError::Conflict { .. }) => {}
+            result => return result,
         }
     }
 }
 
 /// Runs `run` on a thread that other runs may use, under `policy`.
 pub(crate) async fn under_policy<T>(
-    policy: OnConflict,
+    policy: ThreadPolicy,
     saver: &Arc<dyn Checkpointer>,
     thread: &str,
+    ending: Option<Arc<Ending>>,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
-    match policy {
-        OnConflict::Reject => run.await,
+    let term = policy.lease_term;
+    let lease = match policy.on_conflict {
+        // A lease is renewed by the clock of a runtime.
+        OnConflict::Reject if saver.leases().is_none() || Handle::try_current().is_err() => {
+            return run.await;
+        }
+        OnConflict::Reject => {
+            Lease::take(saver, thread, Duration::ZERO, term, "`OnConflict::Reject`").await?
+        }
         OnConflict::Wait(at_most) => {
             runtime(|| {
                 format!("waiting for other runs on thread `{thread}` (`OnConflict::Wait`)")
             })?;
-            let lease = Lease::take(saver, thread, at_most, "`OnConflict::Wait`").await?;
-            let ended = lease.during(run).await;
-            lease.release().await;
-            ended
+            Lease::take(saver, thread, at_most, term, "`OnConflict::Wait`").await?
+        }
+        OnConflict::Cancel if saver.leases().is_none() => {
+            shut_out(&**saver, thread).await?;
+            return run.await;
         }
         OnConflict::Cancel => {
+            let lease = Lease::seize(saver, thread, term, "`OnConflict::Cancel`").await?;
             shut_out(&**saver, thread).await?;
-            run.await
+            lease
         }
-    }
+    };
+    let mut lease = lease.with_ending(ending);
+    let ended = lease.during(run).await;
+    lease.release().await;
+    ended
 }
 
 /// Raises the version of every log of a thread, so that the other run's next record is refused.

@@ -12,7 +12,6 @@ pub(crate) mod load;
 mod log_view;
 mod prune;
 mod read;
-mod recovery;
 mod replay;
 mod restore;
 pub(crate) mod resume;
@@ -28,7 +27,6 @@ use std::sync::Arc;
 pub use crate::error::SubgraphError;
 pub use crate::graph::thread_policy::{OnConflict, OnOpenQuestion};
 pub use admin::Keep;
-pub use recovery::Resumed;
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};
 
@@ -222,11 +220,11 @@ impl<S: State> fmt::Debug for Thread<S> {
 ///
 /// They include another graph's threads, if it shares the checkpointer.
 pub struct Threads<S: State> {
-    graph: CompiledStateGraph<S>,
+    pub(crate) graph: CompiledStateGraph<S>,
 }
 
 impl<S: State> Threads<S> {
-    fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+    pub(crate) fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
         self.graph.saver_for("*")
     }
 }

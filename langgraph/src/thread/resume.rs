@@ -6,7 +6,7 @@ use super::load::Loaded;
 use super::resume_values::{ResumeValue, assign};
 use super::task_state::TaskState;
 use super::write::{child_of, clear, copy};
-use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source};
+use crate::checkpoint::{Base, CheckpointError, CheckpointId, RunStatus, Source};
 use crate::error::AgentError;
 use crate::graph::thread_policy::OnOpenQuestion;
 use crate::node::{Answer, Jump, Output, Write, Writes};
@@ -105,7 +105,7 @@ async fn wait_behind<S: State>(
     if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
         recorder.keep_entry(Vec::new(), vec![recorder.spec(&start)?])?;
         recorder.keep(place, start.node, known)?;
-        recorder.flush(true).await?;
+        recorder.flush(RunStatus::Running).await?;
     }
     engine.frontier.tasks.push(start);
     Ok(())
@@ -197,7 +197,7 @@ async fn fork<S: State>(
         }
         if let Some(recorder) = &mut engine.observer.recorder {
             recorder.keep_answers(task, vec![answer]);
-            recorder.flush(true).await?;
+            recorder.flush(RunStatus::Running).await?;
         }
     }
     engine.breakpoints.passed = true;
@@ -221,7 +221,7 @@ pub(crate) async fn resume<S: State>(
         }
         recorder.keep_answers(task, vec![answer]);
     }
-    recorder.flush(true).await?;
+    recorder.flush(RunStatus::Running).await?;
     if engine.cell.changes.is_some() {
         engine.cell.changes = loaded.changes.take();
     }
@@ -237,7 +237,7 @@ pub(crate) async fn resume<S: State>(
             let tasks = joining.iter().map(|task| recorder.spec(task));
             let tasks = tasks.collect::<Result<_, _>>()?;
             recorder.keep_entry(writes, tasks)?;
-            recorder.flush(true).await?;
+            recorder.flush(RunStatus::Running).await?;
         }
     }
     engine.moment().emit_values().await;

@@ -9,6 +9,7 @@ use super::{OnConflict, Thread};
 use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
 use crate::graph::NodeName;
+use crate::graph::thread_policy::ThreadPolicy;
 use crate::node::{IntoInput, NodeError, Output};
 use crate::state::State;
 
@@ -49,7 +50,7 @@ impl<S: State> fmt::Debug for StateUpdate<S> {
 pub struct ThreadUpdate<S: State> {
     pub(super) thread: Thread<S>,
     pub(super) change: Change<S>,
-    pub(super) on_conflict: OnConflict,
+    pub(super) policy: ThreadPolicy,
     pub(super) create: bool,
 }
 
@@ -82,7 +83,7 @@ impl<S: State> ThreadUpdate<S> {
     /// What happens when a run is at work on the thread, instead of what
     /// [the graph](crate::CompiledStateGraph::on_conflict) says.
     pub fn on_conflict(mut self, policy: OnConflict) -> Self {
-        self.on_conflict = policy;
+        self.policy.on_conflict = policy;
         self
     }
 
@@ -218,7 +219,7 @@ impl<S: State> Thread<S> {
         ThreadUpdate {
             thread: self.clone(),
             change,
-            on_conflict: self.graph.threads.on_conflict,
+            policy: self.graph.threads,
             create: false,
         }
     }

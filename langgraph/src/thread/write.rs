@@ -25,7 +25,7 @@ impl<S: State> ThreadUpdate<S> {
         let Self {
             thread,
             change,
-            on_conflict,
+            policy,
             create,
         } = self;
         let saver = thread.saver()?;
@@ -42,7 +42,7 @@ impl<S: State> ThreadUpdate<S> {
                 Place::Inside(inside) => thread.change_inside(inside, change).await,
             }
         };
-        under_policy(on_conflict, saver, &thread.id, change).await
+        under_policy(policy, saver, &thread.id, None, change).await
     }
 }
 

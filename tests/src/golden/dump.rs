@@ -1,6 +1,6 @@
 //! The rows of a saver of bytes as a file.
 
-use langgraph::checkpoint::{Encoded, Formats, Head, ThreadKey};
+use langgraph::checkpoint::{Encoded, Formats, Head, RunStatus, ThreadKey};
 use langgraph_sql::rows::{Row, RowKind};
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,12 @@ pub fn restore(text: &str, formats: Formats) -> Fallible<ByteSaver> {
                 namespace: line.namespace,
             },
             head: Head::new(line.head.parse()?, line.version),
-            running: line.running,
+            // Older logs say only whether a run was under way.
+            status: if line.running {
+                RunStatus::Running
+            } else {
+                RunStatus::Done
+            },
             rows: rows.collect::<Fallible<_>>()?,
         })?;
     }
@@ -88,7 +93,7 @@ fn log_line(log: KeptLog) -> LogLine {
         namespace: log.key.namespace,
         head: log.head.id.to_string(),
         version: log.head.version,
-        running: log.running,
+        running: log.status.is_running(),
         rows: rows.collect(),
     }
 }

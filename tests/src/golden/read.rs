@@ -31,7 +31,7 @@ pub async fn expected(saver: &Arc<dyn Checkpointer>) -> Fallible<String> {
         .threads(ThreadFilter::new())
         .await?;
     for info in &threads {
-        let (head, running) = (info.head, info.running);
+        let (head, running) = (info.head, info.status.is_running());
         let log = json!({ "head": head.id, "version": head.version, "running": running });
         lines.line("thread", &info.thread, &log);
         match &*info.thread {

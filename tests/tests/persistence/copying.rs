@@ -6,7 +6,7 @@ use std::time::Duration;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    ListOptions, Prune, RunStatus, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 use langgraph::prelude::*;
 
@@ -105,12 +105,12 @@ async fn threads_are_listed_page_by_page() {
     );
     // They wait, and nobody works on them.
     assert!(
-        names(&graph, ThreadFilter::new().running(true))
+        names(&graph, ThreadFilter::new().status(RunStatus::Running))
             .await
             .is_empty()
     );
     assert_eq!(
-        names(&graph, ThreadFilter::new().running(false))
+        names(&graph, ThreadFilter::new().status(RunStatus::Interrupted))
             .await
             .len(),
         4

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Waker};
 use std::time::Duration;
 
-use langgraph::checkpoint::{Checkpointer, Durability, ThreadFilter};
-use langgraph::node::Send;
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability, RunStatus, ThreadFilter};
+use langgraph::node::{CancelToken, Send};
 use langgraph::prelude::*;
+use langgraph::run::{Resumed, Run};
 
 use super::saver::Faulty;
 use super::support::{
@@ -81,7 +82,7 @@ async fn settle() {
 }
 
 async fn running(graph: &CompiledStateGraph<Diary>) -> usize {
-    let filter = ThreadFilter::new().running(true);
+    let filter = ThreadFilter::new().status(RunStatus::Running);
     graph.threads().list(filter).await.unwrap().len()
 }
 
@@ -112,6 +113,7 @@ async fn a_run_that_is_dropped_at_any_moment_is_found_and_comes_to_the_same_end(
             let resumed = graph
                 .threads()
                 .resume_pending(Duration::ZERO)
+                .including(RunStatus::Cancelled)
                 .await
                 .unwrap();
             if let Some(stored) = stored {
@@ -163,7 +165,7 @@ async fn threads_that_wait_are_left_alone() {
         .add_node("fragile", fragile)
         .add_node("note", note);
     graph.add_router(START, |diary: &Diary| diary.log[0].clone());
-    let graph = in_memory(&graph);
+    let graph = in_memory(&graph).lease_term(SHORT_TERM);
     world.set_broken(true);
     for node in ["ask", "fragile", "note"] {
         let run = graph
@@ -230,19 +232,30 @@ async fn hang(_: &Diary, cx: &Context) -> DiaryUpdate {
     wrote("hang")
 }
 
+/// The lease of a run that vanished is over soon.
+const SHORT_TERM: Duration = Duration::from_millis(20);
+
+/// Lets a run begin, and forgets it, as if its process had died.
+async fn vanish(run: Run<Diary>) {
+    let mut run = Box::pin(run.into_future());
+    let begun = tokio::time::timeout(Duration::from_millis(10), &mut run);
+    begun.await.unwrap_err();
+    std::mem::forget(run);
+}
+
 async fn three_cut_off() -> (Arc<World>, CompiledStateGraph<Diary>) {
     let world = World::new();
     let mut graph = graph_in(&world);
     graph.add_node("hang", hang).add_node("end", note);
     graph.add_sequence(&["hang", "end"]);
     let slow: Arc<dyn Checkpointer> = Faulty::new(&memory(), None);
-    let graph = over(&graph, &slow);
+    let graph = over(&graph, &slow).lease_term(SHORT_TERM);
     world.set_broken(true);
     for thread in ["a", "b", "c"] {
-        let run = graph.run(()).thread(thread);
-        run.timeout(Duration::from_millis(10)).await.unwrap_err();
+        vanish(graph.run(()).thread(thread)).await;
     }
     world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
     (world, graph)
 }
 
@@ -255,7 +268,14 @@ async fn of_two_that_look_for_threads_one_takes_each() {
         threads.resume_pending(Duration::ZERO),
         threads.resume_pending(Duration::ZERO)
     );
-    let (one, two) = (one.unwrap(), two.unwrap());
+    // One that the other has just taken is reported as held.
+    let taken = |found: Vec<Resumed<Diary>>| -> Vec<Resumed<Diary>> {
+        found
+            .into_iter()
+            .filter(|one| !is_held(&one.outcome))
+            .collect()
+    };
+    let (one, two) = (taken(one.unwrap()), taken(two.unwrap()));
     let mut threads: Vec<_> = one
         .iter()
         .chain(&two)
@@ -272,9 +292,113 @@ async fn of_two_that_look_for_threads_one_takes_each() {
     assert_eq!(running(&graph).await, 0);
 }
 
+fn is_held<T>(outcome: &Result<T, AgentError>) -> bool {
+    matches!(
+        outcome,
+        Err(AgentError::Checkpoint(CheckpointError::Held { .. }))
+    )
+}
+
 async fn threads_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
     let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
     threads.into_iter().map(|info| info.thread).collect()
+}
+
+#[tokio::test]
+async fn only_a_run_that_vanished_is_resumed_unless_asked() {
+    let (world, graph) = three_cut_off().await;
+    world.set_broken(true);
+    let timed_out = graph.run(()).thread("timed out");
+    timed_out
+        .timeout(Duration::from_millis(10))
+        .await
+        .unwrap_err();
+    let token = CancelToken::new();
+    let cancelled = graph.run(()).thread("cancelled").cancel(token.clone());
+    let cancelled = tokio::spawn(cancelled.into_future());
+    let dropped = tokio::spawn(graph.run(()).thread("dropped").into_future());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    token.cancel();
+    cancelled.await.unwrap().unwrap_err();
+    dropped.abort();
+    dropped.await.unwrap_err();
+    world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
+    let status = |name: &'static str| {
+        let graph = graph.clone();
+        async move {
+            let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
+            threads
+                .into_iter()
+                .find(|info| info.thread == name)
+                .unwrap()
+                .status
+        }
+    };
+    assert_eq!(status("timed out").await, RunStatus::TimedOut);
+    assert_eq!(status("cancelled").await, RunStatus::Cancelled);
+    assert_eq!(status("dropped").await, RunStatus::Cancelled);
+    assert_eq!(status("a").await, RunStatus::Running);
+
+    let names = |found: &[Resumed<Diary>]| -> Vec<String> {
+        found.iter().map(|one| one.thread.clone()).collect()
+    };
+    let threads = graph.threads();
+    let recovery = threads.resume_pending(Duration::ZERO).concurrency(3);
+    let resumed = recovery.await.unwrap();
+    assert_eq!(names(&resumed), ["a", "b", "c"]);
+    assert!(
+        resumed
+            .iter()
+            .all(|one| one.outcome.is_ok() && one.status == RunStatus::Running)
+    );
+
+    let recovery = threads.resume_pending(Duration::ZERO);
+    let recovery = recovery
+        .including(RunStatus::TimedOut)
+        .including(RunStatus::Cancelled);
+    // The options of a run hold for each of them: here none may take a superstep more.
+    let resumed = recovery.options(|_, run| run.limit(1)).await.unwrap();
+    assert_eq!(names(&resumed), ["cancelled", "dropped", "timed out"]);
+    for one in resumed {
+        assert!(matches!(
+            one.outcome,
+            Err(AgentError::StepLimit { limit: 1, .. })
+        ));
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_a_dead_process_holds_is_reported_or_waited_for() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_sequence(&["hang"]);
+    let graph = in_memory(&graph).lease_term(Duration::from_millis(200));
+    world.set_broken(true);
+    vanish(graph.run(()).thread("t")).await;
+    world.set_broken(false);
+    let threads = graph.threads();
+    let found = threads.resume_pending(Duration::ZERO).await.unwrap();
+    assert!(is_held(&found[0].outcome), "{found:?}");
+    let recovery = threads.resume_pending(Duration::ZERO);
+    let found = recovery.wait(Duration::from_secs(30)).await.unwrap();
+    assert!(found[0].outcome.is_ok(), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_run_right_after_a_dropped_one_meets_no_conflict() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_sequence(&["hang"]);
+    let graph = in_memory(&graph);
+    for round in 0..20 {
+        world.set_broken(true);
+        let run = graph.run(()).thread("t");
+        run.timeout(Duration::from_millis(1)).await.unwrap_err();
+        world.set_broken(false);
+        let outcome = graph.run(()).thread("t").await;
+        assert!(outcome.unwrap().is_done(), "{round}");
+    }
 }
 
 #[tokio::test]
@@ -299,13 +423,13 @@ async fn one_thread_that_fails_does_not_keep_the_others() {
     let mut graph = graph_in(&world);
     graph.add_node("hang", hang).add_node("fails", fails_on_b);
     graph.add_sequence(&["hang", "fails"]);
-    let graph = in_memory(&graph);
+    let graph = in_memory(&graph).lease_term(SHORT_TERM);
     world.set_broken(true);
     for thread in ["a", "b", "c"] {
-        let run = graph.run(()).thread(thread);
-        run.timeout(Duration::from_millis(10)).await.unwrap_err();
+        vanish(graph.run(()).thread(thread)).await;
     }
     world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
     let resumed = graph
         .threads()
         .resume_pending(Duration::ZERO)

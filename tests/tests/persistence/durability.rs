@@ -56,8 +56,9 @@ async fn a_run_does_not_wait_for_what_is_written_behind_it() {
         (Durability::Exit, 6),
     ] {
         let world = World::new();
-        // Loading is the first call, the input the second, what is behind `START` the third.
-        let saver: Arc<dyn Checkpointer> = Faulty::new(&memory(), Some((3, Fault::Hangs)));
+        // The lease is the first call, loading the second, the input the third, what is behind `START`
+        // the fourth.
+        let saver: Arc<dyn Checkpointer> = Faulty::new(&memory(), Some((4, Fault::Hangs)));
         let run = over(&chain(&world), &saver).run(wrote("in")).thread("t");
         let run = run.durability(durability).timeout(Duration::from_secs(5));
         let ended = run.await;
@@ -68,7 +69,7 @@ async fn a_run_does_not_wait_for_what_is_written_behind_it() {
 
 #[tokio::test]
 async fn e11_a_saver_that_fails_behind_a_run_fails_the_run() {
-    for at in 1..6 {
+    for at in 2..7 {
         let world = World::new();
         let saver = memory();
         let faulty: Arc<dyn Checkpointer> = Faulty::new(&saver, Some((at, Fault::Fails)));
@@ -77,7 +78,7 @@ async fn e11_a_saver_that_fails_behind_a_run_fails_the_run() {
         assert_eq!(error.to_string(), "checkpoint: the disk is away");
         // Nothing that came behind the gap was written.
         let graph = over(&chain(&world), &saver);
-        if at == 1 {
+        if at == 2 {
             assert!(graph.thread("t").state().await.unwrap().is_none());
             continue;
         }

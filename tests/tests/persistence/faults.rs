@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use langgraph::checkpoint::{Checkpointer, Durability, ThreadKey};
@@ -262,7 +263,8 @@ async fn play(
         log: state(&quiet, "t").await.values.log,
         history: shown(&quiet, "t").await,
     };
-    (faulty.calls(), faults > 0, end)
+    let hit_release = faulty.hit_release.load(Ordering::SeqCst);
+    (faulty.calls(), faults > 0 || hit_release, end)
 }
 
 fn bytes() -> Arc<dyn Checkpointer> {

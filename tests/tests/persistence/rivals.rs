@@ -42,7 +42,9 @@ fn holding(saver: &Arc<dyn Checkpointer>, world: &Arc<World>) -> CompiledStateGr
 fn is_conflict<T>(result: &Result<T, AgentError>) -> bool {
     matches!(
         result,
-        Err(AgentError::Checkpoint(CheckpointError::Conflict { .. }))
+        Err(AgentError::Checkpoint(
+            CheckpointError::Conflict { .. } | CheckpointError::Held { .. }
+        ))
     )
 }
 
@@ -99,7 +101,7 @@ async fn waiting_has_an_end() {
     gate.reached.notified().await;
     let second = graph.run(wrote("second")).thread("t").on_conflict(wait(20));
     let error = second.await.unwrap_err();
-    let AgentError::Checkpoint(CheckpointError::Held { thread, waited }) = error else {
+    let AgentError::Checkpoint(CheckpointError::Held { thread, waited, .. }) = error else {
         panic!("{error}")
     };
     assert_eq!(thread, "t");
@@ -123,6 +125,7 @@ async fn a_lease_that_nobody_renews_runs_out() {
             .lease("t", "a process that died", term)
             .await
             .unwrap()
+            .is_none()
     );
     let wait = |wait| OnConflict::Wait(Duration::from_millis(wait));
     let run = graph.run(()).thread("t").on_conflict(wait(0));
@@ -311,7 +314,61 @@ async fn arrived(graph: &CompiledStateGraph<Diary>, line: &str) -> bool {
 }
 
 #[tokio::test]
-async fn j6_an_update_beside_a_run_refuses_the_run() {
+async fn who_comes_later_is_refused_at_its_start() {
+    let graph = holding(&memory(), &World::new());
+    let gate = Arc::new(Gate::default());
+    let first = graph.run(wrote("first")).thread("t");
+    let first = tokio::spawn(first.resource(Arc::clone(&gate)).into_future());
+    gate.reached.notified().await;
+    let thread = graph.thread("t");
+    let second = graph.run(wrote("second")).thread("t").await.map(drop);
+    let update = thread
+        .update(wrote("update"))
+        .as_node("held")
+        .await
+        .map(drop);
+    let input = thread.add_input(wrote("input")).await.map(drop);
+    for later in [second, update, input] {
+        let held = AgentError::Checkpoint(CheckpointError::Held {
+            thread: "t".to_owned(),
+            waited: Duration::ZERO,
+            until: std::time::SystemTime::now() + Duration::from_secs(30),
+        });
+        let error = later.unwrap_err().to_string();
+        // Both say who and until when, to the second.
+        assert_eq!(
+            error.split(" in ").next(),
+            held.to_string().split(" in ").next()
+        );
+    }
+    gate.open.notify_one();
+    first.await.unwrap().unwrap();
+    assert_eq!(log_of(&graph, "t").await, ["first", "held", "after@2"]);
+}
+
+#[tokio::test]
+async fn the_policy_of_a_graph_is_that_of_all_calls() {
+    let graph = holding(&memory(), &World::new());
+    let graph = graph.on_conflict(OnConflict::Wait(Duration::from_secs(30)));
+    let gate = Arc::new(Gate::default());
+    let first = graph.run(wrote("first")).thread("t");
+    let first = tokio::spawn(first.resource(Arc::clone(&gate)).into_future());
+    gate.reached.notified().await;
+    let update = graph.thread("t").update(wrote("update")).as_node("after");
+    let update = tokio::spawn(update.into_future());
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    assert!(!update.is_finished());
+    gate.open.notify_one();
+    first.await.unwrap().unwrap();
+    update.await.unwrap().unwrap();
+    assert_eq!(
+        log_of(&graph, "t").await,
+        ["first", "held", "after@2", "update"]
+    );
+}
+
+#[tokio::test]
+async fn j6_an_update_that_takes_the_thread_over_refuses_the_run() {
     let graph = holding(&memory(), &World::new());
     let gate = Arc::new(Gate::default());
     let run = graph
@@ -324,6 +381,7 @@ async fn j6_an_update_beside_a_run_refuses_the_run() {
         .thread("t")
         .update(wrote("update"))
         .as_node("held")
+        .on_conflict(OnConflict::Cancel)
         .await
         .unwrap();
     gate.open.notify_one();

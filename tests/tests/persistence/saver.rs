@@ -8,7 +8,8 @@ use std::time::Duration;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    HeldBy, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey,
+    Usage,
 };
 
 /// What goes wrong with a call.
@@ -36,6 +37,8 @@ pub(crate) struct Faulty {
     fault: Option<(usize, Fault)>,
     /// Set when a run learns that another one holds the thread.
     pub(crate) steals_leases: AtomicBool,
+    /// True when the fault has hit the end of a lease, which no run reports.
+    pub(crate) hit_release: AtomicBool,
     busy: AtomicUsize,
     most_busy: AtomicUsize,
 }
@@ -48,6 +51,7 @@ impl Faulty {
             calls: AtomicUsize::new(0),
             fault,
             steals_leases: AtomicBool::new(false),
+            hit_release: AtomicBool::new(false),
             busy: AtomicUsize::new(0),
             most_busy: AtomicUsize::new(0),
         })
@@ -162,15 +166,19 @@ impl Leases for Faulty {
         thread: &str,
         holder: &str,
         term: Duration,
-    ) -> Result<bool, CheckpointError> {
+    ) -> Result<Option<HeldBy>, CheckpointError> {
         if self.steals_leases.load(Ordering::SeqCst) {
-            return Ok(false);
+            let until = std::time::SystemTime::now() + term;
+            return Ok(Some(HeldBy::new("a thief", until)));
         }
         self.around(self.leased()?.lease(thread, holder, term))
             .await
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
+        if self.fault.is_some_and(|(at, _)| at == self.calls()) {
+            self.hit_release.store(true, Ordering::SeqCst);
+        }
         self.around(self.leased()?.release(thread, holder)).await
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::log::{Log, entry, payload};
 use super::{Problem, World, administration, refused, same};
-use langgraph::checkpoint::{Batch, CheckpointError, ListOptions, ThreadKey, Usage};
+use langgraph::checkpoint::{Batch, CheckpointError, ListOptions, RunStatus, ThreadKey, Usage};
 
 super::cases! {
     a_copy_has_everything,
@@ -33,7 +33,7 @@ async fn original(world: &World<'_>) -> Result<(Log, Log), Problem> {
         .await?;
     root.put(Batch {
         entries: vec![entry(id, &json!(1))],
-        running: true,
+        status: RunStatus::Running,
         ..Batch::default()
     })
     .await?;

@@ -1,7 +1,7 @@
 //! Leases of threads.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
 
@@ -29,24 +29,36 @@ async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     holds(
         "the first gets it",
-        leases(&saver)?.lease("t", "a", LONG).await?,
+        leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
     )?;
     holds(
         "another does not",
-        !leases(&saver)?.lease("t", "b", LONG).await?,
+        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
+    )?;
+    let held = leases(&saver)?.lease("t", "b", LONG).await?;
+    let held = held.ok_or_else(|| Problem::Wrong("nobody holds the thread".to_owned()))?;
+    same("who holds it", held.holder, "a".to_owned())?;
+    let until = SystemTime::now() + LONG;
+    let apart = until.duration_since(held.until).unwrap_or_default();
+    holds(
+        "until when",
+        held.until <= until && apart < Duration::from_secs(60),
     )?;
     holds(
         "not even for no time",
-        !leases(&saver)?.lease("t", "b", Duration::ZERO).await?,
+        !leases(&saver)?
+            .lease("t", "b", Duration::ZERO)
+            .await?
+            .is_none(),
     )?;
     leases(&saver)?.release("t", "a").await?;
     holds(
         "once it is given back",
-        leases(&saver)?.lease("t", "b", LONG).await?,
+        leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )?;
     holds(
         "now the first does not",
-        !leases(&saver)?.lease("t", "a", LONG).await?,
+        !leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
     )
 }
 
@@ -54,36 +66,39 @@ async fn a_lease_that_is_not_renewed_expires(world: &World<'_>) -> Result<(), Pr
     let saver = world.saver().await?;
     holds(
         "the first gets it",
-        leases(&saver)?.lease("t", "a", SHORT).await?,
+        leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
     )?;
     sleep(BEHIND_SHORT).await;
     holds(
         "then it is free",
-        leases(&saver)?.lease("t", "b", LONG).await?,
+        leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )
 }
 
 async fn a_renewed_lease_lasts(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", leases(&saver)?.lease("t", "a", SHORT).await?)?;
+    holds(
+        "it is taken",
+        leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
+    )?;
     holds(
         "it is renewed",
-        leases(&saver)?.lease("t", "a", LONG).await?,
+        leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
     )?;
     sleep(BEHIND_SHORT).await;
     holds(
         "it is still taken",
-        !leases(&saver)?.lease("t", "b", LONG).await?,
+        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )?;
     // A renewal can also shorten it.
     holds(
         "it is renewed again",
-        leases(&saver)?.lease("t", "a", SHORT).await?,
+        leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
     )?;
     sleep(BEHIND_SHORT).await;
     holds(
         "now it is free",
-        leases(&saver)?.lease("t", "b", LONG).await?,
+        leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )
 }
 
@@ -91,39 +106,45 @@ async fn a_lease_that_has_expired_cannot_be_kept_from_others(
     world: &World<'_>,
 ) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", leases(&saver)?.lease("t", "a", SHORT).await?)?;
+    holds(
+        "it is taken",
+        leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
+    )?;
     sleep(BEHIND_SHORT).await;
     holds(
         "another takes it",
-        leases(&saver)?.lease("t", "b", LONG).await?,
+        leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )?;
     holds(
         "too late to renew it",
-        !leases(&saver)?.lease("t", "a", LONG).await?,
+        !leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
     )?;
     leases(&saver)?.release("t", "a").await?;
     holds(
         "it is still the other's",
-        !leases(&saver)?.lease("t", "c", LONG).await?,
+        !leases(&saver)?.lease("t", "c", LONG).await?.is_none(),
     )
 }
 
 async fn a_stranger_cannot_give_a_thread_back(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", leases(&saver)?.lease("t", "a", LONG).await?)?;
+    holds(
+        "it is taken",
+        leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
+    )?;
     for stranger in ["b", "", "A", "a "] {
         leases(&saver)?.release("t", stranger).await?;
     }
     holds(
         "it is still taken",
-        !leases(&saver)?.lease("t", "b", LONG).await?,
+        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )?;
     leases(&saver)?.release("t", "a").await?;
     leases(&saver)?.release("t", "a").await?;
     leases(&saver)?.release("unknown", "a").await?;
     holds(
         "now it is free",
-        leases(&saver)?.lease("t", "b", LONG).await?,
+        leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )
 }
 
@@ -133,20 +154,29 @@ async fn leases_of_threads_are_independent(world: &World<'_>) -> Result<(), Prob
         let holder = format!("holder of {thread}");
         holds(
             "each has its own",
-            leases(&saver)?.lease(thread, &holder, LONG).await?,
+            leases(&saver)?
+                .lease(thread, &holder, LONG)
+                .await?
+                .is_none(),
         )?;
     }
     leases(&saver)?.release("t", "holder of t").await?;
-    holds("one is free", leases(&saver)?.lease("t", "x", LONG).await?)?;
+    holds(
+        "one is free",
+        leases(&saver)?.lease("t", "x", LONG).await?.is_none(),
+    )?;
     holds(
         "the others are not",
-        !leases(&saver)?.lease("T", "x", LONG).await?,
+        !leases(&saver)?.lease("T", "x", LONG).await?.is_none(),
     )
 }
 
 async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
-    holds("it is taken", leases(&saver)?.lease("t", "a", LONG).await?)?;
+    holds(
+        "it is taken",
+        leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
+    )?;
     same(
         "the threads",
         administration(&saver)?
@@ -164,18 +194,18 @@ async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
     administration(&saver)?.delete_thread("t").await?;
     holds(
         "who holds it still does",
-        !leases(&saver)?.lease("t", "b", LONG).await?,
+        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )?;
     Log::root(&saver, "from").grow(1).await?;
     administration(&saver)?.copy_thread("from", "t").await?;
     holds(
         "also of a copy",
-        !leases(&saver)?.lease("t", "b", LONG).await?,
+        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )?;
     administration(&saver)?.copy_thread("t", "to").await?;
     holds(
         "a copy is free",
-        leases(&saver)?.lease("to", "b", LONG).await?,
+        leases(&saver)?.lease("to", "b", LONG).await?.is_none(),
     )
 }
 
@@ -196,7 +226,7 @@ async fn one_of_many_gets_the_lease(world: &World<'_>) -> Result<(), Problem> {
             let got_it = asked
                 .await
                 .map_err(|error| Problem::Wrong(error.to_string()))?;
-            got += usize::from(got_it?);
+            got += usize::from(got_it?.is_none());
         }
         same("how many got it", got, 1)?;
     }

@@ -10,7 +10,7 @@ use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_ch
 use super::{Problem, World, administration, leases, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, ListOptions, MemorySaver,
-    Prune, Source, ThreadFilter, ThreadKey,
+    Prune, RunStatus, Source, ThreadFilter, ThreadKey,
 };
 
 super::cases! {
@@ -133,7 +133,7 @@ impl History {
                 (1, _) => self.id().map(|id| Head::new(id, 1)),
                 _ => head,
             },
-            running: self.rng.bool(),
+            status: RunStatus::ALL[self.rng.usize(..RunStatus::ALL.len())],
             ..Batch::default()
         };
         let mut known = self.memory.list(&key, ListOptions::default()).await?;
@@ -269,8 +269,7 @@ impl History {
             )?;
             same("the records' number", saver.records, memory.records)?;
         }
-        let plain =
-            |info: langgraph::checkpoint::ThreadInfo| (info.thread, info.head, info.running);
+        let plain = |info: langgraph::checkpoint::ThreadInfo| (info.thread, info.head, info.status);
         let saver = saver.threads(ThreadFilter::default()).await?;
         let memory = memory.threads(ThreadFilter::default()).await?;
         let saver: Vec<_> = saver.into_iter().map(plain).collect();

@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::log::{Log, checkpoint, entry, finished, payload};
 use super::{Problem, World, administration, holds, refused, same};
-use langgraph::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadKey, Usage};
+use langgraph::checkpoint::{Batch, CheckpointError, RunStatus, ThreadFilter, ThreadKey, Usage};
 
 super::cases! {
     threads_are_those_with_a_root_log,
     threads_are_listed_by_name_and_in_pages,
-    a_thread_runs_until_a_batch_says_it_does_not,
-    threads_are_filtered_by_running,
+    a_thread_has_the_status_of_its_last_batch,
+    threads_are_filtered_by_status,
     threads_are_filtered_by_age,
     filters_of_threads_work_together,
     logs_are_all_logs_of_a_thread,
@@ -57,7 +57,7 @@ async fn threads_are_those_with_a_root_log(world: &World<'_>) -> Result<(), Prob
     };
     same("its name", info.thread.as_str(), "t")?;
     same("its head", Some(info.head), log.head)?;
-    holds("it does not run", !info.running)?;
+    same("how it stands", info.status, RunStatus::Done)?;
     // Clocks of servers may be a little off.
     let slack = Duration::from_secs(120);
     let now = SystemTime::now();
@@ -100,54 +100,60 @@ async fn threads_are_listed_by_name_and_in_pages(world: &World<'_>) -> Result<()
     same("none at all", names(&log, filter).await?, Vec::new())
 }
 
-async fn runs(log: &Log) -> Result<bool, Problem> {
+async fn status(log: &Log) -> Result<Option<RunStatus>, Problem> {
     let threads = administration(&log.saver)?
         .threads(ThreadFilter::default())
         .await?;
     let info = threads
         .into_iter()
         .find(|info| info.thread == log.key.thread);
-    Ok(info.is_some_and(|info| info.running))
+    Ok(info.map(|info| info.status))
 }
 
-async fn a_thread_runs_until_a_batch_says_it_does_not(world: &World<'_>) -> Result<(), Problem> {
+async fn a_thread_has_the_status_of_its_last_batch(world: &World<'_>) -> Result<(), Problem> {
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
-    for running in [true, true, false, true, false, false] {
+    for status in RunStatus::ALL {
         let id = log.next_id();
         log.put(Batch {
             checkpoints: vec![checkpoint(id, log.head.map(|head| head.id))],
-            running,
+            status,
             ..Batch::default()
         })
         .await?;
-        same("with a checkpoint", runs(&log).await?, running)?;
-        log.put(Batch {
-            running: !running,
-            ..Batch::default()
-        })
-        .await?;
-        same("with an empty batch", runs(&log).await?, !running)?;
+        same("with a checkpoint", self::status(&log).await?, Some(status))?;
+        for status in RunStatus::ALL {
+            log.put(Batch {
+                status,
+                ..Batch::default()
+            })
+            .await?;
+            same(
+                "with an empty batch",
+                self::status(&log).await?,
+                Some(status),
+            )?;
+        }
     }
     Ok(())
 }
 
-/// Threads `a` to `d`: `b` and `d` are running, and `c` has a running subgraph log.
+/// Threads `a` to `d`: `b` and `d` are running, `c` failed, and `c` has a running subgraph log.
 async fn some_running(world: &World<'_>) -> Result<Log, Problem> {
     let saver = world.saver().await?;
     let keys = [
-        (ThreadKey::root("a"), false),
-        (ThreadKey::root("b"), true),
-        (ThreadKey::root("c"), false),
-        (inside("c", &["node"]), true),
-        (ThreadKey::root("d"), true),
+        (ThreadKey::root("a"), RunStatus::Done),
+        (ThreadKey::root("b"), RunStatus::Running),
+        (ThreadKey::root("c"), RunStatus::Failed),
+        (inside("c", &["node"]), RunStatus::Running),
+        (ThreadKey::root("d"), RunStatus::Running),
     ];
-    for (key, running) in keys {
+    for (key, status) in keys {
         let mut log = Log::at(&saver, key);
         let id = log.next_id();
         log.put(Batch {
             checkpoints: vec![checkpoint(id, None)],
-            running,
+            status,
             ..Batch::default()
         })
         .await?;
@@ -155,15 +161,16 @@ async fn some_running(world: &World<'_>) -> Result<Log, Problem> {
     Ok(Log::root(&saver, ""))
 }
 
-async fn threads_are_filtered_by_running(world: &World<'_>) -> Result<(), Problem> {
+async fn threads_are_filtered_by_status(world: &World<'_>) -> Result<(), Problem> {
     let log = some_running(world).await?;
-    for (running, expected) in [
-        (Some(true), vec!["b", "d"]),
-        (Some(false), vec!["a", "c"]),
-        (None, vec!["a", "b", "c", "d"]),
+    for (statuses, expected) in [
+        (vec![RunStatus::Running], vec!["b", "d"]),
+        (vec![RunStatus::Failed, RunStatus::Done], vec!["a", "c"]),
+        (vec![RunStatus::Cancelled], vec![]),
+        (vec![], vec!["a", "b", "c", "d"]),
     ] {
         let mut filter = ThreadFilter::new();
-        filter.running = running;
+        filter.statuses = statuses;
         same(
             "the threads",
             names(&log, filter).await?,
@@ -212,7 +219,9 @@ async fn threads_are_filtered_by_age(world: &World<'_>) -> Result<(), Problem> {
 async fn filters_of_threads_work_together(world: &World<'_>) -> Result<(), Problem> {
     let log = some_running(world).await?;
     let later = SystemTime::now() + Duration::from_secs(600);
-    let filter = ThreadFilter::new().running(true).idle_since(later);
+    let filter = ThreadFilter::new()
+        .status(RunStatus::Running)
+        .idle_since(later);
     let mut filter = filter.after("a").limit(1);
     same(
         "the first",

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
 use super::{Problem, World, administration, holds, refused, same};
 use langgraph::checkpoint::{
-    AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, Source, Stored,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
+    AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, RunStatus,
+    Source, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
 };
 use langgraph::node::Answer;
 
@@ -375,7 +375,7 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
         checkpoints: vec![checkpoint(new, Some(id))],
         tasks: vec![finished(id, 0, &json!(1)), finished(new, 0, &json!(2))],
         entries: vec![entry(id, &json!(3))],
-        running: true,
+        status: RunStatus::Running,
     };
     let put = saver.put(&log.key, batch).await;
     refused("the batch", put, is_conflict(known, log.head))?;
@@ -389,7 +389,10 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
     let threads = administration(&saver)?
         .threads(ThreadFilter::default())
         .await?;
-    holds("nothing runs", threads.iter().all(|thread| !thread.running))
+    holds(
+        "nothing runs",
+        threads.iter().all(|thread| !thread.status.is_running()),
+    )
 }
 
 async fn formats_and_versions_come_back(world: &World<'_>) -> Result<(), Problem> {

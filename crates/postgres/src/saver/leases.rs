@@ -1,31 +1,57 @@
 //! Leases of threads.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::GenericClient;
+use langgraph::checkpoint::HeldBy;
+use langgraph_sql::{process_is_gone, this_process};
 
 use crate::PostgresError;
 
-/// Takes or renews a lease; returns false while another holder has it.
+/// Takes a lease if it is the caller's, free, over, or further ahead than its term: then the clock
+/// was set back.
+const TAKE: &str = "INSERT INTO thread_leases AS l (thread, holder, until, term, process)
+    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond',
+        $3 * interval '1 millisecond', $4)
+    ON CONFLICT (thread) DO UPDATE SET holder = excluded.holder, until = excluded.until,
+        term = excluded.term, process = excluded.process
+    WHERE l.holder = excluded.holder OR l.until <= clock_timestamp()
+        OR l.until > clock_timestamp() + l.term OR l.process = $5";
+
+/// Takes or renews a lease; returns who holds the thread instead.
 pub(super) async fn take(
     client: &impl GenericClient,
     thread: &str,
     holder: &str,
     term: Duration,
-) -> Result<bool, PostgresError> {
+) -> Result<Option<HeldBy>, PostgresError> {
+    let statement = client.prepare_cached(TAKE).await?;
     // A lease needs at most days, which an interval can hold.
-    let sql = "INSERT INTO thread_leases AS l (thread, holder, until)
-        VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-        ON CONFLICT (thread) DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE l.holder = excluded.holder OR l.until <= clock_timestamp()";
-    let statement = client.prepare_cached(sql).await?;
     let longest = 1000 * 1000 * 1000 * 1000;
     #[allow(clippy::cast_precision_loss)] // far below 2^53
     let term = u64::try_from(term.as_millis()).map_or(longest, |term| term.min(longest)) as f64;
-    let taken = client
-        .execute(&statement, &[&thread, &holder, &term])
-        .await?;
-    Ok(taken > 0)
+    // No process has this name.
+    let mut gone = "-".to_owned();
+    loop {
+        let process = this_process();
+        let taken = client
+            .execute(&statement, &[&thread, &holder, &term, &process, &gone])
+            .await?;
+        if taken > 0 {
+            return Ok(None);
+        }
+        let sql = "SELECT holder, until, process FROM thread_leases WHERE thread = $1";
+        let held = client.prepare_cached(sql).await?;
+        // Without a row, the lease was released since.
+        if let Some(row) = client.query_opt(&held, &[&thread]).await? {
+            let (other, until, process): (String, SystemTime, String) =
+                (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+            if !process_is_gone(&process) {
+                return Ok(Some(HeldBy::new(other, until)));
+            }
+            gone = process;
+        }
+    }
 }
 
 /// Releases a lease, if `holder` has it.

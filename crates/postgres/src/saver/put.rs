@@ -16,7 +16,8 @@ use crate::PostgresError;
 pub(super) struct Lines {
     head: Option<Head>,
     next: Option<Head>,
-    running: bool,
+    /// The code of the status.
+    status: i16,
     rows: i64,
     new: NewCheckpoints,
     known: KnownCheckpoints,
@@ -68,13 +69,17 @@ impl Lines {
             new.sources.push(source_text(checkpoint.source));
             new.metadata.push(metadata_text(&checkpoint.metadata)?);
         }
-        let (head, next, running) = (batch.head, batch.next_head(), batch.running);
+        let (head, next, status) = (
+            batch.head,
+            batch.next_head(),
+            i16::from(batch.status.code()),
+        );
         let rows = rows::encode(batch, formats)?;
         let last = last_rows(&rows);
         let mut lines = Self {
             head,
             next,
-            running,
+            status,
             rows: signed(rows.len() as u64),
             new,
             known: KnownCheckpoints::default(),
@@ -121,14 +126,14 @@ impl Parts {
 
 /// Moves the head of a log, if it is where the batch expects it.
 const MOVE: &str = "UPDATE thread_logs
-    SET head = $3, version = version + 1, running = $4, updated_at = clock_timestamp(),
+    SET head = $3, version = version + 1, status = $4, updated_at = clock_timestamp(),
         rows = rows + $5
     WHERE thread = $1 AND namespace = $2 AND head = $22 AND version = $23
     RETURNING id, rows - $5 AS start";
 
 /// Creates a log, if the batch expects none.
 const MAKE: &str = "INSERT INTO thread_logs
-        (thread, namespace, head, version, running, updated_at, rows)
+        (thread, namespace, head, version, status, updated_at, rows)
     VALUES ($1, $2, $3, 1, $4, clock_timestamp(), $5)
     ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
 
@@ -217,7 +222,7 @@ async fn store(
         &name.thread,
         &name.namespace,
         &next,
-        &lines.running,
+        &lines.status,
         &lines.rows,
         &new.ids,
         &new.bases,

@@ -21,7 +21,8 @@ pub(super) struct Lines {
     /// checkpoint: both are stored as one.
     superstep: Option<(usize, i64)>,
     state: StateRow,
-    running: bool,
+    /// The code of the status.
+    status: u8,
 }
 
 /// The first row of the new head's state; see the table of logs.
@@ -60,14 +61,14 @@ impl Lines {
             })
         });
         let lines = lines.collect::<Result<Vec<_>, CheckpointError>>()?;
-        let (head, running) = (batch.head, batch.running);
+        let (head, status) = (batch.head, batch.status.code());
         let rows = rows::encode(batch, formats)?;
         Ok(Self {
             state: StateRow::of(head, &lines, &rows),
             superstep: superstep(&lines, &rows),
             checkpoints: lines,
             head,
-            running,
+            status,
             rows,
         })
     }
@@ -203,13 +204,13 @@ fn advance(
     };
     let found = if let Some(head) = batch.head {
         let sql = "UPDATE thread_logs
-            SET head = ?1, version = version + 1, running = ?2, updated_at = ?3, rows = rows + ?4,
+            SET head = ?1, version = version + 1, status = ?2, updated_at = ?3, rows = rows + ?4,
                 state_row = CASE ?9 WHEN 0 THEN state_row WHEN 1 THEN rows + ?10 END
             WHERE thread = ?5 AND namespace = ?6 AND head = ?7 AND version = ?8
             RETURNING id, rows - ?4";
         let values = params![
             Id(newest.unwrap_or(head.id)),
-            batch.running,
+            batch.status,
             now,
             rows,
             name.thread,
@@ -223,14 +224,14 @@ fn advance(
         statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
     } else if let Some(newest) = newest {
         let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, running, updated_at, rows, state_row)
+            (thread, namespace, head, version, status, updated_at, rows, state_row)
             VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END)
             ON CONFLICT DO NOTHING RETURNING id, 0";
         let values = params![
             name.thread,
             name.namespace,
             Id(newest),
-            batch.running,
+            batch.status,
             now,
             rows,
             how,

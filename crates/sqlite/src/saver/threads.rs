@@ -1,8 +1,10 @@
 //! Operations on whole threads.
 
+use std::time::SystemTime;
+
 use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, signed, unsigned};
+use langgraph_sql::{LogName, signed, status, statuses, unsigned};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -31,21 +33,25 @@ pub(super) fn list(
     connection: &Connection,
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, CheckpointError> {
-    found(connection, filter).map_err(|error| SqliteError::from(error).into())
+    let found = found(connection, filter).map_err(SqliteError::from)?;
+    let infos = found.into_iter().map(|(name, head, code, updated_at)| {
+        let status = status(code)?;
+        Ok(ThreadInfo::new(name, head, status, updated_at))
+    });
+    infos.collect()
 }
 
-fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<ThreadInfo>> {
+/// A thread, with the code of its status.
+type Found = (String, Head, i64, SystemTime);
+
+fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<Found>> {
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, running, updated_at FROM thread_logs
+    let mut sql = "SELECT thread, head, version, status, updated_at FROM thread_logs
         WHERE namespace = '[]'"
         .to_owned();
     let mut values = Vec::new();
-    if let Some(running) = filter.running {
-        sql += if running {
-            " AND running = 1"
-        } else {
-            " AND running = 0"
-        };
+    if let Some(condition) = statuses(filter) {
+        sql += &condition;
     }
     if let Some(since) = filter.idle_since {
         sql += " AND updated_at < ?";
@@ -62,7 +68,7 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
     let infos = statement.query_map(params_from_iter(values), |row| {
         let head = Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?));
         let name: String = row.get(0)?;
-        Ok(ThreadInfo::new(name, head, row.get(3)?, time(row.get(4)?)))
+        Ok((name, head, row.get(3)?, time(row.get(4)?)))
     })?;
     infos.collect()
 }
@@ -84,8 +90,8 @@ pub(super) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), 
 
 fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, running, updated_at, rows, state_row)
-        SELECT ?2, namespace, head, version, running, updated_at, rows, state_row
+            (thread, namespace, head, version, status, updated_at, rows, state_row)
+        SELECT ?2, namespace, head, version, status, updated_at, rows, state_row
         FROM thread_logs WHERE id = ?1 RETURNING id";
     let copy: i64 = connection
         .prepare_cached(sql)?

@@ -201,6 +201,7 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
             E::Held {
                 thread: text(),
                 waited: Duration::ZERO,
+                until: std::time::SystemTime::UNIX_EPOCH,
             },
         ),
         (

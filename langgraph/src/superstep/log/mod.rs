@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::engine::Engine;
 use crate::checkpoint::{
-    CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Head, LogHead, ThreadKey,
+    CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, LogHead, ThreadKey,
 };
 use crate::state::State;
 
@@ -36,6 +36,8 @@ pub(crate) struct Log {
     pub(crate) at_rest: bool,
     /// The id of the next checkpoint, if it is known in advance.
     pub(crate) next: Option<CheckpointId>,
+    /// What a run that is dropped owes its thread.
+    pub(crate) ending: Option<Arc<Ending>>,
 }
 
 impl Log {
@@ -50,14 +52,16 @@ impl Log {
             encodes: true,
             at_rest: false,
             next: None,
+            ending: None,
         }
     }
 
     /// Creates a recorder that writes after `head`.
     pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>, head: Option<Head>) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
-        let log_head =
-            LogHead::new(saver, self.key.clone(), head, self.encodes).with_next(self.next);
+        let log_head = LogHead::new(saver, self.key.clone(), head, self.encodes)
+            .with_next(self.next)
+            .with_ending(self.ending.clone());
         let coder = Coder {
             plan: Arc::clone(&engine.plan),
             codec: engine.codec,

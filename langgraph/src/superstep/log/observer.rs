@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use super::recorder::{Origin, Recorder};
 use crate::checkpoint::Place;
 use crate::checkpoint::{
-    Base, CheckpointId, CheckpointRecord, JoinRecord, Payload, Snapshot, Source, TaskSnapshot,
+    Base, CheckpointId, CheckpointRecord, JoinRecord, Payload, RunStatus, Snapshot, Source,
+    TaskSnapshot,
 };
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
@@ -71,7 +72,9 @@ impl<S: State> Observer<S> {
             recorder.keep(index, task.node, result)?;
             stored = match result {
                 TaskResult::Finished(_) if alone => Ok(()),
-                _ => recorder.flush(!alone).await,
+                TaskResult::Asked { .. } if alone => recorder.flush(RunStatus::Interrupted).await,
+                TaskResult::Failed(_) if alone => recorder.flush(RunStatus::Failed).await,
+                _ => recorder.flush(RunStatus::Running).await,
             };
         }
         // A failure is more important than an error of storing it.
@@ -110,10 +113,10 @@ impl<S: State> Observer<S> {
     }
 
     /// Records in the log that no run is active any more.
-    pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
+    pub(crate) async fn rest(&mut self, status: RunStatus) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
-            Some(recorder) => recorder.rest().await,
+            Some(recorder) => recorder.rest(status).await,
         }
     }
 

@@ -10,7 +10,7 @@ use super::snapshot_policy::{SHORT_LOG, Snapshots};
 use crate::checkpoint::Place;
 use crate::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
-    LogHead, Payload, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    LogHead, Payload, RunStatus, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 use crate::error::AgentError;
 use crate::graph::NodeName;
@@ -242,28 +242,34 @@ impl<S: State> Recorder<S> {
     }
 
     /// Stores the held records; `running` says whether the run continues.
-    pub(crate) async fn flush(&mut self, running: bool) -> Result<(), AgentError> {
+    pub(crate) async fn flush(&mut self, status: RunStatus) -> Result<(), AgentError> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());
         }
         self.count();
-        self.running = running;
+        self.running = status.is_running();
         let batch = Batch {
             tasks: std::mem::take(&mut self.tasks),
             entries: std::mem::take(&mut self.entries),
-            running,
+            status,
             ..Batch::default()
         };
         Ok(self.log_head.put(batch).await?)
     }
 
     /// Records that no run is active any more.
-    pub(crate) async fn rest(&mut self) -> Result<(), AgentError> {
+    pub(crate) async fn rest(&mut self, status: RunStatus) -> Result<(), AgentError> {
         if !self.running {
             return Ok(());
         }
         self.running = false;
-        Ok(self.log_head.put(Batch::default()).await?)
+        Ok(self
+            .log_head
+            .put(Batch {
+                status,
+                ..Batch::default()
+            })
+            .await?)
     }
 
     /// Stores a checkpoint, with the held records of the previous one.
@@ -300,7 +306,11 @@ impl<S: State> Recorder<S> {
                     checkpoints: vec![record],
                     tasks,
                     entries,
-                    running,
+                    status: if running {
+                        RunStatus::Running
+                    } else {
+                        RunStatus::Done
+                    },
                     ..Batch::default()
                 }
             })

@@ -1,0 +1,234 @@
+//! Threads whose run vanished.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::task::JoinSet;
+
+use super::{Outcome, Run, StreamOptions};
+use crate::checkpoint::{Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey};
+use crate::error::AgentError;
+use crate::error::runtime;
+use crate::state::State;
+use crate::stream::Event;
+use crate::thread::Threads;
+use crate::thread::lease::Lease;
+
+/// The call that errors name.
+const CALL: &str = "`resume_pending`";
+
+/// A thread that [`Threads::resume_pending`] has found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Resumed<S: State> {
+    /// The thread.
+    pub thread: String,
+    /// How its last run stood.
+    pub status: RunStatus,
+    /// The outcome of its run, or why there was none:
+    /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held) says until when another run holds the thread.
+    pub outcome: Result<Outcome<S>, AgentError>,
+}
+
+type Configure<S> = Arc<dyn Fn(&str, Run<S>) -> Run<S> + Send + Sync>;
+type OnEvent<S> = Arc<dyn Fn(&str, Event<S>) + Send + Sync>;
+
+/// A recovery before it starts: set options, then await it.
+#[must_use = "nothing is resumed until it is awaited"]
+pub struct ResumePending<S: State> {
+    threads: Threads<S>,
+    idle: Duration,
+    statuses: Vec<RunStatus>,
+    wait: Duration,
+    concurrency: usize,
+    configure: Option<Configure<S>>,
+    events: Option<(StreamOptions, OnEvent<S>)>,
+}
+
+/// Resuming threads.
+impl<S: State> Threads<S> {
+    /// Resumes every thread whose run vanished with its process. It leaves threads alone whose last
+    /// run ended: was cancelled, timed out, failed, or waits for an answer;
+    /// [`including`](ResumePending::including) adds some of these.
+    ///
+    /// A run counts as vanished if the thread says that it is under way, nothing was stored for
+    /// `idle`, and its lease is over or its process gone. Several processes may call this at the
+    /// same time; one of them takes each thread. Each thread that was found is in the result. One
+    /// that another run still holds is there with
+    /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// // At the start of a program:
+    /// let resumed = graph
+    ///     .threads()
+    ///     .resume_pending(Duration::ZERO)
+    ///     .concurrency(4)
+    ///     .options(|_, run| run.timeout(Duration::from_secs(600)))
+    ///     .await?;
+    /// for thread in &resumed {
+    ///     println!("{}: {:?}", thread.thread, thread.outcome);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] if the threads cannot be listed. Errors of the runs are in the
+    /// result.
+    pub fn resume_pending(&self, idle: Duration) -> ResumePending<S> {
+        ResumePending {
+            threads: self.clone(),
+            idle,
+            statuses: vec![RunStatus::Running],
+            wait: Duration::ZERO,
+            concurrency: 1,
+            configure: None,
+            events: None,
+        }
+    }
+}
+
+impl<S: State> ResumePending<S> {
+    /// Also resumes threads whose last run stands so: one that was cancelled, timed out or failed.
+    pub fn including(mut self, status: RunStatus) -> Self {
+        self.statuses.push(status);
+        self
+    }
+
+    /// Waits up to this long for each thread that another run holds, instead of reporting it at
+    /// once.
+    pub fn wait(mut self, at_most: Duration) -> Self {
+        self.wait = at_most;
+        self
+    }
+
+    /// Resumes up to this many threads side by side; one after the other unless set.
+    pub fn concurrency(mut self, threads: usize) -> Self {
+        self.concurrency = threads.max(1);
+        self
+    }
+
+    /// Sets the options of each run. The first argument is the thread.
+    pub fn options(
+        mut self,
+        configure: impl Fn(&str, Run<S>) -> Run<S> + Send + Sync + 'static,
+    ) -> Self {
+        self.configure = Some(Arc::new(configure));
+        self
+    }
+
+    /// Hands each event of each run to `see`, with its thread.
+    pub fn on_event(
+        mut self,
+        options: impl Into<StreamOptions>,
+        see: impl Fn(&str, Event<S>) + Send + Sync + 'static,
+    ) -> Self {
+        self.events = Some((options.into(), Arc::new(see)));
+        self
+    }
+
+    async fn resume(self) -> Result<Vec<Resumed<S>>, AgentError> {
+        let now = SystemTime::now();
+        let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
+        let mut filter = ThreadFilter::new().idle_since(since);
+        filter.statuses.clone_from(&self.statuses);
+        self.threads.saver()?.leases_for(CALL)?;
+        let runtime = runtime(|| "`resume_pending`".to_owned())?;
+        let found = self.threads.list(filter).await?;
+        let options = Arc::new(self);
+        let mut resumed = Vec::new();
+        let mut under_way = JoinSet::new();
+        for info in found {
+            while under_way.len() >= options.concurrency {
+                resumed.extend(under_way.join_next().await.into_iter().flatten().flatten());
+            }
+            under_way.spawn_on(Arc::clone(&options).resume_one(info), &runtime);
+        }
+        while let Some(one) = under_way.join_next().await {
+            resumed.extend(one.into_iter().flatten());
+        }
+        resumed.sort_by(|a: &Resumed<S>, b| a.thread.cmp(&b.thread));
+        Ok(resumed)
+    }
+
+    /// Resumes a thread if its head is still that one; `None` if another process has resumed it.
+    async fn resume_one(self: Arc<Self>, info: ThreadInfo) -> Option<Resumed<S>> {
+        let ThreadInfo {
+            thread,
+            head,
+            status,
+            ..
+        } = info;
+        let outcome = self.outcome(&thread, head).await.transpose()?;
+        Some(Resumed {
+            thread,
+            status,
+            outcome,
+        })
+    }
+
+    async fn outcome(&self, thread: &str, head: Head) -> Result<Option<Outcome<S>>, AgentError> {
+        let graph = &self.threads.graph;
+        let saver = self.threads.saver()?;
+        let term = graph.threads.lease_term;
+        let mut lease = Lease::take(saver, thread, self.wait, term, CALL).await?;
+        let run = async {
+            if saver.head(&ThreadKey::root(thread)).await? != Some(head) {
+                return Ok(None);
+            }
+            let mut run = graph.thread(thread).proceed();
+            if let Some(configure) = &self.configure {
+                run = configure(thread, run);
+            }
+            run.options.held = true;
+            let Some((options, see)) = &self.events else {
+                return run.await.map(Some);
+            };
+            let mut events = run.stream(options.clone());
+            while let Some(event) = events.next().await {
+                see(thread, event?);
+            }
+            events.finish().await.map(Some)
+        };
+        let outcome = lease.during(run).await;
+        lease.release().await;
+        outcome
+    }
+}
+
+impl<S: State> IntoFuture for ResumePending<S> {
+    type Output = Result<Vec<Resumed<S>>, AgentError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.resume())
+    }
+}
+
+impl<S: State> fmt::Debug for ResumePending<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResumePending")
+            .field("idle", &self.idle)
+            .field("statuses", &self.statuses)
+            .field("wait", &self.wait)
+            .field("concurrency", &self.concurrency)
+            .finish_non_exhaustive()
+    }
+}
