@@ -10,7 +10,6 @@ use axum::routing::{delete, get, post};
 use langgraph::checkpoint::{CheckpointId, Snapshot};
 use langgraph::prelude::{AgentError, CompiledStateGraph, StreamMode};
 use langgraph::run::{Resumed, Run};
-use langgraph::thread::OnConflict;
 use langgraph_agent::{MessagesStateUpdate, ToolDecision};
 use langgraph_http::{Problem, Replay, Sse};
 use serde::Deserialize;
@@ -40,7 +39,6 @@ impl Service {
     /// Starts a run and streams it. What is wrong with the request is the status of the response:
     /// 409 when another run has the thread, 404, 422.
     async fn start(&self, thread: String, run: Run<Chat>) -> Result<Sse, Problem> {
-        let run = run.on_conflict(OnConflict::Wait(Duration::ZERO));
         let modes = StreamMode::Messages | StreamMode::Updates;
         let events = run.stream(modes).accepted().await?;
         let body = self.replay.keep(thread, events);

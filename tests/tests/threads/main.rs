@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::{CheckpointError, MemorySaver};
 use langgraph::prelude::*;
+use langgraph::thread::OnConflict;
 
 fn increment(n: &i64) -> i64 {
     n + 1
@@ -207,7 +208,8 @@ async fn j6_a_run_that_has_not_seen_the_head_is_refused() {
         async move { graph.run(1).thread("t").await }
     });
     arrived.notified().await;
-    graph.run(5).thread("t").await.unwrap();
+    let takes_over = graph.run(5).thread("t").on_conflict(OnConflict::Cancel);
+    takes_over.await.unwrap();
     waiting.notify_one();
     let error = slow.await.unwrap().unwrap_err();
     assert!(

@@ -462,7 +462,9 @@ async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
             .map_err(|error| Problem::Wrong(error.to_string()))?;
         match run {
             Ok(outcome) => done.push(outcome.into_state().log),
-            Err(AgentError::Checkpoint(CheckpointError::Conflict { .. })) => {}
+            Err(AgentError::Checkpoint(
+                CheckpointError::Conflict { .. } | CheckpointError::Held { .. },
+            )) => {}
             Err(error) => return Err(Problem::Wrong(format!("the wrong error: {error}"))),
         }
     }

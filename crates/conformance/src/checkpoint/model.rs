@@ -9,8 +9,8 @@ use serde_json::json;
 use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
 use super::{Problem, World, administration, leases, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, ListOptions, MemorySaver,
-    Prune, RunStatus, Source, ThreadFilter, ThreadKey,
+    Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, HeldBy, ListOptions,
+    MemorySaver, Prune, RunStatus, Source, ThreadFilter, ThreadKey,
 };
 
 super::cases! {
@@ -111,11 +111,9 @@ impl History {
                     leases(&self.memory)?.release(thread, holder).await?;
                 }
                 let saver = leases(&self.saver)?.lease(thread, holder, term).await?;
-                same(
-                    "a lease",
-                    saver,
-                    leases(&self.memory)?.lease(thread, holder, term).await?,
-                )
+                let memory = leases(&self.memory)?.lease(thread, holder, term).await?;
+                let holder = |held: Option<HeldBy>| held.map(|held| held.holder);
+                same("a lease", holder(saver), holder(memory))
             }
             _ => {
                 let (key, id) = (self.key(), self.id());

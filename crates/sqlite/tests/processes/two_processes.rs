@@ -67,7 +67,9 @@ pub(crate) fn process(arguments: &[&str]) {
                 let run = graph.run(input).thread(*thread).on_conflict(policy(thread));
                 match run.await {
                     Ok(_) => break,
-                    Err(AgentError::Checkpoint(CheckpointError::Conflict { .. })) => conflicts += 1,
+                    Err(AgentError::Checkpoint(
+                        CheckpointError::Conflict { .. } | CheckpointError::Held { .. },
+                    )) => conflicts += 1,
                     Err(error) => panic!("{who}: {error}"),
                 }
                 // Its record may be there, and what came behind it was refused.

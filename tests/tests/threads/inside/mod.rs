@@ -468,7 +468,12 @@ async fn a_run_inside_that_has_not_seen_a_change_is_refused() {
         });
         arrived.notified().await;
         let subgraph = inside(&graph, "inner");
-        subgraph.update(wrote("outside")).await.unwrap();
+        // A change of a subgraph is one of its thread.
+        let refused = subgraph.update(wrote("outside")).await.unwrap_err();
+        assert_eq!(refused.kind(), langgraph::ErrorKind::Conflict, "{refused}");
+        let update = subgraph.update(wrote("outside"));
+        let takes_over = langgraph::thread::OnConflict::Cancel;
+        update.on_conflict(takes_over).await.unwrap();
         go.notify_one();
         let error = running.await.unwrap().unwrap_err();
         assert!(
