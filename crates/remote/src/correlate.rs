@@ -216,6 +216,18 @@ impl Correlator {
         result
     }
 
+    /// Returns true if the request waits for more of its reply.
+    pub fn is_open(&self, id: &RequestId) -> bool {
+        self.shared.table().waiting.contains_key(id)
+    }
+
+    /// Fails a request with `error`, if it is open.
+    pub fn fail(&self, id: &RequestId, error: RemoteError) {
+        if let Some(waiting) = self.shared.table().close(id) {
+            set(&waiting.fault, error);
+        }
+    }
+
     /// Fails every open request, because the connection was lost.
     pub fn disconnected(&self, reason: &str) {
         let mut table = self.shared.table();

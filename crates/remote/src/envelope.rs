@@ -1,5 +1,6 @@
 //! The messages between agents.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{AgentId, RemoteError, RequestId, StreamId};
+use crate::{AgentId, ConversationId, OpenInterrupt, RemoteError, RequestId, StreamId};
 
 /// A message from one agent to another.
 ///
@@ -37,6 +38,9 @@ pub struct AgentEnvelope {
     /// reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+    /// The conversation that the request continues. An agent without memory ignores it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<ConversationId>,
     /// How long the sender waits for the reply, counted from when it sent this. It is not a point
     /// in time, so the clocks of two machines need not agree.
     #[serde(
@@ -89,6 +93,11 @@ pub enum EnvelopeBody {
     },
     /// The sender no longer wants a reply to the request.
     Cancel,
+    /// Instead of a reply: the agent waits for answers, which a [`Resume`](Self::Resume) in the
+    /// same conversation brings.
+    Interrupt(Vec<OpenInterrupt>),
+    /// The answers to interrupts, by the id of the interrupt. It is a request of its own.
+    Resume(BTreeMap<String, Value>),
 }
 
 impl AgentEnvelope {
@@ -98,6 +107,7 @@ impl AgentEnvelope {
             from: from.into(),
             to: to.into(),
             request_id: None,
+            conversation: None,
             timeout: None,
             body,
         }
@@ -124,6 +134,13 @@ impl AgentEnvelope {
         self
     }
 
+    /// Sets the conversation.
+    #[must_use]
+    pub fn in_conversation(mut self, id: impl Into<ConversationId>) -> Self {
+        self.conversation = Some(id.into());
+        self
+    }
+
     /// Sets how long the sender waits for the reply.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
@@ -131,13 +148,14 @@ impl AgentEnvelope {
         self
     }
 
-    /// Creates a reply to this envelope: to its sender, under its request id.
+    /// Creates a reply to this envelope: to its sender, under its request id, in its conversation.
     #[must_use]
     pub fn reply(&self, body: EnvelopeBody) -> Self {
         Self {
             from: self.to.clone(),
             to: self.from.clone(),
             request_id: self.request_id.clone(),
+            conversation: self.conversation.clone(),
             timeout: None,
             body,
         }
@@ -217,6 +235,8 @@ impl EnvelopeBody {
             Self::StreamEnd { .. } => "stream_end",
             Self::Error { .. } => "error",
             Self::Cancel => "cancel",
+            Self::Interrupt(_) => "interrupt",
+            Self::Resume(_) => "resume",
         }
     }
 }
@@ -370,6 +390,8 @@ mod tests {
             EnvelopeBody::error(ErrorCode::Overloaded, "later"),
             EnvelopeBody::error("house_rule".into(), "no"),
             EnvelopeBody::Cancel,
+            EnvelopeBody::Interrupt(vec![OpenInterrupt::new("i", "approve", json!("send?"))]),
+            EnvelopeBody::Resume([("i".to_owned(), json!(true))].into()),
         ] {
             let text = serde_json::to_string(&body).unwrap();
             assert_eq!(serde_json::from_str::<EnvelopeBody>(&text).unwrap(), body);

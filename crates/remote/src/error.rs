@@ -6,7 +6,7 @@ use langgraph::Failure;
 use langgraph::checkpoint::FormatError;
 use langgraph::node::NodeError;
 
-use crate::{AgentId, ErrorCode, RequestId, StreamError};
+use crate::{AgentId, ErrorCode, RemotePause, RequestId, StreamError};
 
 /// Why a call of a remote agent failed.
 ///
@@ -55,6 +55,9 @@ pub enum RemoteError {
         /// The error message.
         message: String,
     },
+    /// The agent waits for answers. A remote node on a thread interrupts its own run instead.
+    #[error("the agent waits for answers to {} of its questions", .0.interrupts.len())]
+    Interrupted(RemotePause),
     /// The complete reply did not arrive in time.
     #[error("no whole reply within {0:?}")]
     TimedOut(Duration),

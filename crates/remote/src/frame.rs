@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::envelope::millis;
-use crate::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId};
+use crate::{AgentEnvelope, AgentId, ConversationId, EnvelopeBody, ErrorCode, RequestId, StreamId};
 
 /// An envelope on its way through a relay, which knows the agent at the other end of each
 /// connection. It is one JSON text with a `type`.
@@ -14,7 +14,8 @@ use crate::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, RequestId, StreamId
 /// A request to the relay is a `send`, `send_chunk` or `send_end`, which names the receiver. The
 /// relay forwards it as a `message`, `message_chunk` or `message_end`, which names the sender. An
 /// answer is a `reply`, `reply_chunk` or `reply_end`, both ways. An error is a `reply_error`. A
-/// cancellation is a `send_cancel`, then a `message_cancel`.
+/// cancellation is a `send_cancel`, then a `message_cancel`. A `reply_interrupt` asks for answers, and
+/// a `send_resume`, then a `message_resume`, brings them.
 ///
 /// # Examples
 ///
@@ -54,8 +55,13 @@ pub struct Frame {
     pub to: Option<AgentId>,
     /// The id of the request that the frame is or answers.
     pub request_id: Option<RequestId>,
+    /// The conversation that the request continues.
+    pub conversation: Option<ConversationId>,
     /// How long the sender waits for the reply.
     pub timeout: Option<Duration>,
+    /// In an answer, the number of this part, from 0. In a request that is repeated, the number of
+    /// the first part that is missing. Agents that repeat nothing leave it out.
+    pub seq: Option<u64>,
     /// The content.
     pub body: EnvelopeBody,
 }
@@ -80,7 +86,7 @@ pub enum FrameError {
     Json(#[from] serde_json::Error),
     /// An unknown type.
     #[error(
-        "unknown frame type `{0}`; expected `send`, `message` or `reply`, alone or with `_chunk`, `_end`, `_error` or `_cancel`"
+        "unknown frame type `{0}`; expected `send`, `message` or `reply`, alone or with `_chunk`, `_end`, `_error`, `_cancel`, `_interrupt` or `_resume`"
     )]
     UnknownType(String),
     /// A missing field.
@@ -108,9 +114,18 @@ impl Frame {
             from: None,
             to: Some(envelope.to),
             request_id: envelope.request_id,
+            conversation: envelope.conversation,
             timeout: envelope.timeout,
+            seq: None,
             body: envelope.body,
         }
+    }
+
+    /// Sets the number of the part; see [`seq`](Self::seq).
+    #[must_use]
+    pub fn numbered(mut self, seq: u64) -> Self {
+        self.seq = Some(seq);
+        self
     }
 
     /// Forwards a frame from the connection of `from`: returns the receiver and the frame for it.
@@ -146,6 +161,7 @@ impl Frame {
             from: self.from.ok_or(FrameError::Missing(name, "from"))?,
             to: me.clone(),
             request_id: self.request_id,
+            conversation: self.conversation,
             timeout: self.timeout,
             body: self.body,
         })
@@ -182,6 +198,8 @@ impl Frame {
             EnvelopeBody::StreamEnd { .. } => "_end",
             EnvelopeBody::Error { .. } => "_error",
             EnvelopeBody::Cancel => "_cancel",
+            EnvelopeBody::Interrupt(_) => "_interrupt",
+            EnvelopeBody::Resume(_) => "_resume",
         };
         format!("{kind}{part}")
     }
@@ -198,6 +216,10 @@ struct Wire {
     to: Option<AgentId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<RequestId>,
+    #[serde(rename = "conversation_id", skip_serializing_if = "Option::is_none")]
+    conversation: Option<ConversationId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
     #[serde(
         rename = "timeout_ms",
         with = "millis",
@@ -226,6 +248,8 @@ impl From<Frame> for Wire {
             from: frame.from,
             to: frame.to,
             request_id: frame.request_id,
+            conversation: frame.conversation,
+            seq: frame.seq,
             timeout: frame.timeout,
             ..Self::default()
         };
@@ -249,6 +273,13 @@ impl From<Frame> for Wire {
                 wire.message = Some(message);
             }
             EnvelopeBody::Cancel => {}
+            // Both are plain data, so this cannot fail.
+            EnvelopeBody::Interrupt(interrupts) => {
+                wire.payload = serde_json::to_value(interrupts).ok();
+            }
+            EnvelopeBody::Resume(answers) => {
+                wire.payload = Some(Value::Object(answers.into_iter().collect()));
+            }
         }
         wire
     }
@@ -292,6 +323,12 @@ impl TryFrom<Wire> for Frame {
                 message: wire.message.unwrap_or_default(),
             },
             "cancel" => EnvelopeBody::Cancel,
+            "interrupt" => {
+                EnvelopeBody::Interrupt(serde_json::from_value(wire.payload.unwrap_or_default())?)
+            }
+            "resume" => {
+                EnvelopeBody::Resume(serde_json::from_value(wire.payload.unwrap_or_default())?)
+            }
             _ => return Err(FrameError::UnknownType(wire.r#type)),
         };
         Ok(Self {
@@ -299,6 +336,8 @@ impl TryFrom<Wire> for Frame {
             from: wire.from,
             to: wire.to,
             request_id: wire.request_id,
+            conversation: wire.conversation,
+            seq: wire.seq,
             timeout: wire.timeout,
             body,
         })

@@ -113,6 +113,12 @@ id! {
 }
 
 id! {
+    /// The id of a conversation: requests with the same one, by the same agent, continue each other.
+    /// A served graph runs them on one thread. Cheap to clone.
+    ConversationId
+}
+
+id! {
     /// The id of a stream, which all its parts carry, from its start to its end. Cheap to clone.
     StreamId
 }

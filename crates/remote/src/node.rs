@@ -1,5 +1,6 @@
 //! A remote agent as a node.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -20,8 +21,8 @@ use tokio::time::Sleep;
 use crate::envelope::written;
 use crate::reply::ReplyAssembler;
 use crate::{
-    AgentEnvelope, AgentId, EnvelopeBody, RemoteError, RequestId, StreamContent, StreamLimits,
-    Transport,
+    AgentEnvelope, AgentId, ConversationId, EnvelopeBody, RemoteError, RemotePause, RequestId,
+    StreamContent, StreamLimits, Transport,
 };
 
 /// A remote agent, for use as a node of a graph.
@@ -32,6 +33,9 @@ use crate::{
 ///
 /// While the reply is streamed, its chunks appear in the event stream of the run: text and message
 /// chunks as message chunks, others as custom events. The state receives the complete reply.
+///
+/// If the agent interrupts, the node interrupts its own run, under the same key and with the same
+/// payload. The answer goes back to the agent. This needs a thread.
 ///
 /// Every attempt of the node sends a new request. A failure is an
 /// [`AgentError::Remote`](langgraph::AgentError::Remote), which names the node and the agent, and
@@ -71,6 +75,7 @@ pub struct RemoteNode {
     caller: Option<AgentId>,
     timeout: Option<Duration>,
     limits: StreamLimits,
+    conversing: bool,
 }
 
 impl RemoteNode {
@@ -115,11 +120,12 @@ impl RemoteNode {
             caller: None,
             timeout: None,
             limits: StreamLimits::default(),
+            conversing: false,
         }
     }
 
-    /// Sets the sender of the request. The default is the run's resource of type [`AgentId`], or
-    /// the id of the run.
+    /// Sets the sender of the request. The default is the run's resource of type [`AgentId`],
+    /// the id of the thread, or the id of the run.
     #[must_use]
     pub fn calling_as(mut self, caller: impl Into<AgentId>) -> Self {
         self.caller = Some(caller.into());
@@ -173,8 +179,70 @@ impl RemoteNode {
         &self.agent
     }
 
-    /// Sends the request and waits for the complete reply.
-    async fn exchange(&self, request: Value, cx: &Context) -> Result<Value, NodeError> {
+    /// Makes each thread one conversation with the agent: a served graph that
+    /// [keeps conversations](crate::ServedGraph::conversations) remembers the earlier requests of
+    /// this node on the same thread. Without this, every request is a conversation of its own.
+    #[must_use]
+    pub fn conversing(mut self) -> Self {
+        self.conversing = true;
+        self
+    }
+
+    /// Sends the request, passes the agent's interrupts on, and returns the complete reply.
+    ///
+    /// The interrupts are stored with the task. After a resume the node runs again from its start,
+    /// and sends only what has no reply yet.
+    async fn converse(&self, request: Value, cx: &Context) -> Result<Value, NodeError> {
+        let mut body = EnvelopeBody::Complete(request);
+        let mut conversation = self.conversation(cx);
+        let mut keys: HashMap<String, usize> = HashMap::new();
+        for round in 0_usize.. {
+            let mut whole = None;
+            let pause = cx.once(format!("remote:{round}"), async {
+                match self.exchange(body, conversation, cx).await {
+                    Ok(reply) => {
+                        whole = Some(reply);
+                        // Only a pause is stored: the reply is stored by what the node returns.
+                        Err(NodeError::msg("the reply is complete"))
+                    }
+                    Err(error) => match error.downcast_ref() {
+                        Some(RemoteError::Interrupted(pause)) => Ok(pause.clone()),
+                        _ => Err(error),
+                    },
+                }
+            });
+            let pause: Result<RemotePause, NodeError> = pause.await;
+            if let Some(whole) = whole {
+                return Ok(whole);
+            }
+            let pause = pause?;
+            if cx.thread_id().is_none() {
+                return Err(RemoteError::Interrupted(pause).into());
+            }
+            let mut answers = BTreeMap::new();
+            for interrupt in pause.interrupts {
+                let count = keys.entry(interrupt.key.clone()).or_default();
+                *count += 1;
+                let key = match *count {
+                    1 => interrupt.key,
+                    count => format!("{}#{count}", interrupt.key),
+                };
+                let answer: Value = cx.interrupt(&key, &interrupt.payload)?;
+                answers.insert(interrupt.id, answer);
+            }
+            body = EnvelopeBody::Resume(answers);
+            conversation = pause.conversation;
+        }
+        Err(RemoteError::NoReply.into())
+    }
+
+    /// Sends one request and waits for the complete reply.
+    async fn exchange(
+        &self,
+        body: EnvelopeBody,
+        conversation: Option<ConversationId>,
+        cx: &Context,
+    ) -> Result<Value, NodeError> {
         let transport = match &self.transport {
             Some(transport) => Arc::clone(transport),
             None => cx
@@ -186,8 +254,9 @@ impl RemoteNode {
             from: self.caller(cx),
             to: self.agent.clone(),
             request_id: Some(id.clone()),
+            conversation,
             timeout: self.timeout,
-            body: EnvelopeBody::Complete(request),
+            body,
         };
         if let Some(limit) = self.timeout {
             NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))?;
@@ -213,7 +282,14 @@ impl RemoteNode {
         self.caller
             .clone()
             .or_else(|| cx.resource::<AgentId>().ok().cloned())
-            .unwrap_or_else(|| AgentId::new(cx.run_id()))
+            .unwrap_or_else(|| AgentId::new(cx.thread_id().unwrap_or_else(|| cx.run_id())))
+    }
+
+    fn conversation(&self, cx: &Context) -> Option<ConversationId> {
+        let thread = cx.thread_id().filter(|_| self.conversing)?;
+        let graphs = cx.namespace().iter().map(ToString::to_string);
+        let path: Vec<String> = graphs.chain([cx.node().to_owned()]).collect();
+        Some(format!("{thread}/{}", path.join("/")).into())
     }
 
     fn check(&self, part: &AgentEnvelope, id: &RequestId) -> Result<(), RemoteError> {
@@ -309,7 +385,7 @@ impl<S: State> BoundRemoteNode<S> {
     async fn answer(&self, state: &S, cx: &Context) -> Result<Output<S>, NodeError> {
         match (self.extract)(state)? {
             None => Ok(Output::none()),
-            Some(request) => (self.apply)(self.node.exchange(request, cx).await?),
+            Some(request) => (self.apply)(self.node.converse(request, cx).await?),
         }
     }
 }
@@ -334,7 +410,7 @@ where
 {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(async move {
-            let reply = self.exchange(written(state)?, cx).await?;
+            let reply = self.converse(written(state)?, cx).await?;
             let update = serde_json::from_value(reply).map_err(RemoteError::Unreadable)?;
             Ok::<_, NodeError>(Output::update(update))
         })

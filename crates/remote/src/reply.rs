@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 use crate::assemble::weight;
 use crate::envelope::written;
 use crate::{
-    AgentEnvelope, EnvelopeBody, ErrorCode, RemoteError, StreamAssembler, StreamContent,
-    StreamError, StreamId, StreamLimits,
+    AgentEnvelope, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt, RemoteError,
+    RemotePause, StreamAssembler, StreamContent, StreamError, StreamId, StreamLimits,
 };
 
 /// The number of parts that a reply buffers before the agent has to wait.
@@ -22,7 +22,7 @@ const BUFFER: usize = 16;
 
 /// A reply as it arrives: one envelope, or a stream of them.
 ///
-/// A reply ends with an error, or once it is answered and none of its streams is open. A
+/// A reply ends with an error or an interrupt, or once it is answered and none of its streams is open. A
 /// [`Complete`](EnvelopeBody::Complete) answers it; its streams were then only for observers.
 /// Otherwise the end of a stream answers it, and the streamed message is the reply.
 ///
@@ -180,6 +180,17 @@ impl Replies {
         Ok(())
     }
 
+    /// Sends the interrupts that the agent waits at, in place of a reply. Answers come in
+    /// `conversation`.
+    pub async fn interrupt(&self, conversation: ConversationId, interrupts: Vec<OpenInterrupt>) {
+        let envelope = AgentEnvelope {
+            conversation: Some(conversation),
+            body: EnvelopeBody::Interrupt(interrupts),
+            ..self.head.clone()
+        };
+        let _ = self.sender.send(envelope).await;
+    }
+
     /// Starts a stream; [`StreamContent::metadata`] declares its content.
     pub async fn start(&self, metadata: impl Into<Value>) -> StreamId {
         let stream_id = StreamId::generate();
@@ -286,8 +297,8 @@ impl Ending {
                 self.open = self.open.saturating_sub(1);
                 self.answered = true;
             }
-            EnvelopeBody::Error { .. } => self.over = true,
-            EnvelopeBody::StreamChunk { .. } | EnvelopeBody::Cancel => {}
+            EnvelopeBody::Error { .. } | EnvelopeBody::Interrupt(_) => self.over = true,
+            EnvelopeBody::StreamChunk { .. } | EnvelopeBody::Cancel | EnvelopeBody::Resume(_) => {}
         }
         self.over |= self.answered && self.open == 0;
         self.over
@@ -333,6 +344,13 @@ impl ReplyAssembler {
                 return Err(RemoteError::Refused { code, message });
             }
             EnvelopeBody::Cancel => return Err(RemoteError::NotWhole("cancel")),
+            EnvelopeBody::Resume(_) => return Err(RemoteError::NotWhole("resume")),
+            EnvelopeBody::Interrupt(interrupts) => {
+                return Err(RemoteError::Interrupted(RemotePause {
+                    conversation: part.conversation,
+                    interrupts,
+                }));
+            }
             _ => {
                 if let Some(message) = self.streams.push(part)? {
                     let stream = message.stream_id.clone();

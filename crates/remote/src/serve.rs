@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::envelope::written;
 use crate::{
-    AgentEnvelope, AgentHandler, EnvelopeBody, ErrorCode, RemoteError, Replies, ReplyStream,
-    StreamContent, StreamId,
+    AgentEnvelope, AgentHandler, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt,
+    RemoteError, Replies, ReplyStream, StreamContent, StreamId,
 };
 
 /// Serves `graph` as an agent. Each request is a run of its own: `input` makes its input from the
@@ -69,6 +69,7 @@ where
         reply: Arc::new(move |state| written(&reply(state))),
         configure: Arc::new(|run, _| run),
         streamed: false,
+        conversations: false,
     }
 }
 
@@ -83,6 +84,7 @@ pub struct ServedGraph<S: State> {
     reply: Reply<S>,
     configure: Configure<S>,
     streamed: bool,
+    conversations: bool,
 }
 
 impl<S: State> ServedGraph<S> {
@@ -91,6 +93,52 @@ impl<S: State> ServedGraph<S> {
     #[must_use]
     pub fn streamed(mut self) -> Self {
         self.streamed = true;
+        self
+    }
+
+    /// Runs each conversation on a thread of the graph, which needs a checkpointer. The id of the
+    /// thread is `REQUESTER/CONVERSATION`, so that no agent continues the conversation of another. A
+    /// request without a conversation gets one of its own, named like the request.
+    ///
+    /// If the run interrupts, the requester gets the interrupts instead of a reply, and its answers
+    /// continue the run. A [`RemoteNode`](crate::RemoteNode) interrupts its own run for them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    /// use langgraph_remote::{LocalNetwork, RemoteNode, serve};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut mail = StateGraph::<String>::new();
+    /// mail.add_node("send", |text: &String, cx: &Context| {
+    ///     let approved: bool = cx.interrupt("approve", text)?;
+    ///     Ok::<_, NodeError>(if approved { "sent" } else { "dropped" }.to_owned())
+    /// });
+    /// mail.add_sequence(&["send"]);
+    /// let mail = mail.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// let network = LocalNetwork::new();
+    /// network.register("mail", serve(mail, |text: String| text, |state| state).conversations());
+    ///
+    /// let ask = RemoteNode::new("mail", network)
+    ///     .bind(|text: &String| Some(text.clone()), |reply: String| reply);
+    /// let mut graph = StateGraph::<String>::new();
+    /// graph.add_node("mail", ask).add_sequence(&["mail"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let paused = graph.run("Hello Ann".to_owned()).thread("t").await?;
+    /// assert_eq!(paused.interrupts()[0].payload, "Hello Ann");
+    /// let done = graph.thread("t").answer(true).await?;
+    /// assert_eq!(done.into_state(), "sent");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn conversations(mut self) -> Self {
+        self.conversations = true;
         self
     }
 
@@ -119,16 +167,40 @@ impl<S: State> ServedGraph<S> {
         self
     }
 
+    fn conversation(&self, request: &AgentEnvelope) -> Option<ConversationId> {
+        if !self.conversations {
+            return None;
+        }
+        let named = request.conversation.clone();
+        Some(named.unwrap_or_else(|| match &request.request_id {
+            Some(id) => ConversationId::new(id.as_str()),
+            None => ConversationId::generate(),
+        }))
+    }
+
     async fn answer(self, request: AgentEnvelope, replies: Replies) -> Result<(), RemoteError> {
-        let input = match (self.input)(&request) {
-            Ok(input) => input,
-            Err(error) => {
-                let body = EnvelopeBody::error(ErrorCode::BadRequest, error.to_string());
-                replies.send(body).await;
-                return Ok(());
+        let conversation = self.conversation(&request);
+        let thread = conversation.as_ref().map(|id| thread(&request, id));
+        let mut run = match (&request.body, thread) {
+            (EnvelopeBody::Resume(answers), Some(thread)) => {
+                self.graph.thread(thread).resume_all(answers)
+            }
+            (_, thread) => {
+                let run = match (self.input)(&request) {
+                    Ok(input) => self.graph.run(input),
+                    Err(error) => {
+                        replies
+                            .error(ErrorCode::BadRequest, error.to_string())
+                            .await;
+                        return Ok(());
+                    }
+                };
+                match thread {
+                    Some(thread) => run.thread(thread),
+                    None => run,
+                }
             }
         };
-        let mut run = self.graph.run(input);
         if let Some(limit) = request.timeout {
             run = run.timeout(limit);
         }
@@ -139,6 +211,14 @@ impl<S: State> ServedGraph<S> {
         } else {
             run.await
         };
+        if let (Ok(Outcome::Interrupted { interrupts, .. }), Some(conversation)) =
+            (&outcome, &conversation)
+            && !interrupts.is_empty()
+        {
+            let interrupts = interrupts.iter().map(OpenInterrupt::from).collect();
+            replies.interrupt(conversation.clone(), interrupts).await;
+            return Ok(());
+        }
         match outcome.and_then(Outcome::finished) {
             Ok(state) => {
                 // The reply comes before the end of the stream, to show which of the two is the
@@ -179,6 +259,17 @@ async fn watch<S: State>(
     Ok(events.finish().await)
 }
 
+/// The name of a conversation's thread. A `/` in the requester's name cannot be taken for the one
+/// after it.
+fn thread(request: &AgentEnvelope, conversation: &ConversationId) -> String {
+    let from = request
+        .from
+        .as_str()
+        .replace('%', "%25")
+        .replace('/', "%2F");
+    format!("{from}/{conversation}")
+}
+
 fn code(error: &AgentError) -> ErrorCode {
     match error {
         AgentError::Interrupted(_) => ErrorCode::Interrupted,
@@ -209,6 +300,7 @@ impl<S: State> Clone for ServedGraph<S> {
             reply: Arc::clone(&self.reply),
             configure: Arc::clone(&self.configure),
             streamed: self.streamed,
+            conversations: self.conversations,
         }
     }
 }

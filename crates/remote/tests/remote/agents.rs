@@ -108,8 +108,8 @@ async fn a_served_graph_answers_failures_with_errors() {
         ),
         (
             json!("ask"),
-            ErrorCode::Interrupted,
-            "the run waits for an answer to `name` of node `work`",
+            ErrorCode::Failed,
+            "the question `name` can never be answered",
         ),
         (
             json!(7),

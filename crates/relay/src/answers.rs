@@ -1,0 +1,223 @@
+//! The replies of a serving agent, kept for requesters that ask again.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use langgraph_remote::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, Frame, RequestId};
+use tokio::task::AbortHandle;
+
+/// The number of requests that an agent works at, and of finished replies that it keeps.
+const RUNNING: usize = 256;
+const KEPT: usize = 1_024;
+/// The bytes of all kept replies.
+const KEPT_BYTES: usize = 64 << 20;
+/// The ids of requests whose replies are no longer kept.
+const FORGOTTEN: usize = 16_384;
+/// The parts of one reply that are written in a row.
+const TURN: usize = 16;
+
+pub(crate) type Key = (AgentId, RequestId);
+
+#[derive(Default)]
+pub(crate) struct Answers {
+    known: HashMap<Key, Answer>,
+    finished: VecDeque<Key>,
+    forgotten: HashSet<Key>,
+    forgotten_order: VecDeque<Key>,
+    running: usize,
+    bytes: usize,
+    /// The replies with parts to write.
+    ready: VecDeque<Key>,
+}
+
+#[derive(Default)]
+struct Answer {
+    parts: Vec<String>,
+    /// The next part to write.
+    cursor: usize,
+    done: bool,
+    ready: bool,
+    work: Option<AbortHandle>,
+}
+
+/// What to do with a request.
+pub(crate) enum Begin {
+    /// It is new.
+    Run,
+    /// It is known: its reply is written again, from the part that is missing.
+    Repeated,
+    /// It cannot be answered.
+    Refused(ErrorCode, &'static str),
+}
+
+impl Answers {
+    pub(crate) fn begin(&mut self, key: &Key, from_part: u64) -> Begin {
+        if let Some(answer) = self.known.get_mut(key) {
+            let from_part = usize::try_from(from_part).unwrap_or(usize::MAX);
+            answer.cursor = from_part.min(answer.parts.len());
+            self.make_ready(key);
+            return Begin::Repeated;
+        }
+        if self.forgotten.contains(key) {
+            return Begin::Refused("forgotten".into(), "the reply is no longer kept");
+        }
+        if from_part > 0 {
+            let why = "the agent has started anew, and the rest of the reply is lost";
+            return Begin::Refused("lost".into(), why);
+        }
+        if self.running >= RUNNING {
+            return Begin::Refused(ErrorCode::Overloaded, "the agent is busy");
+        }
+        self.running += 1;
+        self.known.insert(key.clone(), Answer::default());
+        Begin::Run
+    }
+
+    pub(crate) fn working(&mut self, key: &Key, work: AbortHandle) {
+        if let Some(answer) = self.known.get_mut(key) {
+            answer.work = Some(work);
+        }
+    }
+
+    /// Adds a part to a reply.
+    pub(crate) fn add(&mut self, key: &Key, envelope: AgentEnvelope) {
+        let Some(answer) = self.known.get_mut(key).filter(|answer| !answer.done) else {
+            return;
+        };
+        let seq = answer.parts.len() as u64;
+        let text = Frame::reply(envelope.clone()).numbered(seq).to_json();
+        let text = text.or_else(|error| {
+            let body = EnvelopeBody::error(ErrorCode::Failed, error.to_string());
+            let mut envelope = envelope;
+            envelope.body = body;
+            Frame::reply(envelope).numbered(seq).to_json()
+        });
+        if let Ok(text) = text {
+            self.bytes += text.len();
+            answer.parts.push(text);
+        }
+        self.make_ready(key);
+    }
+
+    /// The reply is complete.
+    pub(crate) fn finish(&mut self, key: &Key) {
+        let Some(answer) = self.known.get_mut(key).filter(|answer| !answer.done) else {
+            return;
+        };
+        answer.done = true;
+        answer.work = None;
+        self.running = self.running.saturating_sub(1);
+        self.finished.push_back(key.clone());
+        while (self.finished.len() > KEPT || self.bytes > KEPT_BYTES) && self.forget_oldest() {}
+    }
+
+    fn forget_oldest(&mut self) -> bool {
+        let Some(key) = self.finished.pop_front() else {
+            return false;
+        };
+        if let Some(answer) = self.known.remove(&key) {
+            let bytes: usize = answer.parts.iter().map(String::len).sum();
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+        self.forgotten.insert(key.clone());
+        self.forgotten_order.push_back(key);
+        if self.forgotten_order.len() > FORGOTTEN
+            && let Some(oldest) = self.forgotten_order.pop_front()
+        {
+            self.forgotten.remove(&oldest);
+        }
+        true
+    }
+
+    /// Stops the work at a request, because nobody waits for it.
+    pub(crate) fn cancel(&mut self, key: &Key) {
+        if let Some(work) = self
+            .known
+            .get_mut(key)
+            .and_then(|answer| answer.work.take())
+        {
+            work.abort();
+        }
+    }
+
+    /// Stops the work at all requests of an agent that left.
+    pub(crate) fn cancel_all_of(&mut self, requester: &AgentId) {
+        for ((from, _), answer) in &mut self.known {
+            if from == requester
+                && let Some(work) = answer.work.take()
+            {
+                work.abort();
+            }
+        }
+    }
+
+    pub(crate) fn cancel_all(&mut self) {
+        for answer in self.known.values_mut() {
+            if let Some(work) = answer.work.take() {
+                work.abort();
+            }
+        }
+    }
+
+    fn make_ready(&mut self, key: &Key) {
+        if let Some(answer) = self.known.get_mut(key)
+            && !answer.ready
+        {
+            answer.ready = true;
+            self.ready.push_back(key.clone());
+        }
+    }
+
+    /// Returns some parts to write; the replies take turns.
+    pub(crate) fn next_parts(&mut self) -> Vec<String> {
+        let Some(key) = self.ready.pop_front() else {
+            return Vec::new();
+        };
+        let Some(answer) = self.known.get_mut(&key) else {
+            return Vec::new();
+        };
+        answer.ready = false;
+        let parts: Vec<String> = answer
+            .parts
+            .iter()
+            .skip(answer.cursor)
+            .take(TURN)
+            .cloned()
+            .collect();
+        answer.cursor += parts.len();
+        if answer.cursor < answer.parts.len() {
+            self.make_ready(&key);
+        }
+        parts
+    }
+
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_request_is_answered_from_what_is_there() {
+        let request = AgentEnvelope::request("a", "b", "hi").unwrap();
+        let key = ("a".into(), request.request_id.clone().unwrap());
+        let mut answers = Answers::default();
+        assert!(matches!(answers.begin(&key, 0), Begin::Run));
+        for number in 0..3 {
+            let body = EnvelopeBody::complete(&number).unwrap();
+            answers.add(&key, request.reply(body));
+        }
+        assert_eq!(answers.next_parts().len(), 3);
+        answers.finish(&key);
+        assert!(answers.next_parts().is_empty());
+        assert!(matches!(answers.begin(&key, 1), Begin::Repeated));
+        let parts = answers.next_parts();
+        assert_eq!(parts.len(), 2);
+        assert!(parts[0].contains(r#""seq":1"#), "{parts:?}");
+        let unknown = ("a".into(), "r-0".into());
+        assert!(matches!(answers.begin(&unknown, 1), Begin::Refused(..)));
+    }
+}

@@ -1,0 +1,113 @@
+//! The options of an agent's connection.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph_remote::{AgentHandler, AgentId};
+
+use crate::client::RelayClient;
+use crate::error::RelayError;
+
+/// The options of a [`RelayClient`]; see [`RelayClient::builder`].
+#[must_use]
+pub struct RelayClientBuilder {
+    pub(crate) url: String,
+    pub(crate) id: AgentId,
+    pub(crate) name: Option<String>,
+    pub(crate) token: String,
+    pub(crate) handler: Option<Arc<dyn AgentHandler>>,
+    pub(crate) max_frame: usize,
+    pub(crate) heartbeat: Duration,
+    pub(crate) repeat_after: Duration,
+    pub(crate) connect_within: Duration,
+}
+
+impl RelayClientBuilder {
+    pub(crate) fn new(url: impl Into<String>, id: impl Into<AgentId>) -> Self {
+        Self {
+            url: url.into(),
+            id: id.into(),
+            name: None,
+            // It protects the id while the relay knows it.
+            token: uuid::Uuid::new_v4().to_string(),
+            handler: None,
+            max_frame: 1 << 20,
+            heartbeat: Duration::from_secs(15),
+            repeat_after: Duration::from_secs(1),
+            connect_within: Duration::from_secs(10),
+        }
+    }
+
+    /// Sets a name for people.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the agent's token. The default is a random one, which an open relay accepts.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = token.into();
+        self
+    }
+
+    /// Answers requests with `handler`. Without one, requests are refused.
+    pub fn handler(mut self, handler: impl AgentHandler) -> Self {
+        self.handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Limits the size of incoming frames; the default is 1 MiB, as the relay's.
+    pub fn max_frame(mut self, bytes: usize) -> Self {
+        self.max_frame = bytes;
+        self
+    }
+
+    /// Sets the time between two pings; the default is 15 seconds. The client connects anew if the
+    /// relay is silent for more than two of them.
+    pub fn heartbeat(mut self, every: Duration) -> Self {
+        self.heartbeat = every;
+        self
+    }
+
+    /// Sets when a request without a reply is sent again; the default is 1 second. The time doubles
+    /// with each repetition, up to 30 seconds.
+    pub fn repeat_after(mut self, time: Duration) -> Self {
+        self.repeat_after = time;
+        self
+    }
+
+    /// Limits the time for the first connection; the default is 10 seconds.
+    pub fn connect_within(mut self, limit: Duration) -> Self {
+        self.connect_within = limit;
+        self
+    }
+
+    /// Connects and registers. Later, the client reconnects on its own.
+    ///
+    /// # Errors
+    ///
+    /// If the relay cannot be reached in time, or refuses the agent.
+    pub async fn connect(self) -> Result<RelayClient, RelayError> {
+        RelayClient::connect(self).await
+    }
+
+    /// Connects, and answers requests with `handler` until the relay refuses the agent.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); also if the relay refuses the agent later.
+    pub async fn serve(self, handler: impl AgentHandler) -> Result<(), RelayError> {
+        let client = self.handler(handler).connect().await?;
+        Err(client.closed().await)
+    }
+}
+
+impl fmt::Debug for RelayClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RelayClientBuilder")
+            .field("url", &self.url)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,258 @@
+//! An agent's connection to a relay.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use langgraph_remote::{
+    AgentEnvelope, AgentId, Correlator, Frame, LocalNetwork, RemoteError, ReplyStream, RequestId,
+    Transport,
+};
+use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::answers::Answers;
+use crate::builder::RelayClientBuilder;
+use crate::error::RelayError;
+use crate::protocol::{AgentRecord, Control};
+
+/// The cancellations and lists that wait to be written.
+const NOTES: usize = 1_024;
+
+/// An agent's connection to a relay. It is the [`Transport`] of the agent's remote nodes.
+///
+/// If the connection breaks, the client connects again, with growing pauses, and repeats what has
+/// no reply yet under the same request id. Clones share one connection; dropping the last one
+/// closes it.
+#[derive(Clone)]
+pub struct RelayClient {
+    handle: Arc<Handle>,
+}
+
+struct Handle {
+    client: Arc<Client>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.client.closing.notify_one();
+    }
+}
+
+/// How the connection stands.
+#[derive(Clone, Debug)]
+pub(crate) enum Link {
+    Connecting(String),
+    Connected,
+    Over(RelayError),
+}
+
+pub(crate) struct Client {
+    pub(crate) options: RelayClientBuilder,
+    /// The agent that answers, under its own name.
+    pub(crate) network: LocalNetwork,
+    pub(crate) table: Correlator,
+    pub(crate) state: Mutex<State>,
+    pub(crate) wake: Notify,
+    pub(crate) closing: Notify,
+    pub(crate) link: watch::Sender<Link>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    /// The requests without a complete reply.
+    pub(crate) open: HashMap<RequestId, Open>,
+    pub(crate) answers: Answers,
+    pub(crate) notes: VecDeque<String>,
+    pub(crate) lists: HashMap<RequestId, oneshot::Sender<Vec<AgentRecord>>>,
+}
+
+/// A request that is repeated until its reply is complete.
+pub(crate) struct Open {
+    pub(crate) frame: Frame,
+    /// The number of the next part of its reply.
+    pub(crate) next: u64,
+    pub(crate) due: Instant,
+    pub(crate) pause: Duration,
+    pub(crate) sent: usize,
+}
+
+impl Client {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn note(&self, text: String) {
+        let mut state = self.state();
+        if state.notes.len() < NOTES {
+            state.notes.push_back(text);
+        }
+        drop(state);
+        self.wake.notify_one();
+    }
+}
+
+impl RelayClient {
+    /// Creates the options of a connection: the relay's URL (`ws://…`), and the agent's id.
+    pub fn builder(url: impl Into<String>, id: impl Into<AgentId>) -> RelayClientBuilder {
+        RelayClientBuilder::new(url, id)
+    }
+
+    pub(crate) async fn connect(mut options: RelayClientBuilder) -> Result<Self, RelayError> {
+        let network = LocalNetwork::new();
+        if let Some(handler) = options.handler.take() {
+            network.register(options.id.clone(), Shared(handler));
+        }
+        let limit = options.connect_within;
+        let client = Arc::new(Client {
+            network,
+            table: Correlator::new(),
+            state: Mutex::default(),
+            wake: Notify::new(),
+            closing: Notify::new(),
+            link: watch::Sender::new(Link::Connecting("not yet tried".to_owned())),
+            options,
+        });
+        let abandoned = Arc::downgrade(&client);
+        client.table.on_abandoned(move |cancel| {
+            let Some(client) = abandoned.upgrade() else {
+                return;
+            };
+            if let Some(id) = &cancel.request_id {
+                client.state().open.remove(id);
+            }
+            if let Ok(text) = Frame::send(cancel).to_json() {
+                client.note(text);
+            }
+        });
+        tokio::spawn(crate::link::keep(Arc::clone(&client)));
+        let this = Self {
+            handle: Arc::new(Handle {
+                client: Arc::clone(&client),
+            }),
+        };
+        let mut link = client.link.subscribe();
+        let standing = tokio::time::timeout(limit, async {
+            let standing = link.wait_for(|link| !matches!(link, Link::Connecting(_)));
+            standing.await.map(|link| link.clone())
+        });
+        match standing.await {
+            Ok(Ok(Link::Over(error))) => Err(error),
+            Ok(Ok(_)) => Ok(this),
+            Ok(Err(_)) => Err(RelayError::Closed),
+            Err(_) => match &*client.link.borrow() {
+                Link::Connecting(why) => Err(RelayError::Unreachable(why.clone())),
+                Link::Connected => Ok(this),
+                Link::Over(error) => Err(error.clone()),
+            },
+        }
+    }
+
+    /// Returns the agent's id.
+    pub fn id(&self) -> &AgentId {
+        &self.handle.client.options.id
+    }
+
+    /// Returns true if there is a connection now.
+    pub fn is_connected(&self) -> bool {
+        matches!(&*self.handle.client.link.borrow(), Link::Connected)
+    }
+
+    /// Waits until the connection is over for good, and returns why.
+    pub async fn closed(&self) -> RelayError {
+        let mut link = self.handle.client.link.subscribe();
+        let over = link.wait_for(|link| matches!(link, Link::Over(_))).await;
+        match over.as_deref() {
+            Ok(Link::Over(error)) => error.clone(),
+            _ => RelayError::Closed,
+        }
+    }
+
+    /// Says goodbye to the relay, which then frees the agent's id at once. Requests without a reply
+    /// fail, also those of clones.
+    pub async fn close(self) {
+        self.handle.client.closing.notify_one();
+        self.closed().await;
+    }
+
+    /// Returns the agents of the relay.
+    ///
+    /// # Errors
+    ///
+    /// If the relay does not answer within 10 seconds.
+    pub async fn agents(&self) -> Result<Vec<AgentRecord>, RelayError> {
+        let client = &self.handle.client;
+        let id = RequestId::generate();
+        let (sender, list) = oneshot::channel();
+        client.state().lists.insert(id.clone(), sender);
+        let ask = Control::List {
+            request_id: Some(id.clone()),
+        };
+        client.note(ask.text());
+        let list = tokio::time::timeout(Duration::from_secs(10), list).await;
+        client.state().lists.remove(&id);
+        match list {
+            Ok(Ok(agents)) => Ok(agents),
+            _ => Err(RelayError::Unreachable(
+                "the relay does not answer".to_owned(),
+            )),
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for RelayClient {
+    async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
+        let client = &self.handle.client;
+        if let Link::Over(error) = &*client.link.borrow() {
+            return Err(RemoteError::connection(error.clone()));
+        }
+        let frame = Frame::send(request.clone());
+        let text = frame.to_json().map_err(RemoteError::connection)?;
+        // A larger one would break the connection, and that of every repetition.
+        if text.len() > client.options.max_frame {
+            let (found, limit) = (text.len(), client.options.max_frame);
+            let message = format!("a request of {found} bytes; a frame has at most {limit}");
+            return Err(RemoteError::connection(
+                langgraph_remote::RemoteError::Refused {
+                    code: "too_large".into(),
+                    message,
+                },
+            ));
+        }
+        let reply = client.table.expect(&request);
+        let reply = reply.map_err(RemoteError::connection)?;
+        if let Some(id) = request.request_id {
+            let open = Open {
+                frame,
+                next: 0,
+                due: Instant::now(),
+                pause: client.options.repeat_after,
+                sent: 0,
+            };
+            client.state().open.insert(id, open);
+        }
+        client.wake.notify_one();
+        Ok(reply)
+    }
+}
+
+/// A handler behind an `Arc`.
+struct Shared(Arc<dyn langgraph_remote::AgentHandler>);
+
+impl langgraph_remote::AgentHandler for Shared {
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        self.0.handle(request)
+    }
+}
+
+impl fmt::Debug for RelayClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RelayClient")
+            .field("id", self.id())
+            .field("connected", &self.is_connected())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,109 @@
+//! The frames between an agent and the relay that carry no envelope.
+
+use langgraph_remote::{AgentId, Frame, RequestId};
+use serde::{Deserialize, Serialize};
+
+/// What a relay says of a registered agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentRecord {
+    /// The id.
+    pub id: AgentId,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// True if the agent is connected now; false for a short time after its connection broke.
+    pub online: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Control {
+    // To the relay.
+    Register {
+        id: AgentId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+    List {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+    Ping {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+    // From the relay.
+    Registered {
+        id: AgentId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+    Agents {
+        agents: Vec<AgentRecord>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+    Pong {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+    /// An agent that exchanged messages with the receiver left, or is back.
+    Presence { id: AgentId, online: bool },
+    Error {
+        code: String,
+        message: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<RequestId>,
+    },
+}
+
+/// Any text on the wire.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    Control(Control),
+    Frame(Box<Frame>),
+}
+
+/// Parses a text; the error is a sentence for the sender.
+pub(crate) fn parse(text: &str) -> Result<Incoming, String> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default)]
+        r#type: String,
+    }
+    let head: Head = serde_json::from_str(text).map_err(|error| format!("not a frame: {error}"))?;
+    match head.r#type.as_str() {
+        "register" | "list" | "ping" | "registered" | "agents" | "pong" | "presence" | "error" => {
+            serde_json::from_str(text)
+                .map(Incoming::Control)
+                .map_err(|error| format!("not a `{}` frame: {error}", head.r#type))
+        }
+        _ => Frame::from_json(text)
+            .map(|frame| Incoming::Frame(Box::new(frame)))
+            .map_err(|error| error.to_string()),
+    }
+}
+
+impl Control {
+    pub(crate) fn error(
+        code: &str,
+        message: impl Into<String>,
+        request_id: Option<RequestId>,
+    ) -> Self {
+        Self::Error {
+            code: code.to_owned(),
+            message: message.into(),
+            request_id,
+        }
+    }
+
+    /// Its JSON text. All of its fields are plain data, so this does not fail.
+    pub(crate) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,100 @@
+//! The relay.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+
+use crate::connection::Connection;
+use crate::metrics::{Counters, RelayMetrics};
+use crate::options::RelayOptions;
+use crate::registry::Registry;
+
+/// A relay between agents. It keeps the queues of the connected agents in memory, and nothing else.
+///
+/// Clones share one relay.
+#[derive(Clone)]
+pub struct Relay {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) options: RelayOptions,
+    registry: Mutex<Registry>,
+    pub(crate) counters: Counters,
+    next: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Relay {
+    /// Creates a relay.
+    pub fn new(options: RelayOptions) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                options,
+                registry: Mutex::default(),
+                counters: Counters::default(),
+                next: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// Serves the connections of `listener`, until the future is dropped. Dropping it closes them.
+    ///
+    /// # Errors
+    ///
+    /// None today: a connection that cannot be accepted is left out.
+    pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
+        let mut connections = tokio::task::JoinSet::new();
+        let every = (self.shared.options.grace / 4).max(Duration::from_millis(20));
+        let mut sweep = tokio::time::interval(every);
+        loop {
+            tokio::select! {
+                _ = sweep.tick() => self.shared.registry().sweep(&self.shared.options),
+                Some(_) = connections.join_next() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        if connections.len() >= self.shared.options.max_connections {
+                            Counters::add(&self.shared.counters.refused, 1);
+                            continue;
+                        }
+                        let _ = stream.set_nodelay(true);
+                        let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
+                        let connection = Connection::new(Arc::clone(&self.shared), number);
+                        connections.spawn(connection.run(stream));
+                    }
+                    // Out of file descriptors, or a client that left already: others go on.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                },
+            }
+        }
+    }
+
+    /// Returns what the relay carries.
+    pub fn metrics(&self) -> RelayMetrics {
+        let counters = &self.shared.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        RelayMetrics {
+            connections: read(&counters.connections),
+            agents: self.shared.registry().len() as u64,
+            frames: read(&counters.frames),
+            bytes: read(&counters.bytes),
+            dropped: read(&counters.dropped),
+            refused: read(&counters.refused),
+        }
+    }
+}
+
+impl fmt::Debug for Relay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Relay").field(&self.metrics()).finish()
+    }
+}

@@ -1,0 +1,409 @@
+//! Remote nodes over the relay behave as in one process; and nobody harms the others.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use langgraph::checkpoint::MemorySaver;
+use langgraph::prelude::*;
+use langgraph_relay::{Relay, RelayClient, RelayError, RelayOptions};
+use langgraph_remote::{
+    AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteNode, ReplyStream,
+    StreamContent, Transport, serve,
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::connect_async;
+use tokio_tungstenite::tungstenite::Message;
+
+#[path = "../../../examples/tests/listed/mod.rs"]
+mod listed;
+
+async fn start(options: RelayOptions) -> (Relay, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let relay = Relay::new(options);
+    let serving = relay.clone();
+    tokio::spawn(async move { serving.serve(listener).await });
+    (relay, address)
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("ws://{address}/ws")
+}
+
+fn quick() -> RelayOptions {
+    RelayOptions::default()
+        .grace(Duration::from_millis(200))
+        .patience(Duration::from_millis(500))
+}
+
+async fn agent(address: SocketAddr, id: &str, handler: impl AgentHandler) -> RelayClient {
+    let client = RelayClient::builder(url(address), id).handler(handler);
+    let client = client.repeat_after(Duration::from_millis(100));
+    client.connect().await.unwrap()
+}
+
+async fn caller(address: SocketAddr, id: &str) -> RelayClient {
+    let client = RelayClient::builder(url(address), id);
+    let client = client.repeat_after(Duration::from_millis(100));
+    client.connect().await.unwrap()
+}
+
+/// Doubles numbers and shouts text; streams `stream`; approves `approve`; fails otherwise.
+struct Worker(Box<dyn AgentHandler>);
+
+fn worker() -> Worker {
+    let mut graph = StateGraph::<String>::new();
+    graph.add_node("work", |text: &String, cx: &Context| match text.as_str() {
+        "approve" => {
+            let name: String = cx.interrupt("name", "who?")?;
+            let sure: bool = cx.interrupt("sure", &format!("{name}?"))?;
+            Ok(format!("{name} {sure}"))
+        }
+        "fail" => Err(NodeError::msg("no paper left")),
+        text => Ok(text.to_uppercase()),
+    });
+    graph.add_sequence(&["work"]);
+    let graph = graph.compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let served = serve(graph, |text: String| text, |state| state);
+    Worker(Box::new(served.conversations()))
+}
+
+impl AgentHandler for Worker {
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        match request.payload::<String>().as_deref() {
+            Ok("stream") => ReplyStream::produce(&request, |replies| async move {
+                let stream = replies.start(StreamContent::Text.metadata()).await;
+                for number in 0..100 {
+                    replies.chunk(&stream, &format!("{number} ")).await?;
+                }
+                replies.end(stream).await;
+                Ok(())
+            }),
+            Ok("never") => ReplyStream::produce(&request, |_| std::future::pending()),
+            _ => self.0.handle(request),
+        }
+    }
+}
+
+fn asking(agent: &str, transport: impl Transport, limit: Duration) -> CompiledStateGraph<String> {
+    let node = RemoteNode::new(agent, transport).timeout(limit);
+    let mut graph = StateGraph::<String>::new();
+    graph
+        .add_node(
+            "ask",
+            node.bind(
+                |text: &String| (!text.is_empty()).then(|| text.clone()),
+                |reply: String| reply,
+            ),
+        )
+        .add_sequence(&["ask"]);
+    graph.compile().unwrap()
+}
+
+/// The rows of the table of remote nodes, over any transport that reaches `worker`.
+async fn rows(transport: Arc<dyn Transport>) {
+    let limit = Duration::from_secs(20);
+    let graph = asking("worker", Arc::clone(&transport), limit);
+    let ask = |text: &str| graph.invoke(text.to_owned());
+    // H5, H7, H12: the reply of the agent is in the state.
+    assert_eq!(ask("hello").await.unwrap(), "HELLO");
+    // H8: nothing to ask.
+    assert_eq!(ask("").await.unwrap(), "");
+    // H4: many at once, each gets its own.
+    let many = (0..50).map(|number| {
+        let run = ask_text(&graph, format!("n{number}"));
+        async move { (number, run.await) }
+    });
+    for (number, reply) in futures_util::future::join_all(many).await {
+        assert_eq!(reply, format!("N{number}"));
+    }
+    // H3, H10: chunks are seen, and the whole is in the state.
+    let mut events = graph.run("stream".to_owned()).stream(StreamMode::Messages);
+    let mut seen = String::new();
+    while let Some(event) = events.next().await {
+        if let langgraph::stream::EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
+            seen.push_str(&chunk.text);
+        }
+    }
+    let whole = events.finish().await.unwrap().into_state();
+    assert!(seen == whole && whole.starts_with("0 1 2 ") && whole.ends_with("99 "));
+    // H9: failures name node and agent.
+    let error = ask("fail").await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("remote node `ask` (agent `worker`)"),
+        "{error}"
+    );
+    assert!(error.ends_with("no paper left"), "{error}");
+    let nobody = asking("nobody", Arc::clone(&transport), limit);
+    let error = nobody.invoke("x".to_owned()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("there is no agent `nobody`"),
+        "{error}"
+    );
+    let hasty = asking("worker", Arc::clone(&transport), Duration::from_millis(150));
+    let error = hasty.invoke("never".to_owned()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("no whole reply within"),
+        "{error}"
+    );
+    // H13: the agent's interrupts are those of the node, one after the other.
+    let saved = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
+    let outcome = saved.run("approve".to_owned()).thread("t").await.unwrap();
+    assert_eq!(outcome.interrupts()[0].key, "name");
+    assert_eq!(outcome.interrupts()[0].payload, "who?");
+    let outcome = saved.thread("t").resume("name", "Ann").await.unwrap();
+    assert_eq!(outcome.interrupts()[0].payload, "Ann?");
+    let outcome = saved.thread("t").resume("sure", true).await.unwrap();
+    assert_eq!(outcome.into_state(), "Ann true");
+}
+
+async fn ask_text(graph: &CompiledStateGraph<String>, text: String) -> String {
+    graph.invoke(text).await.unwrap()
+}
+
+#[tokio::test]
+async fn every_row_holds_inside_a_process() {
+    let network = LocalNetwork::new();
+    network.register("worker", worker());
+    rows(Arc::new(network)).await;
+}
+
+#[tokio::test]
+async fn every_row_holds_over_the_relay() {
+    let (relay, address) = start(quick()).await;
+    let _worker = agent(address, "worker", worker()).await;
+    rows(Arc::new(caller(address, "assistant").await)).await;
+    assert!(relay.metrics().frames > 200, "{}", relay.metrics());
+}
+
+/// Forwards bytes to the relay, and cuts all connections when told to.
+async fn cut(relay: SocketAddr) -> (SocketAddr, Arc<tokio::sync::Notify>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let scissors = Arc::new(tokio::sync::Notify::new());
+    let cut = Arc::clone(&scissors);
+    tokio::spawn(async move {
+        while let Ok((mut inner, _)) = listener.accept().await {
+            let cut = Arc::clone(&cut);
+            tokio::spawn(async move {
+                let mut outer = TcpStream::connect(relay).await.unwrap();
+                tokio::select! {
+                    _ = tokio::io::copy_bidirectional(&mut inner, &mut outer) => {}
+                    () = cut.notified() => {}
+                }
+            });
+        }
+    });
+    (address, scissors)
+}
+
+/// Counts to sixty, slowly, and counts its runs.
+struct Slow(Arc<AtomicUsize>);
+
+impl AgentHandler for Slow {
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        ReplyStream::produce(&request, |replies| async move {
+            let stream = replies.start(StreamContent::Values.metadata()).await;
+            for number in 0..60 {
+                replies.chunk(&stream, &number).await?;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            replies.end(stream).await;
+            Ok(())
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_request_survives_broken_connections_and_runs_once() {
+    let (_relay, address) = start(RelayOptions::default()).await;
+    let (to_agent, cut_agent) = cut(address).await;
+    let (to_caller, cut_caller) = cut(address).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&runs);
+    let _slow = agent(to_agent, "slow", Slow(count)).await;
+    let caller = caller(to_caller, "assistant").await;
+    let cutting = async {
+        for _ in 0..3 {
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            cut_agent.notify_waiters();
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            cut_caller.notify_waiters();
+        }
+    };
+    let request = AgentEnvelope::request("assistant", "slow", "count").unwrap();
+    let reply = caller.request(request).await.unwrap();
+    let (whole, ()) = tokio::join!(reply.whole(), cutting);
+    let expected: Vec<Value> = (0..60).map(Value::from).collect();
+    assert_eq!(whole.unwrap(), Value::from(expected));
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+/// Counts when it is dropped.
+struct Guard(Arc<AtomicUsize>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn a_requester_that_gives_up_or_vanishes_stops_the_work() {
+    let (_relay, address) = start(quick()).await;
+    let stopped = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&stopped);
+    let _silent = agent(address, "silent", move |_: AgentEnvelope| {
+        let guard = Guard(Arc::clone(&count));
+        async move {
+            let _guard = guard;
+            std::future::pending::<EnvelopeBody>().await
+        }
+    })
+    .await;
+    let ask = || AgentEnvelope::request("a", "silent", "x").unwrap();
+    let first = caller(address, "first").await;
+    let reply = first.request(ask()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    drop(reply);
+    eventually(|| stopped.load(Ordering::SeqCst) == 1).await;
+    let second = caller(address, "second").await;
+    let reply = second.request(ask()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    drop(second);
+    eventually(|| stopped.load(Ordering::SeqCst) == 2).await;
+    drop(reply);
+}
+
+async fn eventually(holds: impl Fn() -> bool) {
+    for _ in 0..500 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("it did not happen within ten seconds");
+}
+
+#[tokio::test]
+async fn an_agent_needs_its_own_token() {
+    let (_relay, address) = start(quick().token("mail", "secret")).await;
+    for (id, token) in [("mail", "wrong!"), ("mail", ""), ("other", "secret")] {
+        let client = RelayClient::builder(url(address), id).token(token);
+        match client.connect().await {
+            Err(RelayError::Refused { code, .. }) => assert_eq!(code, "unauthorized"),
+            other => panic!("expected a refusal, found {other:?}"),
+        }
+    }
+    let mail = RelayClient::builder(url(address), "mail").token("secret");
+    let mail = mail.connect().await.unwrap();
+    assert_eq!(mail.agents().await.unwrap().len(), 1);
+
+    // Without tokens, an id belongs to whoever has it.
+    let (_relay, address) = start(quick()).await;
+    let _mail = caller(address, "mail").await;
+    match RelayClient::builder(url(address), "mail").connect().await {
+        Err(RelayError::Refused { code, .. }) => assert_eq!(code, "agent_exists"),
+        other => panic!("expected a refusal, found {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn hostile_clients_harm_nobody_else() {
+    let options = quick().max_frame(16 * 1024).queue(64, 256 * 1024);
+    let (relay, address) = start(options.max_agents(200).max_connections(300)).await;
+    let _worker = agent(address, "worker", worker()).await;
+    let assistant = caller(address, "assistant").await;
+    let stop = Arc::new(Mutex::new(Vec::new()));
+    let keep = |task: tokio::task::JoinHandle<()>| stop.lock().unwrap().push(task);
+    // Random bytes, half requests, and connections that say nothing.
+    for seed in 0..20_u64 {
+        keep(tokio::spawn(async move {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let bytes: Vec<u8> = (0..2_000).map(|_| random.u8(..)).collect();
+            let _ = stream.write_all(&bytes).await;
+            let mut silent = TcpStream::connect(address).await.unwrap();
+            let _ = silent.read(&mut [0; 16]).await;
+        }));
+    }
+    // Registrations without end.
+    for number in 0..1_000 {
+        if let Ok((mut socket, _)) = connect_async(url(address)).await {
+            let register = json!({"type": "register", "id": format!("h{number}")});
+            let _ = socket.send(Message::text(register.to_string())).await;
+        }
+    }
+    // A flood at the worker from one that never reads, lies about its name, and sends too much.
+    keep(tokio::spawn(async move {
+        loop {
+            let Ok((mut socket, _)) = connect_async(url(address)).await else {
+                continue;
+            };
+            let register = json!({"type": "register", "id": "flood"});
+            let _ = socket.send(Message::text(register.to_string())).await;
+            let lie = json!({"type": "reply", "to": "assistant", "from": "worker",
+                "request_id": "r", "payload": "x".repeat(1_000)});
+            let ask = json!({"type": "send", "to": "worker", "request_id": "r", "payload": 1});
+            for _ in 0..5_000 {
+                let sent = socket.feed(Message::text(lie.to_string())).await;
+                let asked = socket.feed(Message::text(ask.to_string())).await;
+                if sent.and(asked).is_err() {
+                    break;
+                }
+            }
+            let _ = socket.send(Message::text("x".repeat(100_000))).await;
+            let _ = socket.next().await;
+        }
+    }));
+    let graph = asking("worker", assistant, Duration::from_secs(20));
+    for number in 0..200 {
+        let reply = graph.invoke(format!("n{number}")).await.unwrap();
+        assert_eq!(reply, format!("N{number}"));
+    }
+    for task in stop.lock().unwrap().drain(..) {
+        task.abort();
+    }
+    let metrics = relay.metrics();
+    assert!(metrics.refused > 0, "{metrics}");
+    assert!(metrics.agents <= 200, "{metrics}");
+    // All of them are forgotten in the end.
+    eventually(|| relay.metrics().agents == 2 && relay.metrics().connections == 2).await;
+}
+
+#[test]
+fn the_scenario_runs_as_processes() {
+    let scenario = listed::of_package(Some("langgraph-relay"));
+    let scenario = scenario.iter().find(|listed| listed.example == "scenario");
+    let printed = scenario.unwrap().run(&[]);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        lines[..6],
+        [
+            "user: 给 ada@example.com 发一封邮件: 你好",
+            "assistant: 已发送给 ada@example.com。",
+            "user: 列出邮件",
+            "assistant: 1 封邮件: ada@example.com: 你好",
+            "user: 谢谢",
+            "assistant: 不客气。",
+        ]
+    );
+    assert!(
+        lines[7].contains("there is no agent `calendar`"),
+        "{printed}"
+    );
+    assert!(lines[9].contains("there is no agent `mail`"), "{printed}");
+}

@@ -1,0 +1,47 @@
+//! Interrupts of an agent, on their way to whoever answers them.
+
+use langgraph::node::Interrupt;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ConversationId;
+
+/// An interrupt that an agent waits at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OpenInterrupt {
+    /// Identifies the interrupt; an answer names it.
+    pub id: String,
+    /// The key of the interrupt in its node.
+    pub key: String,
+    /// What the agent asks.
+    #[serde(default)]
+    pub payload: Value,
+}
+
+impl OpenInterrupt {
+    /// Creates an interrupt.
+    pub fn new(id: impl Into<String>, key: impl Into<String>, payload: Value) -> Self {
+        Self {
+            id: id.into(),
+            key: key.into(),
+            payload,
+        }
+    }
+}
+
+impl From<&Interrupt> for OpenInterrupt {
+    fn from(interrupt: &Interrupt) -> Self {
+        Self::new(&interrupt.id, &interrupt.key, interrupt.payload.clone())
+    }
+}
+
+/// Where an agent waits, and for what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RemotePause {
+    /// The conversation in which the answers are expected.
+    pub conversation: Option<ConversationId>,
+    /// The open interrupts.
+    pub interrupts: Vec<OpenInterrupt>,
+}
