@@ -1,0 +1,121 @@
+//! Serves three graphs to the clients of LangGraph, without a key and without a network:
+//! `agent` answers questions with tools, `review` asks a person first, `count` takes its time.
+//! `cargo run -p langgraph-server --example serve` listens on 127.0.0.1:2024, or on `PORT`.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_examples::{model, tools};
+use langgraph_server::{GraphHandle, Server};
+use serde_json::json;
+
+#[derive(State, Clone, Debug, Default)]
+struct AgentState {
+    #[reducer(add_messages)]
+    messages: Vec<Message>,
+}
+
+#[node]
+async fn think(state: &AgentState, cx: &Context) -> Result<AgentStateUpdate, NodeError> {
+    let request = ChatRequest::new(state.messages.clone())
+        .system("Answer the question. Use the tools for arithmetic, the time, and files.")
+        .tools(cx.resource::<Tools>()?.definitions());
+    let response = cx.resource::<dyn ChatModel>()?.respond(request, cx).await?;
+    Ok(AgentStateUpdate::default().messages(vec![response.message]))
+}
+
+enum Step {
+    CallTools,
+    Answer,
+}
+
+fn next_step(state: &AgentState) -> Step {
+    match state.messages.last() {
+        Some(message) if !message.tool_calls().is_empty() => Step::CallTools,
+        _ => Step::Answer,
+    }
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Draft {
+    text: String,
+    #[reducer(append)]
+    steps: Vec<String>,
+}
+
+#[node]
+async fn write(draft: &Draft) -> DraftUpdate {
+    DraftUpdate::default()
+        .text(format!("{}!", draft.text))
+        .steps(vec!["write".to_owned()])
+}
+
+#[node]
+async fn review(draft: &Draft, cx: &Context) -> Result<DraftUpdate, NodeError> {
+    let question = json!({"question": "Is this right?", "text": draft.text});
+    let answer: String = cx.interrupt("review", &question)?;
+    if answer == "fail" {
+        return Err(NodeError::msg("the reviewer was not pleased"));
+    }
+    Ok(DraftUpdate::default().steps(vec![format!("review: {answer}")]))
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Count {
+    to: u64,
+    #[reducer(append)]
+    seen: Vec<u64>,
+}
+
+#[node]
+async fn count(state: &Count, cx: &Context) -> Result<CountUpdate, NodeError> {
+    for number in 1..=state.to {
+        cx.emit(json!({"number": number})).await?;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(CountUpdate::default().seen((1..=state.to).collect()))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let agent = graph! {
+        type State = AgentState;
+
+        let act = ToolNode::new(tools::all());
+
+        START => think => match next_step {
+            Step::CallTools => act => think,
+            Step::Answer    => END,
+        };
+    }
+    .compile()?
+    .resource(model::choose()?.model)
+    .resource(Arc::new(tools::all()));
+    let message = json!({"type": "object", "required": ["type", "content"]});
+    let schema = json!({
+        "type": "object",
+        "properties": {"messages": {"type": "array", "items": message}},
+    });
+    let agent = GraphHandle::new(agent)
+        .input_schema(schema.clone())
+        .output_schema(schema.clone())
+        .state_schema(schema);
+    let review = graph! { START => write => review => END }.compile()?;
+    let count = graph! { START => count => END }.compile()?;
+
+    let port = std::env::var("PORT").unwrap_or_else(|_| "2024".to_owned());
+    let address = format!("127.0.0.1:{port}");
+    let file = std::env::var("LANGGRAPH_DB").unwrap_or_else(|_| "langgraph-threads.db".to_owned());
+    println!("http://{address}, threads in {file}");
+    Server::new()
+        .file(file)
+        .graph("agent", agent)
+        .graph("review", review)
+        .graph("count", count)
+        .serve(address)
+        .await?;
+    Ok(())
+}

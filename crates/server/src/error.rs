@@ -1,0 +1,108 @@
+//! Errors in the form of the interface: `{"detail": ...}`.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use langgraph::AgentError;
+use langgraph::checkpoint::CheckpointError;
+use langgraph_store::StoreError;
+use serde_json::json;
+
+/// An error of a request.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    detail: String,
+}
+
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, detail)
+    }
+
+    pub(crate) fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, detail)
+    }
+
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
+    }
+
+    fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            detail: detail.into(),
+        }
+    }
+
+    /// What is not the client's business is logged, and not sent.
+    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, "a request failed");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        (self.status, Json(json!({"detail": self.detail}))).into_response()
+    }
+}
+
+impl From<rusqlite::Error> for ApiError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl From<serde_json::Error> for ApiError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::invalid(error.to_string())
+    }
+}
+
+impl From<AgentError> for ApiError {
+    fn from(error: AgentError) -> Self {
+        match &error {
+            AgentError::Checkpoint(
+                CheckpointError::UnknownThread(_) | CheckpointError::UnknownCheckpoint { .. },
+            ) => Self::not_found(error.to_string()),
+            AgentError::Checkpoint(
+                CheckpointError::Conflict { .. }
+                | CheckpointError::Held { .. }
+                | CheckpointError::ThreadExists(_),
+            ) => Self::conflict(error.to_string()),
+            AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
+                Self::internal(&error)
+            }
+            _ => Self::invalid(error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Storage(_) | StoreError::Embedding(_) | StoreError::BadEmbedding(_) => {
+                Self::internal(&error)
+            }
+            error => Self::invalid(error.to_string()),
+        }
+    }
+}
+
+/// Returns the name of an error, as a client of LangGraph expects it.
+pub(crate) fn error_name(error: &AgentError) -> &'static str {
+    match error {
+        AgentError::StepLimit { .. } => "GraphRecursionError",
+        AgentError::InvalidInput(_) | AgentError::InvalidOption(_) => "ValueError",
+        AgentError::InvalidUpdate(_) => "InvalidUpdateError",
+        AgentError::TimedOut(_) => "TimeoutError",
+        AgentError::Cancelled => "UserInterrupt",
+        AgentError::Node { .. } | AgentError::Agent { .. } | AgentError::Remote { .. } => {
+            "NodeError"
+        }
+        _ => "RuntimeError",
+    }
+}

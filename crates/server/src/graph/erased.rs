@@ -1,0 +1,114 @@
+//! What the server asks of a graph, whatever its state is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use langgraph::AgentError;
+use langgraph::checkpoint::{CheckpointId, Durability};
+use langgraph::graph::{NodeName, Topology};
+use langgraph::node::{CancelToken, Interrupt};
+use langgraph::stream::StreamModes;
+use serde_json::Value;
+
+use super::{RunEvent, Schemas};
+use crate::RunContext;
+
+/// Takes the events of a run, in order.
+pub(crate) type Sink<'a> = &'a mut (dyn FnMut(RunEvent) + Send);
+
+/// A compiled graph with a checkpointer, without its types.
+#[async_trait]
+pub(crate) trait ErasedGraph: Send + Sync {
+    fn topology(&self) -> &Topology;
+
+    fn schemas(&self) -> &Schemas;
+
+    /// Runs the graph on a thread, and hands each event to `sink`.
+    async fn run(&self, spec: RunSpec, sink: Sink<'_>) -> Result<Finished, AgentError>;
+
+    /// Returns the state of a thread, or `None` if nothing has run there.
+    async fn state(
+        &self,
+        thread: &str,
+        at: Option<CheckpointId>,
+        subgraphs: bool,
+    ) -> Result<Option<Value>, AgentError>;
+
+    /// Returns the checkpoints of a thread, the newest first.
+    async fn history(
+        &self,
+        thread: &str,
+        limit: usize,
+        before: Option<CheckpointId>,
+    ) -> Result<Vec<Value>, AgentError>;
+
+    /// Changes the state of a thread, and returns the new checkpoint.
+    async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError>;
+
+    async fn head(&self, thread: &str) -> Result<Option<CheckpointId>, AgentError>;
+
+    /// Makes an older checkpoint the head again.
+    async fn restore(&self, thread: &str, at: CheckpointId) -> Result<(), AgentError>;
+
+    async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError>;
+
+    async fn delete(&self, thread: &str) -> Result<(), AgentError>;
+}
+
+/// A change of a thread from outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) at: Option<CheckpointId>,
+    /// No values, no node: the checkpoint is copied.
+    pub(crate) values: Value,
+    pub(crate) as_node: Option<String>,
+}
+
+/// The start of a run.
+#[derive(Clone, Debug)]
+pub(crate) enum Start {
+    Input(Value),
+    /// The thread goes on where it stands.
+    Proceed,
+    /// The answer to open interrupts: one value, or a map from ids to values.
+    Resume(Value),
+}
+
+/// Where a run pauses.
+#[derive(Clone, Debug)]
+pub(crate) enum Breaks {
+    All,
+    Nodes(Vec<NodeName>),
+}
+
+/// Everything that a run is told.
+#[derive(Clone, Debug)]
+pub(crate) struct RunSpec {
+    pub(crate) thread: String,
+    pub(crate) start: Start,
+    /// The update of a command.
+    pub(crate) update: Option<Value>,
+    /// The targets of a command: a name, `{node, input}`, or a list of these.
+    pub(crate) goto: Option<Value>,
+    pub(crate) at: Option<CheckpointId>,
+    pub(crate) metadata: BTreeMap<String, Value>,
+    pub(crate) context: Arc<RunContext>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) max_concurrency: Option<usize>,
+    pub(crate) durability: Option<Durability>,
+    pub(crate) before: Option<Breaks>,
+    pub(crate) after: Option<Breaks>,
+    pub(crate) cancel: CancelToken,
+    pub(crate) modes: StreamModes,
+    pub(crate) subgraphs: bool,
+}
+
+/// How a run ended that did not fail.
+#[derive(Clone, Debug)]
+pub(crate) struct Finished {
+    pub(crate) values: Value,
+    pub(crate) interrupts: Vec<Interrupt>,
+    /// True if the thread waits: for answers, or at a breakpoint.
+    pub(crate) paused: bool,
+}

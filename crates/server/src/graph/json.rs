@@ -1,0 +1,227 @@
+//! States, updates, events and snapshots as JSON.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::{CheckpointId, InnerSnapshot, Snapshot, Source, TaskSnapshot};
+use langgraph::node::{Interrupt, Write};
+use langgraph::stream::{EventKind, InnerEvent};
+use langgraph::{AgentError, State};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::command::invalid;
+use super::event::Payload;
+use crate::wire::message::{state_in, state_out};
+use crate::wire::time::iso;
+
+/// Reads what belongs to a subgraph over another state.
+#[derive(Clone, Copy)]
+pub(crate) struct InnerReader {
+    event: fn(&InnerEvent, &str) -> Option<Payload>,
+    snapshot: fn(&InnerSnapshot, &str, &[Self]) -> Option<Value>,
+}
+
+impl InnerReader {
+    /// Returns the reader of subgraphs over the state `T`.
+    pub(crate) fn of<T: State<Update: Serialize>>() -> Self {
+        Self {
+            event: |event, thread| payload::<T>(&event.typed::<T>()?, thread, &[]),
+            snapshot: |inside, thread, inner| {
+                Some(snapshot_value(inside.typed::<T>()?, thread, inner))
+            },
+        }
+    }
+}
+
+/// Returns true if the state is a single value: its updates are lists of at most one.
+fn is_plain<S: State<Update: Serialize>>() -> bool {
+    serde_json::to_value(S::Update::default()).is_ok_and(|update| update.is_array())
+}
+
+fn update_value<S: State<Update: Serialize>>(update: &S::Update) -> Value {
+    let value = serde_json::to_value(update).unwrap_or_default();
+    match value {
+        Value::Array(mut one) if is_plain::<S>() => state_out(one.pop().unwrap_or_default()),
+        value => state_out(value),
+    }
+}
+
+/// Returns the state as JSON, with messages in LangChain's form.
+pub(crate) fn state_value<S: State<Update: Serialize>>(state: &S) -> Value {
+    update_value::<S>(&S::Update::from(state.clone()))
+}
+
+/// Reads an update.
+pub(crate) fn update_in<S>(given: Value) -> Result<S::Update, AgentError>
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    let mut given = state_in(given);
+    if given.is_null() {
+        return Ok(S::Update::default());
+    }
+    if is_plain::<S>() {
+        given = json!([given]);
+    }
+    serde_json::from_value(given)
+        .map_err(|error| invalid(format!("the input does not fit the state: {error}")))
+}
+
+fn writes_value<S: State<Update: Serialize>>(writes: &[Write<S>]) -> Value {
+    let mut values: Vec<Value> = writes
+        .iter()
+        .map(|write| match write {
+            Write::State(state) => state_value::<S>(state),
+            other => other
+                .update()
+                .map_or(Value::Null, |update| update_value::<S>(update)),
+        })
+        .collect();
+    match values.len() {
+        0 => Value::Null,
+        1 => values.pop().unwrap_or_default(),
+        _ => Value::Array(values),
+    }
+}
+
+pub(crate) fn interrupt_value(interrupt: &Interrupt) -> Value {
+    json!({"value": interrupt.payload, "id": interrupt.id})
+}
+
+fn interrupt_values(interrupts: &[Interrupt]) -> Value {
+    interrupts.iter().map(interrupt_value).collect()
+}
+
+/// Returns the event as JSON. `None` if the graph of the event has an unknown state.
+pub(crate) fn payload<S: State<Update: Serialize>>(
+    kind: &EventKind<S>,
+    thread: &str,
+    inner: &[InnerReader],
+) -> Option<Payload> {
+    Some(match kind {
+        EventKind::Values(state) => Payload::Values(state_value::<S>(state)),
+        EventKind::Update {
+            node,
+            writes,
+            cached,
+        } => Payload::Update {
+            node: Arc::clone(node),
+            update: writes_value::<S>(writes),
+            cached: *cached,
+        },
+        EventKind::MessageChunk { node, chunk } => Payload::Chunk {
+            node: Arc::clone(node),
+            chunk: chunk.clone(),
+        },
+        EventKind::Message { node, message } => Payload::Message {
+            node: Arc::clone(node),
+            message: message.clone(),
+        },
+        EventKind::Custom { value, .. } => Payload::Custom(value.clone()),
+        EventKind::TaskStarted(task) => Payload::TaskStarted {
+            node: Arc::clone(&task.node),
+            input: match &task.item {
+                Some(item) => item.clone(),
+                None => state_value::<S>(&task.input),
+            },
+        },
+        EventKind::TaskFinished(task) => Payload::TaskFinished {
+            node: Arc::clone(&task.node),
+            result: writes_value::<S>(&task.writes),
+            error: task.error.clone(),
+            interrupts: task.interrupts.clone(),
+        },
+        EventKind::Checkpoint(snapshot) => {
+            Payload::Checkpoint(snapshot_value(snapshot, thread, inner))
+        }
+        EventKind::Interrupt(interrupts) => Payload::Interrupts(interrupts.clone()),
+        EventKind::Inner(event) => {
+            return inner.iter().find_map(|read| (read.event)(event, thread));
+        }
+        _ => return None,
+    })
+}
+
+fn checkpoint_value(thread: &str, id: CheckpointId) -> Value {
+    json!({"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": id.to_string()})
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Input => "input",
+        Source::Loop => "loop",
+        Source::Update => "update",
+        Source::Fork => "fork",
+    }
+}
+
+/// Returns a checkpoint in the form of `ThreadState`.
+pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
+    snapshot: &Snapshot<S>,
+    thread: &str,
+    inner: &[InnerReader],
+) -> Value {
+    let tasks: Vec<Value> = snapshot
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(index, task)| task_value(snapshot.id, index, task, thread, inner))
+        .collect();
+    let mut metadata = json!({
+        "source": source(snapshot.source), "step": snapshot.step, "parents": {},
+        "thread_id": thread,
+    });
+    for (key, value) in &snapshot.metadata {
+        metadata[key] = value.clone();
+    }
+    json!({
+        "values": state_value(&snapshot.values),
+        "next": snapshot.next,
+        "tasks": tasks,
+        "metadata": metadata,
+        "created_at": iso(snapshot.created_at),
+        "checkpoint": checkpoint_value(thread, snapshot.id),
+        "parent_checkpoint": snapshot.parent.map(|id| checkpoint_value(thread, id)),
+        "interrupts": interrupt_values(&snapshot.interrupts),
+        "checkpoint_id": snapshot.id.to_string(),
+        "parent_checkpoint_id": snapshot.parent.map(|id| id.to_string()),
+    })
+}
+
+fn task_value<S: State<Update: Serialize>>(
+    checkpoint: CheckpointId,
+    index: usize,
+    task: &TaskSnapshot<S>,
+    thread: &str,
+    inner: &[InnerReader],
+) -> Value {
+    let inside = task.inside.as_ref().and_then(|inside| {
+        let same = inside.typed::<S>();
+        let same = same.map(|snapshot| snapshot_value(snapshot, thread, inner));
+        same.or_else(|| {
+            inner
+                .iter()
+                .find_map(|read| (read.snapshot)(inside, thread, inner))
+        })
+    });
+    let name = format!("{index}:{}", task.node);
+    let id = Uuid::new_v5(&Uuid::from_bytes(checkpoint.to_bytes()), name.as_bytes());
+    let path = if task.sent {
+        "__pregel_push"
+    } else {
+        "__pregel_pull"
+    };
+    json!({
+        "id": id.to_string(),
+        "name": task.node,
+        "path": [path, task.node],
+        "error": task.error,
+        "interrupts": interrupt_values(&task.interrupts),
+        "checkpoint": null,
+        "state": inside,
+        "result": task.result.as_ref().map(|writes| writes_value::<S>(writes)),
+    })
+}

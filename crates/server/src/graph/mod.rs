@@ -1,0 +1,14 @@
+//! Graphs without their types: JSON in, JSON out.
+
+mod command;
+mod drawing;
+mod erased;
+mod event;
+mod handle;
+mod json;
+mod typed;
+
+pub(crate) use drawing::{drawing, subgraph_names};
+pub(crate) use erased::{Breaks, Change, ErasedGraph, Finished, RunSpec, Sink, Start};
+pub(crate) use event::{Payload, RunEvent};
+pub use handle::{GraphHandle, Schemas};

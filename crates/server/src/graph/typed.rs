@@ -1,0 +1,237 @@
+//! A compiled graph behind [`ErasedGraph`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use langgraph::checkpoint::{CheckpointId, ListOptions};
+use langgraph::graph::{Breakpoints, Topology};
+use langgraph::node::{Command, Interrupt};
+use langgraph::run::{Run, StreamOptions};
+use langgraph::thread::OnOpenQuestion;
+use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::command::{command, invalid};
+use super::handle::Options;
+use super::json::{payload, snapshot_value, state_value, update_in};
+use super::{Breaks, Change, ErasedGraph, Finished, RunEvent, RunSpec, Schemas, Sink, Start};
+
+pub(super) struct Typed<S: State> {
+    graph: CompiledStateGraph<S>,
+    options: Options,
+}
+
+impl<S: State> Typed<S> {
+    pub(super) fn new(graph: CompiledStateGraph<S>, options: Options) -> Self {
+        Self { graph, options }
+    }
+}
+
+impl<S> Typed<S>
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    /// Returns the open interrupts of a thread.
+    async fn open(&self, spec: &RunSpec) -> Result<Vec<Interrupt>, AgentError> {
+        let thread = self.graph.thread(&spec.thread);
+        let thread = match spec.at {
+            Some(at) => thread.at(at),
+            None => thread,
+        };
+        let snapshot = thread.state().await?;
+        Ok(snapshot.map_or_else(Vec::new, |snapshot| snapshot.interrupts))
+    }
+
+    async fn begin(&self, spec: &mut RunSpec) -> Result<Run<S>, AgentError> {
+        let thread = self.graph.thread(&spec.thread);
+        let thread = match spec.at {
+            Some(at) => thread.at(at),
+            None => thread,
+        };
+        let goto = spec.goto.take();
+        let current = match &goto {
+            Some(_) => thread.state().await?.map(|snapshot| snapshot.values),
+            None => None,
+        };
+        let command: Option<Command<S>> = command(current.as_ref(), spec.update.take(), goto)?;
+        let start = std::mem::replace(&mut spec.start, Start::Proceed);
+        let run = match start {
+            Start::Input(input) => thread.run(update_in::<S>(input)?),
+            Start::Proceed => thread.proceed(),
+            Start::Resume(answer) => {
+                let open = self.open(spec).await?;
+                match answers(&open, &answer) {
+                    Some(answers) => thread.resume_all(answers),
+                    None if open.len() > 1 => {
+                        return Err(invalid(
+                            "When there are multiple pending interrupts, you must specify the interrupt id when resuming.",
+                        ));
+                    }
+                    None => thread.answer(answer),
+                }
+            }
+        };
+        Ok(match command {
+            Some(command) => run.command(command),
+            None => run,
+        })
+    }
+}
+
+/// Returns the answers by interrupt if the value is a map from ids, or keys, of open interrupts.
+fn answers(open: &[Interrupt], given: &Value) -> Option<Vec<(String, Value)>> {
+    let given = given.as_object().filter(|given| !given.is_empty())?;
+    let is_open = |key: &str| {
+        open.iter()
+            .any(|interrupt| interrupt.id == key || interrupt.key == key)
+    };
+    given.keys().all(|key| is_open(key)).then(|| {
+        given
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    })
+}
+
+fn breakpoints(breaks: Breaks) -> Breakpoints {
+    match breaks {
+        Breaks::All => Breakpoints::All,
+        Breaks::Nodes(nodes) => Breakpoints::Nodes(nodes),
+    }
+}
+
+#[async_trait]
+impl<S> ErasedGraph for Typed<S>
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn topology(&self) -> &Topology {
+        self.graph.topology()
+    }
+
+    fn schemas(&self) -> &Schemas {
+        &self.options.schemas
+    }
+
+    async fn run(&self, mut spec: RunSpec, sink: Sink<'_>) -> Result<Finished, AgentError> {
+        let mut run = self
+            .begin(&mut spec)
+            .await?
+            .cancel(spec.cancel)
+            .on_open_question(OnOpenQuestion::Drop)
+            .resource(spec.context);
+        for (key, value) in spec.metadata {
+            run = run.metadata(key, value);
+        }
+        if let Some(limit) = spec.limit {
+            run = run.limit(limit);
+        }
+        if let Some(tasks) = spec.max_concurrency {
+            run = run.max_concurrency(tasks);
+        }
+        if let Some(durability) = spec.durability {
+            run = run.durability(durability);
+        }
+        if let Some(before) = spec.before {
+            run = run.interrupt_before(breakpoints(before));
+        }
+        if let Some(after) = spec.after {
+            run = run.interrupt_after(breakpoints(after));
+        }
+        let mut options = StreamOptions::new(spec.modes).buffer(64);
+        if spec.subgraphs {
+            options = options.subgraphs();
+        }
+        let mut events = run.stream(options);
+        while let Some(event) = events.next().await {
+            let event = event?;
+            let payload = payload::<S>(&event.kind, &spec.thread, &self.options.inner);
+            if let Some(payload) = payload {
+                sink(RunEvent {
+                    namespace: event.namespace.to_vec(),
+                    step: event.step,
+                    payload,
+                });
+            }
+        }
+        let outcome = events.finish().await?;
+        Ok(Finished {
+            values: state_value(outcome.state()),
+            paused: matches!(outcome, Outcome::Interrupted { .. }),
+            interrupts: outcome.interrupts().to_vec(),
+        })
+    }
+
+    async fn state(
+        &self,
+        thread: &str,
+        at: Option<CheckpointId>,
+        subgraphs: bool,
+    ) -> Result<Option<Value>, AgentError> {
+        let handle = self.graph.thread(thread);
+        let handle = match at {
+            Some(at) => handle.at(at),
+            None => handle,
+        };
+        let snapshot = if subgraphs {
+            handle.state_with_subgraphs().await?
+        } else {
+            handle.state().await?
+        };
+        Ok(snapshot.map(|snapshot| snapshot_value(&snapshot, thread, &self.options.inner)))
+    }
+
+    async fn history(
+        &self,
+        thread: &str,
+        limit: usize,
+        before: Option<CheckpointId>,
+    ) -> Result<Vec<Value>, AgentError> {
+        let mut options = ListOptions::new().limit(limit);
+        if let Some(before) = before {
+            options = options.before(before);
+        }
+        let history = self.graph.thread(thread).history_with(options).await?;
+        Ok(history
+            .iter()
+            .map(|snapshot| snapshot_value(snapshot, thread, &self.options.inner))
+            .collect())
+    }
+
+    async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError> {
+        let handle = self.graph.thread(thread);
+        let handle = match change.at {
+            Some(at) => handle.at(at),
+            None => handle,
+        };
+        if change.values.is_null() && change.as_node.is_none() {
+            return handle.fork().await;
+        }
+        let update = handle.update(update_in::<S>(change.values)?).create();
+        match change.as_node {
+            Some(node) => update.as_node(Arc::<str>::from(node)).await,
+            None => update.await,
+        }
+    }
+
+    async fn head(&self, thread: &str) -> Result<Option<CheckpointId>, AgentError> {
+        let snapshot = self.graph.thread(thread).state().await?;
+        Ok(snapshot.map(|snapshot| snapshot.id))
+    }
+
+    async fn restore(&self, thread: &str, at: CheckpointId) -> Result<(), AgentError> {
+        self.graph.thread(thread).at(at).fork().await.map(|_| ())
+    }
+
+    async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError> {
+        self.graph.thread(thread).copy(to).await
+    }
+
+    async fn delete(&self, thread: &str) -> Result<(), AgentError> {
+        self.graph.thread(thread).delete().await
+    }
+}

@@ -1,0 +1,36 @@
+//! Graphs behind the HTTP interface that LangGraph's own clients speak.
+//!
+//! [`Server`] takes compiled graphs, and answers as LangGraph's server does: assistants, threads,
+//! runs, server-sent events, and a store. Threads and runs are rows of a SQLite file, beside the
+//! checkpoints of the graphs.
+//!
+//! # Examples
+//!
+//! ```no_run
+//! use langgraph::prelude::*;
+//! use langgraph_agent::MessagesState;
+//! use langgraph_server::Server;
+//!
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut graph = StateGraph::<MessagesState>::new();
+//! graph.add_node("think", |_: &MessagesState| ()).add_sequence(&["think"]);
+//!
+//! let server = Server::new().file("threads.db");
+//! server.graph("agent", graph.compile()?).serve("127.0.0.1:2024").await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod app;
+mod context;
+mod error;
+mod graph;
+mod routes;
+mod rows;
+mod runs;
+mod server;
+mod wire;
+
+pub use context::RunContext;
+pub use graph::{GraphHandle, Schemas};
+pub use server::{Server, ServerError};

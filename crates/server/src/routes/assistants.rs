@@ -1,0 +1,342 @@
+//! Assistants: graphs with a configuration.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::query::{Body, page, sort, uuid};
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
+use crate::graph::{ErasedGraph, Schemas, drawing, subgraph_names};
+use crate::rows::{Assistant, contains, merge, system_assistant};
+use crate::wire::time::now;
+
+type Shared = State<Arc<App>>;
+
+/// Finds an assistant by its id, or by the name of its graph.
+fn find(app: &App, id: &str) -> ApiResult<Assistant> {
+    if !app.graphs.contains_key(id) {
+        uuid("assistant", id)?;
+    }
+    app.assistant(id)
+        .map_err(|_| ApiError::not_found(format!("Assistant with ID {id} not found")))
+}
+
+fn graph_of(app: &App, id: &str) -> ApiResult<(Assistant, Arc<dyn ErasedGraph>)> {
+    let assistant = find(app, id)?;
+    let graph = app.graph(&assistant.graph_id)?;
+    Ok((assistant, graph))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Create {
+    graph_id: String,
+    assistant_id: Option<String>,
+    config: Option<Value>,
+    context: Option<Value>,
+    metadata: Option<Value>,
+    name: Option<String>,
+    description: Option<String>,
+    if_exists: Option<String>,
+}
+
+pub(super) async fn create(
+    State(app): Shared,
+    Body(given): Body<Create>,
+) -> ApiResult<Json<Value>> {
+    // Also says which graphs there are.
+    if !app.graphs.contains_key(&given.graph_id) {
+        app.assistant(&given.graph_id)?;
+        return Err(ApiError::invalid("graph_id is the name of a graph"));
+    }
+    let now = now();
+    let id = match given.assistant_id {
+        Some(id) => uuid("assistant", &id)?,
+        None => Uuid::new_v4().to_string(),
+    };
+    let object = |value: Option<Value>| value.filter(Value::is_object).unwrap_or_else(|| json!({}));
+    let mut assistant = Assistant {
+        assistant_id: id,
+        graph_id: given.graph_id,
+        config: object(given.config),
+        context: object(given.context),
+        metadata: object(given.metadata),
+        name: given.name.unwrap_or_else(|| "Untitled".to_owned()),
+        description: given.description,
+        created_at: now.clone(),
+        updated_at: now,
+        version: 1,
+    };
+    mirror(&mut assistant);
+    if app.rows.create_assistant(&assistant)? {
+        return Ok(Json(assistant.json()));
+    }
+    let id = &assistant.assistant_id;
+    match (given.if_exists.as_deref(), app.rows.assistant(id)?) {
+        (Some("do_nothing"), Some(existing)) => Ok(Json(existing.json())),
+        _ => Err(ApiError::conflict(format!(
+            "Assistant with ID {id} already exists"
+        ))),
+    }
+}
+
+/// `context` and `config.configurable` are two names of one thing, unless both are given.
+fn mirror(assistant: &mut Assistant) {
+    let is_empty = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
+    let configurable = assistant.config["configurable"].clone();
+    if is_empty(&assistant.context) && !is_empty(&configurable) {
+        assistant.context = configurable;
+    } else if is_empty(&configurable) && !is_empty(&assistant.context) {
+        assistant.config["configurable"] = assistant.context.clone();
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Search {
+    metadata: Option<Value>,
+    graph_id: Option<String>,
+    name: Option<String>,
+    #[serde(default = "ten")]
+    limit: usize,
+    #[serde(default)]
+    offset: usize,
+    sort_by: Option<String>,
+    sort_order: Option<String>,
+    select: Option<Vec<String>>,
+}
+
+fn ten() -> usize {
+    10
+}
+
+fn matching(app: &App, search: &Search) -> ApiResult<Vec<Value>> {
+    let name = search.name.as_ref().map(|name| name.to_lowercase());
+    let found = app.rows.assistants()?.into_iter().filter(|assistant| {
+        app.graphs.contains_key(&assistant.graph_id)
+            && search
+                .graph_id
+                .as_ref()
+                .is_none_or(|graph| *graph == assistant.graph_id)
+            && name
+                .as_ref()
+                .is_none_or(|name| assistant.name.to_lowercase().contains(name))
+            && search
+                .metadata
+                .as_ref()
+                .is_none_or(|part| contains(&assistant.metadata, part))
+    });
+    Ok(found.map(|assistant| assistant.json()).collect())
+}
+
+pub(super) async fn search(State(app): Shared, Body(search): Body<Search>) -> ApiResult<Response> {
+    let mut found = matching(&app, &search)?;
+    let by = search.sort_by.as_deref().unwrap_or("created_at");
+    sort(&mut found, by, search.sort_order.as_deref() == Some("asc"));
+    Ok(page(
+        found,
+        search.limit,
+        search.offset,
+        search.select.as_deref(),
+    ))
+}
+
+pub(super) async fn count(
+    State(app): Shared,
+    Body(search): Body<Search>,
+) -> ApiResult<Json<usize>> {
+    Ok(Json(matching(&app, &search)?.len()))
+}
+
+pub(super) async fn read(State(app): Shared, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+    Ok(Json(find(&app, &id)?.json()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Change {
+    graph_id: Option<String>,
+    config: Option<Value>,
+    context: Option<Value>,
+    metadata: Option<Value>,
+    name: Option<String>,
+    description: Option<String>,
+}
+
+pub(super) async fn change(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Body(given): Body<Change>,
+) -> ApiResult<Json<Value>> {
+    let mut assistant = find(&app, &id)?;
+    if let Some(graph) = given.graph_id {
+        app.graph(&graph)?;
+        assistant.graph_id = graph;
+    }
+    if let Some(config) = given.config {
+        assistant.config = config;
+        if given.context.is_none() {
+            assistant.context = json!({});
+        }
+    }
+    if let Some(context) = given.context {
+        assistant.context = context;
+    }
+    mirror(&mut assistant);
+    merge(
+        &mut assistant.metadata,
+        given.metadata.as_ref().unwrap_or(&Value::Null),
+    );
+    assistant.name = given.name.unwrap_or(assistant.name);
+    assistant.description = given.description.or(assistant.description);
+    app.rows.add_version(&mut assistant)?;
+    Ok(Json(assistant.json()))
+}
+
+pub(super) async fn remove(State(app): Shared, Path(id): Path<String>) -> ApiResult<StatusCode> {
+    let assistant = find(&app, &id)?;
+    if assistant.assistant_id == system_assistant(&assistant.graph_id).assistant_id {
+        return Err(ApiError::conflict(
+            "the default assistant of a graph cannot be deleted",
+        ));
+    }
+    app.rows.delete_assistant(&assistant.assistant_id)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+pub(super) struct Xray {
+    xray: Option<String>,
+}
+
+pub(super) async fn graph(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Query(query): Query<Xray>,
+) -> ApiResult<Json<Value>> {
+    let (_, graph) = graph_of(&app, &id)?;
+    let depth = match query.xray.as_deref() {
+        None | Some("false") => 0,
+        Some("true") => usize::MAX,
+        Some(levels) => levels
+            .parse()
+            .map_err(|_| ApiError::invalid("xray is true, false, or a number of levels"))?,
+    };
+    Ok(Json(drawing(graph.topology(), depth)))
+}
+
+fn schemas_json(name: &str, schemas: &Schemas) -> Value {
+    json!({
+        "graph_id": name,
+        "input_schema": schemas.input,
+        "output_schema": schemas.output,
+        "state_schema": schemas.state,
+        "config_schema": null,
+        "context_schema": null,
+    })
+}
+
+pub(super) async fn schemas(State(app): Shared, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+    let (assistant, graph) = graph_of(&app, &id)?;
+    Ok(Json(schemas_json(&assistant.graph_id, graph.schemas())))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Recurse {
+    #[serde(default)]
+    recurse: bool,
+}
+
+fn subgraphs_json(graph: &dyn ErasedGraph, recurse: bool, only: Option<&str>) -> Value {
+    let found = subgraph_names(graph.topology(), recurse || only.is_some());
+    let found = found
+        .into_iter()
+        .filter(|(path, _)| only.is_none_or(|only| path == only));
+    let entries = found.map(|(path, inner)| {
+        let fields = inner
+            .fields
+            .iter()
+            .map(|field| (field.name.clone(), json!({})));
+        let schema = json!({
+            "type": "object", "title": inner.name,
+            "properties": fields.collect::<serde_json::Map<_, _>>(),
+        });
+        let schemas = Schemas {
+            input: schema.clone(),
+            output: schema.clone(),
+            state: schema,
+        };
+        (path, schemas_json(&inner.name, &schemas))
+    });
+    Value::Object(entries.collect())
+}
+
+pub(super) async fn subgraphs(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Query(query): Query<Recurse>,
+) -> ApiResult<Json<Value>> {
+    let (_, graph) = graph_of(&app, &id)?;
+    Ok(Json(subgraphs_json(&*graph, query.recurse, None)))
+}
+
+pub(super) async fn subgraph(
+    State(app): Shared,
+    Path((id, namespace)): Path<(String, String)>,
+) -> ApiResult<Json<Value>> {
+    let (_, graph) = graph_of(&app, &id)?;
+    Ok(Json(subgraphs_json(&*graph, true, Some(&namespace))))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Versions {
+    metadata: Option<Value>,
+    #[serde(default = "ten")]
+    limit: usize,
+    #[serde(default)]
+    offset: usize,
+}
+
+pub(super) async fn versions(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Body(search): Body<Versions>,
+) -> ApiResult<Response> {
+    let assistant = find(&app, &id)?;
+    let versions = app.rows.versions(&assistant.assistant_id)?.into_iter();
+    let wanted = versions.filter(|version| {
+        search
+            .metadata
+            .as_ref()
+            .is_none_or(|part| contains(&version.metadata, part))
+    });
+    let found = wanted.map(|version| version.json()).collect();
+    Ok(page(found, search.limit, search.offset, None).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Latest {
+    version: i64,
+}
+
+pub(super) async fn latest(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Body(given): Body<Latest>,
+) -> ApiResult<Json<Value>> {
+    let assistant = find(&app, &id)?;
+    if !app
+        .rows
+        .set_latest(&assistant.assistant_id, given.version)?
+    {
+        return Err(ApiError::not_found(format!(
+            "Version {} of assistant {id} not found",
+            given.version
+        )));
+    }
+    Ok(Json(find(&app, &assistant.assistant_id)?.json()))
+}

@@ -1,0 +1,83 @@
+//! What several routes share: bodies, ids, pages.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::HeaderMap;
+use axum::http::header::HeaderValue;
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::error::{ApiError, ApiResult};
+
+/// A JSON body, whatever its content type; an empty one is `{}`.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|error| ApiError::invalid(error.body_text()))?;
+        let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        Ok(Self(serde_json::from_slice(bytes)?))
+    }
+}
+
+/// Returns the id of a thread in its usual form.
+pub(super) fn thread_id(text: &str) -> ApiResult<String> {
+    uuid("thread", text)
+}
+
+pub(super) fn uuid(what: &str, text: &str) -> ApiResult<String> {
+    match text.parse::<Uuid>() {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(ApiError::invalid(format!(
+            "Invalid {what} ID: must be a UUID"
+        ))),
+    }
+}
+
+/// Sorts by a field that is a text.
+pub(super) fn sort(found: &mut [Value], by: &str, ascending: bool) {
+    found.sort_by(|one, other| {
+        let order = one[by].as_str().cmp(&other[by].as_str());
+        if ascending { order } else { order.reverse() }
+    });
+}
+
+/// Returns one page, with the headers that say how many there are.
+pub(super) fn page(
+    found: Vec<Value>,
+    limit: usize,
+    offset: usize,
+    select: Option<&[String]>,
+) -> Response {
+    let total = found.len();
+    let page: Vec<Value> = found
+        .into_iter()
+        .skip(offset)
+        .take(limit)
+        .map(|entry| selected(entry, select))
+        .collect();
+    let next = offset + page.len();
+    let mut headers = HeaderMap::new();
+    headers.insert("x-pagination-total", HeaderValue::from(total));
+    if next < total {
+        headers.insert("x-pagination-next", HeaderValue::from(next));
+    }
+    (headers, Json(page)).into_response()
+}
+
+/// Keeps the named fields of an entry.
+pub(super) fn selected(entry: Value, select: Option<&[String]>) -> Value {
+    match (entry, select) {
+        (Value::Object(fields), Some(select)) => {
+            let kept = fields.into_iter().filter(|(name, _)| select.contains(name));
+            Value::Object(kept.collect::<Map<_, _>>())
+        }
+        (entry, _) => entry,
+    }
+}

@@ -1,0 +1,221 @@
+//! The state and the history of threads.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use langgraph::checkpoint::CheckpointId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::query::Body;
+use super::threads::find;
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
+use crate::graph::Change;
+use crate::rows::{Thread, contains};
+use crate::runs::{checkpoint_id, checkpoint_in, settle};
+
+type Shared = State<Arc<App>>;
+
+#[derive(Deserialize)]
+pub(super) struct Inside {
+    #[serde(default)]
+    subgraphs: bool,
+}
+
+async fn state_of(
+    app: &App,
+    thread: &Thread,
+    at: Option<CheckpointId>,
+    subgraphs: bool,
+) -> ApiResult<Json<Value>> {
+    let graph = app.graph_of_thread(&thread.metadata)?;
+    let found = match graph {
+        Some(graph) => graph.state(&thread.thread_id, at, subgraphs).await?,
+        None => None,
+    };
+    let id = &thread.thread_id;
+    Ok(Json(found.unwrap_or_else(|| {
+        json!({
+            "values": {}, "next": [], "tasks": [], "metadata": {}, "created_at": null,
+            "checkpoint": {"thread_id": id, "checkpoint_ns": "", "checkpoint_id": null},
+            "parent_checkpoint": null, "interrupts": [], "checkpoint_id": null,
+            "parent_checkpoint_id": null,
+        })
+    })))
+}
+
+pub(super) async fn read(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Query(query): Query<Inside>,
+) -> ApiResult<Json<Value>> {
+    let thread = find(&app, &id)?;
+    state_of(&app, &thread, None, query.subgraphs).await
+}
+
+pub(super) async fn at(
+    State(app): Shared,
+    Path((id, checkpoint)): Path<(String, String)>,
+    Query(query): Query<Inside>,
+) -> ApiResult<Json<Value>> {
+    let thread = find(&app, &id)?;
+    let at = checkpoint_id(&checkpoint)?;
+    state_of(&app, &thread, Some(at), query.subgraphs).await
+}
+
+#[derive(Deserialize)]
+pub(super) struct AtCheckpoint {
+    checkpoint: Value,
+    #[serde(default)]
+    subgraphs: bool,
+}
+
+pub(super) async fn at_checkpoint(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Body(given): Body<AtCheckpoint>,
+) -> ApiResult<Json<Value>> {
+    let thread = find(&app, &id)?;
+    let at = checkpoint_in(Some(&given.checkpoint))?;
+    state_of(&app, &thread, at, given.subgraphs).await
+}
+
+#[derive(Deserialize)]
+pub(super) struct Update {
+    values: Option<Value>,
+    as_node: Option<String>,
+    checkpoint: Option<Value>,
+    checkpoint_id: Option<String>,
+    command: Option<Value>,
+}
+
+/// Changes the state of a thread, and its row.
+pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResult<CheckpointId> {
+    let graph = app.graph_of_thread(&thread.metadata)?;
+    let graph = graph.ok_or_else(|| {
+        ApiError::invalid(
+            "the thread has no graph yet: create it with a `graph_id`, or run an assistant on it",
+        )
+    })?;
+    let mut values = update.values.unwrap_or_default();
+    if let Some(command) = update.command.filter(|command| !command.is_null()) {
+        if !command["resume"].is_null() || !command["goto"].is_null() {
+            return Err(ApiError::invalid(
+                "a change of a state takes `command.update` only",
+            ));
+        }
+        values = command["update"].clone();
+    }
+    let at = match &update.checkpoint_id {
+        Some(id) => Some(checkpoint_id(id)?),
+        None => checkpoint_in(update.checkpoint.as_ref())?,
+    };
+    let change = Change {
+        at,
+        values,
+        as_node: update.as_node,
+    };
+    let id = &thread.thread_id;
+    let made = graph.update(id, change).await?;
+    let state = graph.state(id, None, false).await?;
+    let waits = state.is_some_and(|state| {
+        state["next"]
+            .as_array()
+            .is_some_and(|next| !next.is_empty())
+    });
+    let status = if waits { "interrupted" } else { "idle" };
+    settle(app, &*graph, id, status, Value::Null).await?;
+    Ok(made)
+}
+
+pub(super) async fn update(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Body(given): Body<Update>,
+) -> ApiResult<Json<Value>> {
+    let thread = find(&app, &id)?;
+    if !app.runs.of_thread(&thread.thread_id).is_empty() {
+        return Err(ApiError::conflict(
+            "Thread is running a task. Wait for it to finish before its state is changed.",
+        ));
+    }
+    let made = apply(&app, &thread, given).await?.to_string();
+    let checkpoint = json!({
+        "thread_id": thread.thread_id, "checkpoint_ns": "", "checkpoint_id": made,
+    });
+    Ok(Json(json!({
+        "checkpoint": checkpoint, "configurable": checkpoint, "checkpoint_id": made,
+    })))
+}
+
+#[derive(Deserialize)]
+pub(super) struct History {
+    #[serde(default = "ten")]
+    limit: usize,
+    before: Option<Value>,
+    metadata: Option<Value>,
+    checkpoint: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct HistoryQuery {
+    #[serde(default = "ten")]
+    limit: usize,
+    before: Option<String>,
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// `before` is a checkpoint's id, a checkpoint, or a config.
+fn before(given: &Value) -> ApiResult<Option<CheckpointId>> {
+    let named = given.as_str().or_else(|| given["checkpoint_id"].as_str());
+    let named = named.or_else(|| given["configurable"]["checkpoint_id"].as_str());
+    named.map(checkpoint_id).transpose()
+}
+
+async fn past(app: &App, id: &str, asked: History) -> ApiResult<Json<Vec<Value>>> {
+    let thread = find(app, id)?;
+    let Some(graph) = app.graph_of_thread(&thread.metadata)? else {
+        return Ok(Json(Vec::new()));
+    };
+    checkpoint_in(asked.checkpoint.as_ref())?;
+    let before = before(&asked.before.unwrap_or_default())?;
+    let wanted = asked.metadata.unwrap_or_default();
+    let limit = if wanted.is_null() {
+        asked.limit
+    } else {
+        usize::MAX
+    };
+    let history = graph.history(&thread.thread_id, limit, before).await?;
+    let fitting = history
+        .into_iter()
+        .filter(|state| contains(&state["metadata"], &wanted))
+        .take(asked.limit);
+    Ok(Json(fitting.collect()))
+}
+
+pub(super) async fn history(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Body(asked): Body<History>,
+) -> ApiResult<Json<Vec<Value>>> {
+    past(&app, &id, asked).await
+}
+
+pub(super) async fn history_query(
+    State(app): Shared,
+    Path(id): Path<String>,
+    Query(query): Query<HistoryQuery>,
+) -> ApiResult<Json<Vec<Value>>> {
+    let asked = History {
+        limit: query.limit,
+        before: query.before.map(Value::String),
+        metadata: None,
+        checkpoint: None,
+    };
+    past(&app, &id, asked).await
+}

@@ -1,0 +1,207 @@
+//! Long-term memory.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use langgraph_store::{
+    Answer, Bound, Delete, FieldPath, Filter, Get, Item, Label, ListNamespaces, Namespace, Op, Put,
+    Scalar, Search, Test, Ttl,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::query::Body;
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
+use crate::wire::time::iso;
+
+type Shared = State<Arc<App>>;
+
+async fn ask(app: &App, op: impl Into<Op>) -> ApiResult<Option<Answer>> {
+    Ok(app.store.batch(vec![op.into()]).await?.pop())
+}
+
+fn item_json(item: &Item) -> Value {
+    json!({
+        "namespace": item.namespace.labels(), "key": item.key, "value": item.value,
+        "created_at": iso(item.created_at), "updated_at": iso(item.updated_at),
+    })
+}
+
+#[derive(Deserialize)]
+pub(super) struct Write {
+    namespace: Vec<String>,
+    key: String,
+    value: Map<String, Value>,
+    /// In minutes.
+    ttl: Option<f64>,
+    index: Option<Value>,
+}
+
+pub(super) async fn write(State(app): Shared, Body(given): Body<Write>) -> ApiResult<StatusCode> {
+    if given.index.is_some_and(|index| !index.is_null()) {
+        return Err(ApiError::invalid(
+            "the store of this server has no index for meaning",
+        ));
+    }
+    let mut put = Put::new(given.namespace, given.key, Value::Object(given.value));
+    if let Some(minutes) = given.ttl {
+        let ttl = std::time::Duration::try_from_secs_f64(minutes * 60.0);
+        put.ttl = Ttl::After(ttl.map_err(|error| ApiError::invalid(error.to_string()))?);
+    }
+    ask(&app, put).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+pub(super) struct Named {
+    #[serde(default)]
+    namespace: String,
+    key: String,
+    refresh_ttl: Option<bool>,
+}
+
+pub(super) async fn read(State(app): Shared, Query(query): Query<Named>) -> ApiResult<Json<Value>> {
+    let labels: Vec<&str> = query
+        .namespace
+        .split('.')
+        .filter(|label| !label.is_empty())
+        .collect();
+    let mut get = Get::new(Namespace::from_iter(labels), query.key);
+    get.refresh = query.refresh_ttl;
+    match ask(&app, get).await? {
+        Some(Answer::Item(Some(item))) => Ok(Json(item_json(&item))),
+        _ => Err(ApiError::not_found("Item not found")),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Remove {
+    #[serde(default)]
+    namespace: Vec<String>,
+    key: String,
+}
+
+pub(super) async fn remove(State(app): Shared, Body(given): Body<Remove>) -> ApiResult<StatusCode> {
+    ask(&app, Delete::new(given.namespace, given.key)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    namespace_prefix: Vec<String>,
+    filter: Option<Map<String, Value>>,
+    query: Option<String>,
+    limit: Option<usize>,
+    offset: Option<usize>,
+    refresh_ttl: Option<bool>,
+}
+
+pub(super) async fn search(State(app): Shared, Body(asked): Body<Asked>) -> ApiResult<Json<Value>> {
+    let mut search = Search::new(asked.namespace_prefix);
+    search.filter = asked.filter.map(|fields| filter(&fields)).transpose()?;
+    search.query = asked.query;
+    search.limit = asked.limit.unwrap_or(10);
+    search.offset = asked.offset.unwrap_or(0);
+    search.refresh = asked.refresh_ttl;
+    let items = match ask(&app, search).await? {
+        Some(Answer::Items(items)) => items,
+        _ => Vec::new(),
+    };
+    let items: Vec<Value> = items
+        .iter()
+        .map(|item| {
+            let mut json = item_json(item);
+            json["score"] = item.score.into();
+            json
+        })
+        .collect();
+    Ok(Json(json!({"items": items})))
+}
+
+fn scalar(value: &Value) -> ApiResult<Scalar> {
+    match value {
+        Value::Null => Ok(Scalar::Null),
+        Value::Bool(value) => Ok(Scalar::Bool(*value)),
+        Value::String(text) => Ok(Scalar::Text(text.clone())),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(int), _) => Ok(Scalar::Int(int)),
+            (None, Some(float)) => Ok(Scalar::Float(float)),
+            (None, None) => Err(ApiError::invalid("a filter has a number that is too large")),
+        },
+        _ => Err(ApiError::invalid(
+            "a filter compares with a text, a number, a boolean or null",
+        )),
+    }
+}
+
+fn bound(value: &Value) -> ApiResult<Bound> {
+    match scalar(value)? {
+        Scalar::Int(int) => Ok(Bound::Int(int)),
+        Scalar::Float(float) => Ok(Bound::Float(float)),
+        Scalar::Text(text) => Ok(Bound::Text(text)),
+        _ => Err(ApiError::invalid("a filter orders numbers and texts")),
+    }
+}
+
+/// Reads `{"field": value}` and `{"field": {"$gt": value}}`.
+fn filter(fields: &Map<String, Value>) -> ApiResult<Filter> {
+    let mut all = Vec::new();
+    for (name, wanted) in fields {
+        let path = || FieldPath::keys([name.as_str()]);
+        let Value::Object(tests) = wanted else {
+            all.push(Filter::Field(path(), Test::Eq(scalar(wanted)?)));
+            continue;
+        };
+        for (operator, value) in tests {
+            let test = match operator.as_str() {
+                "$eq" => Test::Eq(scalar(value)?),
+                "$ne" => Test::Ne(scalar(value)?),
+                "$gt" => Test::Gt(bound(value)?),
+                "$gte" => Test::Ge(bound(value)?),
+                "$lt" => Test::Lt(bound(value)?),
+                "$lte" => Test::Le(bound(value)?),
+                other => {
+                    return Err(ApiError::invalid(format!(
+                        "a filter has no operator '{other}'"
+                    )));
+                }
+            };
+            all.push(Filter::Field(path(), test));
+        }
+    }
+    Ok(Filter::All(all))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Listed {
+    prefix: Option<Vec<String>>,
+    suffix: Option<Vec<String>>,
+    max_depth: Option<usize>,
+    limit: Option<usize>,
+    offset: Option<usize>,
+}
+
+pub(super) async fn namespaces(
+    State(app): Shared,
+    Body(asked): Body<Listed>,
+) -> ApiResult<Json<Value>> {
+    let labels = |given: Option<Vec<String>>| -> Vec<Label> {
+        given.into_iter().flatten().map(Label::from).collect()
+    };
+    let mut list = ListNamespaces::default();
+    list.prefix = labels(asked.prefix);
+    list.suffix = labels(asked.suffix);
+    list.max_depth = asked.max_depth;
+    list.limit = asked.limit.unwrap_or(100);
+    list.offset = asked.offset.unwrap_or(0);
+    let found = match ask(&app, list).await? {
+        Some(Answer::Namespaces(found)) => found,
+        _ => Vec::new(),
+    };
+    let found: Vec<&[String]> = found.iter().map(Namespace::labels).collect();
+    Ok(Json(json!({"namespaces": found})))
+}

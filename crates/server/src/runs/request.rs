@@ -1,0 +1,312 @@
+//! The request for a run.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::{CheckpointId, Durability};
+use langgraph::graph::NodeName;
+use langgraph::node::CancelToken;
+use langgraph::stream::{StreamMode, StreamModes};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::RunContext;
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
+use crate::graph::{Breaks, RunSpec, Start};
+use crate::rows::{Assistant, Run, merge};
+use crate::wire::time::now;
+
+pub(crate) const MODES: [&str; 8] = [
+    "values",
+    "updates",
+    "messages",
+    "messages-tuple",
+    "custom",
+    "tasks",
+    "checkpoints",
+    "debug",
+];
+
+/// The body of a request for a run. What is not here is refused, or belongs to tracing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RunRequest {
+    pub(crate) assistant_id: String,
+    pub(crate) input: Option<Value>,
+    pub(crate) command: Option<Value>,
+    pub(crate) checkpoint: Option<Value>,
+    pub(crate) checkpoint_id: Option<String>,
+    pub(crate) metadata: Option<Value>,
+    pub(crate) config: Option<Value>,
+    pub(crate) context: Option<Value>,
+    pub(crate) interrupt_before: Option<Value>,
+    pub(crate) interrupt_after: Option<Value>,
+    pub(crate) stream_mode: Option<Value>,
+    pub(crate) stream_subgraphs: bool,
+    pub(crate) stream_resumable: bool,
+    pub(crate) on_disconnect: Option<String>,
+    pub(crate) on_completion: Option<String>,
+    pub(crate) multitask_strategy: Option<String>,
+    pub(crate) if_not_exists: Option<String>,
+    pub(crate) durability: Option<String>,
+    pub(crate) checkpoint_during: Option<bool>,
+    pub(crate) webhook: Option<String>,
+    pub(crate) after_seconds: Option<f64>,
+}
+
+/// A request that was understood: a row, and what the graph is told.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) row: Run,
+    pub(crate) spec: RunSpec,
+    pub(crate) graph: String,
+    pub(crate) modes: Vec<String>,
+    pub(crate) resumable: bool,
+    pub(crate) cancel_on_disconnect: bool,
+    /// A run without a thread: the thread is removed at its end.
+    pub(crate) temporary: bool,
+}
+
+fn one_of(name: &str, value: Option<&str>, allowed: &[&str]) -> ApiResult<Option<String>> {
+    match value {
+        Some(value) if !allowed.contains(&value) => Err(ApiError::invalid(format!(
+            "{name} is one of {}, found '{value}'",
+            allowed.join(", ")
+        ))),
+        value => Ok(value.map(str::to_owned)),
+    }
+}
+
+/// Reads a checkpoint's id.
+pub(crate) fn checkpoint_id(text: &str) -> ApiResult<CheckpointId> {
+    text.parse()
+        .map_err(|_| ApiError::invalid(format!("Invalid checkpoint ID '{text}': must be a UUID")))
+}
+
+/// Returns the id in a checkpoint of the interface, if it names one. The root graph's only.
+pub(crate) fn checkpoint_in(checkpoint: Option<&Value>) -> ApiResult<Option<CheckpointId>> {
+    let Some(checkpoint) = checkpoint else {
+        return Ok(None);
+    };
+    if checkpoint["checkpoint_ns"]
+        .as_str()
+        .is_some_and(|ns| !ns.is_empty())
+    {
+        return Err(ApiError::invalid(
+            "checkpoints of subgraphs (`checkpoint_ns`) are not supported here",
+        ));
+    }
+    let id = checkpoint["checkpoint_id"].as_str();
+    id.map(checkpoint_id).transpose()
+}
+
+fn breaks(given: Option<&Value>) -> ApiResult<Option<Breaks>> {
+    match given {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(all)) if all == "*" => Ok(Some(Breaks::All)),
+        Some(given) => {
+            let names: Vec<String> = serde_json::from_value(given.clone())?;
+            let names = names.into_iter().map(NodeName::from).collect();
+            Ok(Some(Breaks::Nodes(names)))
+        }
+    }
+}
+
+/// Reads the stream modes: one, or a list.
+pub(crate) fn modes(given: Option<&Value>) -> ApiResult<Vec<String>> {
+    let listed: Vec<String> = match given {
+        None | Some(Value::Null) => vec!["values".to_owned()],
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(several) => serde_json::from_value(several.clone())?,
+    };
+    match listed.iter().find(|mode| !MODES.contains(&mode.as_str())) {
+        Some(mode) => Err(ApiError::invalid(format!(
+            "stream_mode is one of {}, found '{mode}'",
+            MODES.join(", ")
+        ))),
+        None => Ok(listed),
+    }
+}
+
+fn engine_modes(modes: &[String], subgraphs: bool) -> StreamModes {
+    let mut set = StreamModes::NONE;
+    for mode in modes {
+        set |= match mode.as_str() {
+            "values" => StreamModes::from(StreamMode::Values),
+            "updates" => StreamMode::Updates.into(),
+            "custom" => StreamMode::Custom.into(),
+            "tasks" => StreamMode::Tasks.into(),
+            "checkpoints" => StreamMode::Checkpoints.into(),
+            "debug" => StreamModes::DEBUG,
+            _ => StreamMode::Messages.into(),
+        };
+    }
+    if subgraphs {
+        // The names of namespaces hold the ids of tasks.
+        set |= StreamModes::from(StreamMode::Tasks);
+    }
+    set
+}
+
+impl RunRequest {
+    fn start(&mut self) -> (Start, Option<Value>, Option<Value>) {
+        let command = self.command.take().unwrap_or(Value::Null);
+        let part = |name: &str| command.get(name).filter(|part| !part.is_null()).cloned();
+        let (update, goto) = (part("update").map(pairs), part("goto"));
+        let start = match (part("resume"), self.input.take()) {
+            (Some(answer), _) => Start::Resume(answer),
+            (None, Some(input)) if !input.is_null() && command.is_null() => Start::Input(input),
+            _ => Start::Proceed,
+        };
+        (start, update, goto)
+    }
+}
+
+/// An update may be a list of `[name, value]`.
+fn pairs(update: Value) -> Value {
+    let Value::Array(pairs) = &update else {
+        return update;
+    };
+    let named: Option<serde_json::Map<String, Value>> = pairs
+        .iter()
+        .map(|pair| Some((pair[0].as_str()?.to_owned(), pair.get(1)?.clone())))
+        .collect();
+    named.map_or(update, Value::Object)
+}
+
+/// Checks a request, and makes the run of it. `thread` is `None` for a run without one.
+pub(crate) fn plan(
+    app: &App,
+    thread: Option<&str>,
+    mut request: RunRequest,
+) -> ApiResult<(Planned, Assistant)> {
+    let assistant = app.assistant(&request.assistant_id)?;
+    if request.webhook.is_some() {
+        return Err(ApiError::invalid("webhooks are not supported here"));
+    }
+    if request.after_seconds.is_some_and(|seconds| seconds > 0.0) {
+        return Err(ApiError::invalid("after_seconds is not supported here"));
+    }
+    let strategy = one_of(
+        "multitask_strategy",
+        request.multitask_strategy.as_deref(),
+        &["reject", "enqueue", "interrupt", "rollback"],
+    )?;
+    let strategy = strategy.unwrap_or_else(|| "enqueue".to_owned());
+    let disconnect = one_of(
+        "on_disconnect",
+        request.on_disconnect.as_deref(),
+        &["cancel", "continue"],
+    )?;
+    let completion = one_of(
+        "on_completion",
+        request.on_completion.as_deref(),
+        &["delete", "keep"],
+    )?;
+    let durability = one_of(
+        "durability",
+        request.durability.as_deref(),
+        &["sync", "async", "exit"],
+    )?;
+    let durability = match (durability.as_deref(), request.checkpoint_during) {
+        (Some("async"), _) => Some(Durability::Async),
+        (Some("exit"), _) | (None, Some(false)) => Some(Durability::Exit),
+        (Some(_), _) => Some(Durability::Sync),
+        (None, _) => None,
+    };
+    let modes = modes(request.stream_mode.as_ref())?;
+    let at = match &request.checkpoint_id {
+        Some(id) => Some(checkpoint_id(id)?),
+        None => checkpoint_in(request.checkpoint.as_ref())?,
+    };
+
+    let mut config = assistant.config.clone();
+    let mut configurable = config["configurable"].clone();
+    if let Some(given) = &request.config {
+        merge(&mut configurable, &given["configurable"]);
+        merge(&mut config, given);
+    }
+    let mut context = assistant.context.clone();
+    merge(
+        &mut context,
+        request.context.as_ref().unwrap_or(&Value::Null),
+    );
+    let mut metadata = assistant.metadata.clone();
+    merge(&mut metadata, &config["metadata"]);
+    merge(
+        &mut metadata,
+        request.metadata.as_ref().unwrap_or(&Value::Null),
+    );
+    let run_id = Uuid::now_v7().to_string();
+    let thread_id = thread.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned);
+    let own = json!({
+        "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
+    });
+    merge(&mut metadata, &own);
+
+    let kwargs = json!({
+        "input": request.input, "command": request.command, "config": config, "context": context,
+        "stream_mode": modes, "interrupt_before": request.interrupt_before,
+        "interrupt_after": request.interrupt_after, "subgraphs": request.stream_subgraphs,
+        "resumable": request.stream_resumable, "temporary": thread.is_none(),
+        "durability": request.durability, "webhook": null, "feedback_keys": null,
+    });
+    let mut of_run = metadata.clone();
+    merge(&mut of_run, &configurable);
+    merge(
+        &mut of_run,
+        &json!({"run_id": run_id, "thread_id": thread_id}),
+    );
+    let of_run = match of_run {
+        Value::Object(entries) => entries.into_iter().collect(),
+        _ => std::collections::BTreeMap::new(),
+    };
+    let number = |name: &str| {
+        let given = config[name].as_u64();
+        given.and_then(|number| usize::try_from(number).ok())
+    };
+    let (start, update, goto) = request.start();
+    let spec = RunSpec {
+        thread: thread_id.clone(),
+        start,
+        update,
+        goto,
+        at,
+        metadata: of_run,
+        context: Arc::new(RunContext {
+            context,
+            configurable,
+        }),
+        limit: number("recursion_limit"),
+        max_concurrency: number("max_concurrency"),
+        durability,
+        before: breaks(request.interrupt_before.as_ref())?,
+        after: breaks(request.interrupt_after.as_ref())?,
+        cancel: CancelToken::new(),
+        modes: engine_modes(&modes, request.stream_subgraphs),
+        subgraphs: request.stream_subgraphs,
+    };
+    let now = now();
+    let row = Run {
+        run_id,
+        thread_id,
+        assistant_id: assistant.assistant_id.clone(),
+        metadata,
+        status: "pending".to_owned(),
+        kwargs,
+        multitask_strategy: strategy,
+        created_at: now.clone(),
+        updated_at: now,
+    };
+    let planned = Planned {
+        row,
+        spec,
+        graph: assistant.graph_id.clone(),
+        modes,
+        resumable: request.stream_resumable,
+        cancel_on_disconnect: disconnect.as_deref() == Some("cancel"),
+        temporary: thread.is_none() && completion.as_deref() != Some("keep"),
+    };
+    Ok((planned, assistant))
+}

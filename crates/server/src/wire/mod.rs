@@ -1,0 +1,5 @@
+//! The forms of the wire that differ from the crate's own.
+
+pub(crate) mod chunk;
+pub(crate) mod message;
+pub(crate) mod time;

@@ -1,0 +1,383 @@
+"""Every method of `langgraph-sdk` whose route the server has, with the answers that it must give."""
+
+import json
+import sys
+import threading
+import time
+import uuid
+
+import httpx
+from langgraph_sdk import get_sync_client
+
+url, kept = sys.argv[1], sys.argv[2]
+client = get_sync_client(url=url)
+assistants, threads, runs, store = client.assistants, client.threads, client.runs, client.store
+HI = {"messages": [{"role": "user", "content": "What is 6 * 7?"}]}
+
+
+def refused(status, call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except Exception as error:
+        found = getattr(getattr(error, "response", None), "status_code", None)
+        assert found == status, (found, error)
+        assert "detail" in error.response.json(), error.response.text
+        return error.response.json()["detail"]
+    raise AssertionError(f"{call} was not refused")
+
+
+def events(stream):
+    return [(part.event, part.data) for part in stream]
+
+
+def names(parts):
+    return [name for name, _ in parts]
+
+
+def the_server():
+    assert httpx.get(f"{url}/ok").json()["ok"] is True
+    assert httpx.get(f"{url}/info").json()["flags"]["assistants"] is True
+    headers = {"origin": "http://x", "access-control-request-method": "PATCH",
+               "access-control-request-headers": "x-api-key"}
+    allowed = httpx.options(f"{url}/threads", headers=headers)
+    assert allowed.headers["access-control-allow-origin"] == "*"
+    assert "PATCH" in allowed.headers["access-control-allow-methods"]
+    assert allowed.headers["access-control-allow-headers"] == "x-api-key"
+    exposed = httpx.get(f"{url}/ok", headers={"origin": "http://x"}).headers
+    assert "content-location" in exposed["access-control-expose-headers"]
+    assert "x-pagination-total" in exposed["access-control-expose-headers"]
+    assert httpx.get(f"{url}/nothing").status_code == 404
+
+
+def the_assistants():
+    default = assistants.search(graph_id="agent")[0]
+    assert default["metadata"] == {"created_by": "system"} and default["name"] == "agent"
+    assert assistants.get(default["assistant_id"])["graph_id"] == "agent"
+    assert assistants.get("agent")["assistant_id"] == default["assistant_id"]
+    graph = assistants.get_graph("agent", xray=True)
+    assert {"__start__", "think", "act", "__end__"} == {node["id"] for node in graph["nodes"]}
+    assert {"source": "act", "target": "think"} in graph["edges"]
+    assert "messages" in assistants.get_schemas("agent")["input_schema"]["properties"]
+    assert assistants.get_subgraphs("agent") == {}
+    count = assistants.count()
+
+    mine = assistants.create("agent", config={"configurable": {"k": 1}}, name="mine")
+    assert mine["context"] == {"k": 1} and mine["version"] == 1
+    assert assistants.count() == count + 1
+    changed = assistants.update(mine["assistant_id"], metadata={"x": 1})
+    assert changed["version"] == 2 and changed["metadata"] == {"x": 1}
+    assert [v["version"] for v in assistants.get_versions(mine["assistant_id"])] == [2, 1]
+    assert assistants.set_latest(mine["assistant_id"], 1)["metadata"] == {}
+    assert [a["name"] for a in assistants.search(name="MIN")] == ["mine"]
+    assert assistants.search(metadata={"x": 1}) == []
+    refused(409, assistants.create, "agent", assistant_id=mine["assistant_id"])
+    same = assistants.create("agent", assistant_id=mine["assistant_id"], if_exists="do_nothing")
+    assert same["name"] == "mine"
+    assistants.delete(mine["assistant_id"])
+    refused(404, assistants.get, mine["assistant_id"])
+    assert "agent, count, review" in refused(422, assistants.create, "nope")
+
+
+def the_threads():
+    mark = str(uuid.uuid4())
+    one = threads.create(metadata={"mark": mark})
+    assert one["status"] == "idle" and one["values"] is None
+    assert uuid.UUID(one["thread_id"])
+    refused(409, threads.create, thread_id=one["thread_id"])
+    assert threads.create(thread_id=one["thread_id"], if_exists="do_nothing") == one
+    assert threads.update(one["thread_id"], metadata={"y": 2})["metadata"] == {"mark": mark, "y": 2}
+    two = threads.create(metadata={"mark": mark}, graph_id="review")
+    assert two["metadata"]["graph_id"] == "review"
+
+    found = threads.search(metadata={"mark": mark}, sort_by="created_at", sort_order="asc")
+    assert [t["thread_id"] for t in found] == [one["thread_id"], two["thread_id"]]
+    page = httpx.post(f"{url}/threads/search", json={"metadata": {"mark": mark}, "limit": 1})
+    assert page.headers["x-pagination-total"] == "2" and page.headers["x-pagination-next"] == "1"
+    picked = threads.search(metadata={"mark": mark}, limit=1, offset=1, select=["thread_id"])
+    assert picked == [{"thread_id": one["thread_id"]}]
+    assert threads.count(metadata={"mark": mark}) == 2
+    assert threads.search(metadata={"mark": mark}, status="interrupted") == []
+
+    runs.wait(one["thread_id"], "agent", input=HI)
+    row = threads.get(one["thread_id"])
+    assert row["metadata"]["graph_id"] == "agent" and row["status"] == "idle"
+    assert row["values"]["messages"][0]["type"] == "human"
+    copy = threads.copy(one["thread_id"])
+    assert threads.get_state(copy["thread_id"])["values"] == row["values"]
+    threads.delete(one["thread_id"])
+    refused(404, threads.get, one["thread_id"])
+    assert threads.get_state(copy["thread_id"])["values"] == row["values"]
+    assert "must be a UUID" in refused(422, threads.get, "not-a-uuid")
+    refused(404, threads.get, "00000000-0000-0000-0000-000000000000")
+
+
+def the_state():
+    thread = threads.create()["thread_id"]
+    assert threads.get_state(thread)["next"] == [] and threads.get_history(thread) == []
+    runs.wait(thread, "agent", input=HI)
+    state = threads.get_state(thread)
+    kinds = [m["type"] for m in state["values"]["messages"]]
+    assert kinds == ["human", "ai", "tool", "ai"], kinds
+    call = state["values"]["messages"][1]["tool_calls"][0]
+    assert call["type"] == "tool_call" and call["args"] == {"expression": "6 * 7"}, call
+    assert state["values"]["messages"][2]["tool_call_id"] == call["id"]
+    assert "42" in state["values"]["messages"][3]["content"]
+    assert all(m["id"] for m in state["values"]["messages"])
+    assert state["next"] == [] and state["checkpoint"]["thread_id"] == thread
+
+    history = threads.get_history(thread)
+    assert history[0]["checkpoint_id"] == state["checkpoint_id"]
+    for newer, older in zip(history, history[1:]):
+        assert newer["parent_checkpoint"]["checkpoint_id"] == older["checkpoint_id"]
+    assert [s["metadata"]["step"] for s in history] == sorted(
+        (s["metadata"]["step"] for s in history), reverse=True)
+    older = threads.get_history(thread, limit=1, before=history[0]["checkpoint"])
+    assert [s["checkpoint_id"] for s in older] == [history[1]["checkpoint_id"]]
+    past = threads.get_state(thread, checkpoint=history[1]["checkpoint"])
+    assert past["checkpoint_id"] == history[1]["checkpoint_id"]
+    assert threads.get_state(thread, checkpoint_id=history[1]["checkpoint_id"])["values"] == past["values"]
+
+    edit = {"messages": [{"type": "ai", "content": "changed", "id": "e1"}]}
+    made = threads.update_state(thread, edit, as_node="think")
+    state = threads.get_state(thread)
+    assert state["checkpoint_id"] == made["checkpoint_id"]
+    assert state["values"]["messages"][-1]["content"] == "changed"
+    # Back to before the last answer: a fork.
+    waiting = next(s for s in history if s["next"] == ["think"] and len(s["values"]["messages"]) == 3)
+    again = runs.wait(thread, "agent", input=None, checkpoint=waiting["checkpoint"])
+    assert [m["type"] for m in again["messages"]] == ["human", "ai", "tool", "ai"]
+    refused(404, threads.get_state, thread, checkpoint_id="01a00000-0000-7000-8000-000000000000")
+    refused(422, threads.update_state, thread, {"messages": 3}, as_node="think")
+
+
+def the_streams():
+    thread = threads.create()["thread_id"]
+    modes = ["values", "updates", "messages-tuple", "custom", "tasks", "checkpoints", "debug", "messages"]
+    parts = events(runs.stream(thread, "agent", input=HI, stream_mode=modes))
+    assert parts[0][0] == "metadata" and parts[0][1]["attempt"] == 1
+    kinds = set(names(parts))
+    assert kinds >= {"values", "updates", "messages", "tasks", "checkpoints", "debug",
+                     "messages/metadata"}, kinds
+    updates = [data for name, data in parts if name == "updates"]
+    assert [list(u)[0] for u in updates] == ["think", "act", "think"], updates
+    values = [data for name, data in parts if name == "values"]
+    assert [len(v["messages"]) for v in values] == [1, 2, 3, 4]
+    told = [data for name, data in parts if name == "messages"]
+    assert [m["langgraph_node"] for _, m in told] == ["think", "act", "think"], told
+    assert told[1][0]["type"] == "tool" and told[0][1]["thread_id"] == thread
+    tasks = [data for name, data in parts if name == "tasks"]
+    assert [t["id"] for t in tasks[0::2]] == [t["id"] for t in tasks[1::2]]
+    assert {d["type"] for name, d in parts if name == "debug"} == {"checkpoint", "task", "task_result"}
+
+    counted = events(runs.stream(None, "count", input={"to": 3}, stream_mode="custom"))
+    assert counted[1:] == [("custom", {"number": n}) for n in (1, 2, 3)], counted
+    refused(422, lambda: events(runs.stream(thread, "agent", input=HI, stream_mode="nope")))
+    assert "agent, count, review" in refused(422, runs.wait, thread, "nope", input=HI)
+    refused(404, runs.wait, str(uuid.uuid4()), "agent", input=HI)
+    new = str(uuid.uuid4())
+    runs.wait(new, "agent", input=HI, if_not_exists="create")
+    assert threads.get(new)["status"] == "idle"
+
+
+def the_interrupts():
+    thread = threads.create()["thread_id"]
+    parts = events(runs.stream(thread, "review", input={"text": "a"}, stream_mode=["values", "updates"]))
+    open_ = [d["__interrupt__"] for n, d in parts if n == "updates" and "__interrupt__" in d]
+    assert open_[0][0]["value"]["question"] == "Is this right?"
+    assert parts[-1][0] == "values" and parts[-1][1]["text"] == "a!" and "__interrupt__" in parts[-1][1]
+    row = threads.get(thread)
+    assert row["status"] == "interrupted"
+    [[asked]] = row["interrupts"].values()
+    assert asked["id"] == open_[0][0]["id"]
+    assert threads.search(status="interrupted", limit=100)[0]["status"] == "interrupted"
+    state = threads.get_state(thread)
+    assert state["next"] == ["review"] and state["tasks"][0]["interrupts"][0]["id"] == asked["id"]
+    assert runs.list(thread)[0]["status"] == "success"
+    done = runs.wait(thread, "review", command={"resume": "yes"})
+    assert done == {"text": "a!", "steps": ["write", "review: yes"]}, done
+    assert threads.get(thread)["status"] == "idle" and threads.get(thread)["interrupts"] == {}
+
+    # By id, and the breakpoints.
+    waits = runs.wait(thread, "review", input={"text": "b"})
+    answer = {waits["__interrupt__"][0]["id"]: "by id"}
+    assert runs.wait(thread, "review", command={"resume": answer})["steps"][-1] == "review: by id"
+    paused = runs.wait(thread, "review", input={"text": "c"}, interrupt_before=["review"])
+    assert paused["text"] == "c!" and threads.get_state(thread)["next"] == ["review"]
+    moved = runs.wait(thread, "review", command={"update": {"text": "z"}, "goto": "write"},
+                      interrupt_after=["write"])
+    assert moved["text"] == "z!", moved
+
+    # A node that fails.
+    failing = threads.create()["thread_id"]
+    runs.wait(failing, "review", input={"text": "d"})
+    try:
+        runs.wait(failing, "review", command={"resume": "fail"})
+        raise AssertionError("the run did not fail")
+    except Exception as error:
+        assert "not pleased" in str(error), error
+    row = threads.get(failing)
+    assert row["status"] == "error" and "not pleased" in row["error"]["message"]
+    assert runs.list(failing)[0]["status"] == "error"
+    runs.wait(failing, "review", input={"text": "d"})
+    parts = events(runs.stream(failing, "review", command={"resume": "fail"}, stream_mode="values"))
+    assert parts[-1][0] == "error" and "not pleased" in parts[-1][1]["message"]
+
+
+def the_background():
+    thread = threads.create()["thread_id"]
+    run = runs.create(thread, "count", input={"to": 10}, stream_mode=["custom", "values"],
+                      stream_resumable=True)
+    assert run["status"] == "pending" and run["multitask_strategy"] == "enqueue"
+    assert "already running" in refused(409, runs.create, thread, "count", input={"to": 1},
+                                        multitask_strategy="reject")
+    first = []
+    for part in runs.join_stream(thread, run["run_id"], stream_mode="custom"):
+        first.append((part.id, part.data["number"]))
+        if len(first) == 4:
+            break
+    assert threads.get(thread)["status"] == "busy"
+    rest = [(p.id, p.data["number"]) for p in runs.join_stream(
+        thread, run["run_id"], stream_mode="custom", last_event_id=first[-1][0])]
+    numbers = [n for _, n in first + rest]
+    assert numbers == list(range(numbers[0], 11)), numbers
+    # The same ids on a replay, after the end too.
+    all_ = [(p.id, p.data) for p in runs.join_stream(thread, run["run_id"], last_event_id="-1")
+            if p.event == "custom"]
+    assert [n["number"] for _, n in all_] == list(range(1, 11))
+    assert [(i, n["number"]) for i, n in all_][-len(rest):] == rest
+    assert runs.join(thread, run["run_id"])["seen"][-1] == 10
+    assert runs.get(thread, run["run_id"])["status"] == "success"
+
+    # In line.
+    slow = runs.create(thread, "count", input={"to": 3})
+    queued = runs.create(thread, "count", input={"to": 1})
+    assert runs.get(thread, queued["run_id"])["status"] == "pending"
+    assert runs.join(thread, queued["run_id"])["to"] == 1
+    assert runs.get(thread, slow["run_id"])["status"] == "success"
+    # A run that stops the one before it, and one that takes it back.
+    slow = runs.create(thread, "count", input={"to": 100})
+    done = runs.wait(thread, "count", input={"to": 2}, multitask_strategy="interrupt")
+    assert done["seen"][-1] == 2 and runs.get(thread, slow["run_id"])["status"] == "interrupted"
+    before = threads.get_state(thread)["values"]
+    slow = runs.create(thread, "count", input={"to": 100})
+    time.sleep(0.2)
+    done = runs.wait(thread, "count", input={"to": 1}, multitask_strategy="rollback")
+    assert done["seen"] == before["seen"] + [1]
+    refused(404, runs.get, thread, slow["run_id"])
+
+    slow = runs.create(thread, "count", input={"to": 100})
+    time.sleep(0.2)
+    runs.cancel(thread, slow["run_id"], wait=True)
+    assert runs.get(thread, slow["run_id"])["status"] == "interrupted"
+    row = threads.get(thread)
+    assert row["status"] == "interrupted" and row["error"]["error"] == "UserInterrupt"
+    values = threads.get_state(thread)["values"]
+    slow = runs.create(thread, "count", input={"to": 100})
+    time.sleep(0.2)
+    runs.cancel(thread, slow["run_id"], wait=True, action="rollback")
+    refused(404, runs.get, thread, slow["run_id"])
+    assert threads.get_state(thread)["values"] == values
+    slow = runs.create(thread, "count", input={"to": 100})
+    runs.cancel_many(thread_id=thread, run_ids=[slow["run_id"]])
+    runs.join(thread, slow["run_id"])
+    assert runs.get(thread, slow["run_id"])["status"] == "interrupted"
+
+    listed = runs.list(thread, limit=2)
+    assert listed[0]["run_id"] == slow["run_id"] and len(listed) == 2
+    assert all(r["status"] == "success" for r in runs.list(thread, status="success"))
+    runs.delete(thread, slow["run_id"])
+    refused(404, runs.get, thread, slow["run_id"])
+    refused(404, runs.get, threads.create()["thread_id"], listed[1]["run_id"])
+
+    # A client that leaves: the run goes on, or stops.
+    for policy, status in (("continue", "success"), ("cancel", "interrupted")):
+        thread = threads.create()["thread_id"]
+        for part in runs.stream(thread, "count", input={"to": 8}, stream_mode="custom",
+                                on_disconnect=policy):
+            if part.event == "custom":
+                break
+        run = runs.list(thread)[0]["run_id"]
+        runs.join(thread, run)
+        assert runs.get(thread, run)["status"] == status, policy
+
+
+def the_stateless():
+    count = threads.count()
+    done = runs.wait(None, "agent", input=HI)
+    assert "42" in done["messages"][-1]["content"]
+    batch = runs.create_batch([{"assistant_id": "agent", "input": HI}] * 2)
+    assert len(batch) == 2 and batch[0]["run_id"] != batch[1]["run_id"]
+    waits = runs.wait(None, "review", input={"text": "a"})
+    assert waits["__interrupt__"][0]["value"]["text"] == "a!"
+    time.sleep(0.5)
+    assert threads.count() == count
+    runs.wait(None, "agent", input=HI, on_completion="keep")
+    assert threads.count() == count + 1
+
+
+def the_store():
+    store.put_item(["u", "1"], "k", {"a": 1, "b": "x"})
+    store.put_item(["u", "2"], "k", {"a": 2})
+    item = store.get_item(["u", "1"], "k")
+    assert item["namespace"] == ["u", "1"] and item["value"] == {"a": 1, "b": "x"}
+    found = store.search_items(["u"], filter={"a": 1}, limit=3)["items"]
+    assert [i["value"]["b"] for i in found] == ["x"]
+    assert len(store.search_items(["u"], filter={"a": {"$gte": 1}})["items"]) == 2
+    assert store.list_namespaces(["u"])["namespaces"] == [["u", "1"], ["u", "2"]]
+    store.delete_item(["u", "1"], "k")
+    refused(404, store.get_item, ["u", "1"], "k")
+    refused(422, store.put_item, [], "k", {"a": 1})
+
+
+def many_at_once():
+    """One creates a thread, the others hear that it exists; runs of one thread wait in line."""
+    thread, made = str(uuid.uuid4()), []
+
+    def create():
+        try:
+            threads.create(thread_id=thread)
+            made.append(1)
+        except Exception as error:
+            assert error.response.status_code == 409
+
+    crew = [threading.Thread(target=create) for _ in range(8)]
+    [t.start() for t in crew], [t.join() for t in crew]
+    assert len(made) == 1
+    crew = [threading.Thread(target=runs.wait, args=(thread, "count"), kwargs={"input": {"to": 1}})
+            for _ in range(4)]
+    [t.start() for t in crew], [t.join() for t in crew]
+    assert threads.get_state(thread)["values"]["seen"] == [1] * 4
+
+
+def keep():
+    thread = threads.create(metadata={"kept": True})["thread_id"]
+    waits = runs.wait(thread, "review", input={"text": "kept"})
+    lost = threads.create()["thread_id"]
+    run = runs.create(lost, "count", input={"to": 1000}, stream_resumable=True, stream_mode="custom")
+    time.sleep(0.5)
+    with open(kept, "w") as file:
+        json.dump({"thread": thread, "waits": waits, "lost": lost, "run": run["run_id"]}, file)
+
+
+def again():
+    with open(kept) as file:
+        was = json.load(file)
+    assert threads.search(metadata={"kept": True})[0]["thread_id"] == was["thread"]
+    done = runs.wait(was["thread"], "review", command={"resume": "after"})
+    assert done["steps"] == ["write", "review: after"]
+    assert threads.get(was["lost"])["status"] == "error"
+    assert runs.get(was["lost"], was["run"])["status"] == "error"
+    replayed = [p.data for p in runs.join_stream(was["lost"], was["run"], last_event_id="-1")
+                if p.event == "custom"]
+    assert replayed[0] == {"number": 1} and len(replayed) > 2
+    assert runs.wait(was["lost"], "count", input={"to": 1})["seen"] == [1]
+
+
+steps = [again] if sys.argv[3:] else [
+    the_server, the_assistants, the_threads, the_state, the_streams, the_interrupts,
+    the_background, the_stateless, the_store, many_at_once, keep,
+]
+for step in steps:
+    begun = time.monotonic()
+    step()
+    print(f"{step.__name__.replace('_', ' ')}: {time.monotonic() - begun:.1f} s")

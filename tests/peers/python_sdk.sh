@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Drives the server with LangGraph's own Python client: PyPI `langgraph-sdk`, every method whose route
+# is there. Needs python3 with venv and pip; the client stays in the target folder.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target="${CARGO_TARGET_DIR:-target}"
+venv="$target/peers/python-sdk-0.4.14"
+if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph_sdk' 2>/dev/null; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14"
+fi
+cargo build --quiet -p langgraph-server --example serve
+
+work=$(mktemp -d)
+server=""
+finish() {
+    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi
+    rm -rf "$work"
+}
+trap finish EXIT
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+start() {
+    PORT="$port" LANGGRAPH_DB="$work/threads.db" "$target/debug/examples/serve" >>"$work/server.log" 2>&1 &
+    server=$!
+    for _ in $(seq 100); do
+        if curl --silent --fail --output /dev/null "http://127.0.0.1:$port/ok"; then return; fi
+        sleep 0.1
+    done
+    cat "$work/server.log" >&2
+    exit 1
+}
+
+unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY OLLAMA_HOST
+start
+"$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" || {
+    cat "$work/server.log" >&2
+    exit 1
+}
+# What was written is there after a restart.
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+start
+"$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" again
