@@ -36,6 +36,11 @@ async fn state_of(
         None => None,
     };
     let id = &thread.thread_id;
+    if let (None, Some(at)) = (&found, at) {
+        return Err(ApiError::not_found(format!(
+            "Thread {id} has no checkpoint {at}"
+        )));
+    }
     Ok(Json(found.unwrap_or_else(|| {
         json!({
             "values": {}, "next": [], "tasks": [], "metadata": {}, "created_at": null,

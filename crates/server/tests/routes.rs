@@ -1,0 +1,427 @@
+//! The routes over a socket: what the recorded exchanges of the reference show, and what other
+//! servers got wrong.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
+
+use std::time::Duration;
+
+use langgraph::graph::StateGraph;
+use langgraph::message::{FinishReason, Message, MessageChunk};
+use langgraph::node::{Context, NodeError};
+use langgraph::{State, node};
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
+use langgraph_server::{GraphHandle, RunContext, Server};
+use reqwest::{Client, Method, Response, StatusCode};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+#[derive(State, Clone, Debug, Default)]
+struct Notes {
+    #[reducer(append)]
+    notes: Vec<String>,
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Inner {
+    said: String,
+}
+
+/// Says a message in three chunks, and writes it.
+#[node]
+async fn say(_: &MessagesState, cx: &Context) -> MessagesStateUpdate {
+    for text in ["one ", "two ", "three"] {
+        cx.emit_chunk(MessageChunk::text(text).with_id("m1")).await;
+    }
+    cx.emit_chunk(MessageChunk::finish(FinishReason::Stop).with_id("m1"))
+        .await;
+    let message = Message::assistant("one two three").with_id("m1");
+    MessagesStateUpdate::default().messages(vec![message])
+}
+
+#[node]
+async fn tell(_: &Inner, cx: &Context) -> Result<InnerUpdate, NodeError> {
+    cx.emit(json!("inside")).await?;
+    let context = cx.resource::<RunContext>()?;
+    let said = context.configurable["word"].as_str().unwrap_or("nothing");
+    Ok(InnerUpdate::default().said(said.to_owned()))
+}
+
+fn ask(name: &'static str) -> impl Fn(&Notes, &Context) -> Result<NotesUpdate, NodeError> + Clone {
+    move |_, cx| {
+        let answer: String = cx.interrupt("ask", &json!({"from": name}))?;
+        Ok(NotesUpdate::default().notes(vec![format!("{name}: {answer}")]))
+    }
+}
+
+fn server() -> Server {
+    let mut chat = StateGraph::<MessagesState>::new();
+    chat.add_node("say", say).add_sequence(&["say"]);
+
+    let mut inner = StateGraph::<Inner>::new();
+    inner.add_node("tell", tell).add_sequence(&["tell"]);
+    let inner = inner.compile().unwrap();
+    let mut outer = StateGraph::<Notes>::new();
+    let mapped = inner.mapped(
+        |_: &Notes| Inner::default(),
+        |inner: Inner| NotesUpdate::default().notes(vec![inner.said]),
+    );
+    outer.add_node("inner", mapped).add_sequence(&["inner"]);
+    let outer = GraphHandle::new(outer.compile().unwrap()).subgraph_state::<Inner>();
+
+    let mut asks = StateGraph::<Notes>::new();
+    asks.add_node("left", ask("left"))
+        .add_node("right", ask("right"));
+    asks.add_edge(langgraph::START, "left")
+        .add_edge(langgraph::START, "right");
+    asks.add_edge("left", langgraph::END)
+        .add_edge("right", langgraph::END);
+
+    let mut number = StateGraph::<i64>::new();
+    let double = |n: &i64| n * 2;
+    number.add_node("double", double).add_sequence(&["double"]);
+
+    Server::new()
+        .graph("chat", chat.compile().unwrap())
+        .graph("outer", outer)
+        .graph("asks", asks.compile().unwrap())
+        .graph("number", number.compile().unwrap())
+}
+
+struct Api {
+    client: Client,
+    url: String,
+}
+
+impl Api {
+    async fn start() -> Self {
+        Self::serve(server()).await
+    }
+
+    async fn serve(server: Server) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(server.serve_on(listener));
+        let client = Client::new();
+        Self { client, url }
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Value) -> Response {
+        let request = self.client.request(method, format!("{}{path}", self.url));
+        request.json(&body).send().await.unwrap()
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Value) -> (StatusCode, Value) {
+        let response = self.send(method, path, body).await;
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        let (status, answer) = self.call(Method::POST, path, body).await;
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        self.call(Method::GET, path, json!({})).await.1
+    }
+
+    async fn thread(&self) -> String {
+        let thread = self.post("/threads", json!({})).await;
+        thread["thread_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the events of a stream.
+    async fn stream(&self, thread: &str, body: Value) -> Vec<(String, Value)> {
+        let path = format!("/threads/{thread}/runs/stream");
+        let response = self.send(Method::POST, &path, body).await;
+        assert_eq!(response.status(), 200);
+        let text = response.text().await.unwrap();
+        let frames = text
+            .split("\r\n\r\n")
+            .filter(|frame| frame.starts_with("event"));
+        frames
+            .map(|frame| {
+                let mut lines = frame.split("\r\n");
+                let name = lines.next().unwrap().strip_prefix("event: ").unwrap();
+                let data = lines.next().unwrap().strip_prefix("data: ").unwrap();
+                (name.to_owned(), serde_json::from_str(data).unwrap())
+            })
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_came_in_chunks_does_not_come_again() {
+    let api = Api::start().await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "chat", "input": {}, "stream_mode": "messages-tuple"});
+    let events = api.stream(&thread, body).await;
+    let texts: Vec<&str> = events[1..]
+        .iter()
+        .map(|(_, data)| data[0]["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["one ", "two ", "three", ""]);
+    let (name, last) = events.last().unwrap();
+    assert_eq!(name, "messages");
+    assert_eq!(last[0]["type"], "AIMessageChunk");
+    assert_eq!(last[0]["id"], "m1");
+    assert_eq!(last[0]["chunk_position"], "last");
+    assert_eq!(last[1]["langgraph_node"], "say");
+
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "chat", "input": {}, "stream_mode": "messages"});
+    let events = api.stream(&thread, body).await;
+    assert_eq!(events[1].0, "messages/metadata");
+    assert_eq!(events[1].1["m1"]["metadata"]["langgraph_node"], "say");
+    let (name, last) = events.last().unwrap();
+    assert_eq!(name, "messages/partial");
+    assert_eq!(last[0]["content"], "one two three");
+    assert_eq!(last[0]["type"], "ai");
+}
+
+#[tokio::test]
+async fn events_of_subgraphs_are_named_after_their_tasks() {
+    let api = Api::start().await;
+    let thread = api.thread().await;
+    let body = json!({
+        "assistant_id": "outer", "input": {}, "stream_subgraphs": true,
+        "stream_mode": ["updates", "custom", "tasks"],
+        "config": {"configurable": {"word": "hello"}},
+    });
+    let events = api.stream(&thread, body.clone()).await;
+    let task = &events.iter().find(|(name, _)| name == "tasks").unwrap().1;
+    let inner = format!("|inner:{}", task["id"].as_str().unwrap());
+    let find = |name: &str| {
+        events
+            .iter()
+            .find(|(found, _)| found == name)
+            .map(|(_, data)| data)
+    };
+    assert_eq!(find(&format!("custom{inner}")), Some(&json!("inside")));
+    let update = find(&format!("updates{inner}"));
+    assert_eq!(update, Some(&json!({"tell": {"said": "hello"}})));
+    assert_eq!(
+        find("updates"),
+        Some(&json!({"inner": {"notes": ["hello"]}}))
+    );
+
+    let mut body = body;
+    body["stream_subgraphs"] = json!(false);
+    let events = api.stream(&thread, body).await;
+    assert!(
+        events.iter().all(|(name, _)| !name.contains('|')),
+        "{events:?}"
+    );
+    let graph = api.get("/assistants/outer/graph?xray=true").await;
+    let nodes = graph["nodes"].as_array().unwrap();
+    assert!(nodes.iter().any(|node| node["id"] == "inner:tell"));
+    assert!(api.get("/assistants/outer/subgraphs").await["inner"].is_object());
+}
+
+#[tokio::test]
+async fn several_interrupts_are_all_listed_and_answered_by_id() {
+    let api = Api::start().await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "asks", "input": {}, "stream_mode": ["updates", "values"]});
+    let events = api.stream(&thread, body).await;
+    let open = events
+        .iter()
+        .filter(|(name, data)| name == "updates" && data["__interrupt__"].is_array());
+    assert_eq!(open.count(), 2);
+    let row = api.get(&format!("/threads/{thread}")).await;
+    assert_eq!(row["interrupts"].as_object().unwrap().len(), 2);
+
+    let body = json!({"assistant_id": "asks", "command": {"resume": "plain"}});
+    let events = api.stream(&thread, body.clone()).await;
+    let (name, data) = events.last().unwrap();
+    assert_eq!(name, "error");
+    assert_eq!(
+        data["message"],
+        "When there are multiple pending interrupts, you must specify the interrupt id when resuming."
+    );
+    let failed = api
+        .post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    assert_eq!(failed["__error__"]["message"], data["message"]);
+
+    let state = api.get(&format!("/threads/{thread}/state")).await;
+    let ids: Vec<&str> = state["interrupts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|interrupt| interrupt["id"].as_str().unwrap())
+        .collect();
+    let wait = format!("/threads/{thread}/runs/wait");
+    let one = json!({"assistant_id": "asks", "command": {"resume": {ids[0]: "a"}}});
+    let after = api.post(&wait, one).await;
+    assert_eq!(after["__interrupt__"].as_array().unwrap().len(), 1);
+    let two = json!({"assistant_id": "asks", "command": {"resume": {ids[1]: "b"}}});
+    assert_eq!(
+        api.post(&wait, two).await["notes"],
+        json!(["left: a", "right: b"])
+    );
+}
+
+#[tokio::test]
+async fn a_state_may_be_a_single_value() {
+    let api = Api::start().await;
+    let wait = "/runs/wait";
+    let body = json!({"assistant_id": "number", "input": 21});
+    assert_eq!(api.post(wait, body).await, json!(42));
+    let body = json!({"assistant_id": "number", "input": "many"});
+    let failed = api.post(wait, body).await;
+    assert_eq!(failed["__error__"]["error"], "ValueError");
+}
+
+#[tokio::test]
+async fn what_is_wrong_or_missing_is_refused() {
+    let api = Api::start().await;
+    let thread = api.thread().await;
+    let runs = format!("/threads/{thread}/runs");
+    for (path, body, says) in [
+        (
+            &*runs,
+            json!({"assistant_id": "chat", "webhook": "http://x"}),
+            "webhooks",
+        ),
+        (
+            &*runs,
+            json!({"assistant_id": "chat", "after_seconds": 5}),
+            "after_seconds",
+        ),
+        (
+            &*runs,
+            json!({"assistant_id": "chat", "stream_mode": ["events"]}),
+            "stream_mode",
+        ),
+        (
+            &*runs,
+            json!({"assistant_id": "chat", "multitask_strategy": "x"}),
+            "multitask_strategy",
+        ),
+        (
+            &*runs,
+            json!({"assistant_id": "chat", "checkpoint_id": "x"}),
+            "UUID",
+        ),
+        ("/threads/x/runs", json!({"assistant_id": "chat"}), "UUID"),
+        ("/threads", json!({"ttl": {"ttl": 1}}), "time to live"),
+    ] {
+        let (status, answer) = api.call(Method::POST, path, body).await;
+        assert_eq!(status, 422, "{answer}");
+        assert!(
+            answer["detail"].as_str().unwrap().contains(says),
+            "{answer}"
+        );
+    }
+    let broken = api
+        .client
+        .post(format!("{}/threads", api.url))
+        .body("{")
+        .send();
+    assert_eq!(broken.await.unwrap().status(), 422);
+    let (status, _) = api.call(Method::GET, "/threads/x/y/z", json!({})).await;
+    assert_eq!(status, 404);
+    assert!(
+        server()
+            .graph("chat", GraphHandle::new(one_step()))
+            .router()
+            .is_err()
+    );
+}
+
+fn one_step() -> langgraph::CompiledStateGraph<i64> {
+    let mut graph = StateGraph::new();
+    graph.add_node("same", |n: &i64| *n).add_sequence(&["same"]);
+    graph.compile().unwrap()
+}
+
+#[tokio::test]
+async fn odd_text_is_kept_and_found() {
+    let api = Api::start().await;
+    let odd = json!({"user": "a\u{0}b %_ '\" \u{1F600}"});
+    let made = api.post("/threads", json!({"metadata": odd})).await;
+    let found = api.post("/threads/search", json!({"metadata": odd})).await;
+    assert_eq!(found[0]["thread_id"], made["thread_id"]);
+    let none = api
+        .post("/threads/search", json!({"metadata": {"user": "%"}}))
+        .await;
+    assert_eq!(none, json!([]));
+    let nested = json!({"metadata": {"a": {"b": 1, "c": 2}}});
+    api.post("/threads", nested).await;
+    let part = json!({"metadata": {"a": {"b": 1}}});
+    assert_eq!(api.post("/threads/count", part).await, json!(1));
+}
+
+#[tokio::test]
+async fn a_thread_that_is_deleted_leaves_nothing() {
+    let api = Api::start().await;
+    let thread = api.thread().await;
+    let wait = format!("/threads/{thread}/runs/wait");
+    api.post(&wait, json!({"assistant_id": "chat", "input": {}}))
+        .await;
+    let (status, _) = api
+        .call(Method::DELETE, &format!("/threads/{thread}"), json!({}))
+        .await;
+    assert_eq!(status, 204);
+    api.post("/threads", json!({"thread_id": thread, "graph_id": "chat"}))
+        .await;
+    let state = api.get(&format!("/threads/{thread}/state")).await;
+    assert_eq!(state["values"], json!({}));
+    assert_eq!(api.get(&format!("/threads/{thread}/runs")).await, json!([]));
+}
+
+#[tokio::test]
+async fn threads_and_events_are_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    let api = Api::serve(server().file(&file)).await;
+    let thread = api.thread().await;
+    let body = json!({
+        "assistant_id": "chat", "input": {}, "stream_mode": "updates", "stream_resumable": true,
+    });
+    api.stream(&thread, body).await;
+    let runs = api.get(&format!("/threads/{thread}/runs")).await;
+    let run = runs[0]["run_id"].as_str().unwrap();
+    let path = format!("/threads/{thread}/runs/{run}/stream");
+    let replay = async |api: &Api, last: &str| {
+        let request = api.client.get(format!("{}{path}", api.url));
+        let response = request.header("last-event-id", last).send().await.unwrap();
+        response.text().await.unwrap()
+    };
+    let all = replay(&api, "-1").await;
+    assert!(
+        all.contains("event: metadata") && all.contains("event: updates"),
+        "{all}"
+    );
+    let first = all
+        .lines()
+        .find_map(|line| line.strip_prefix("id: "))
+        .unwrap();
+    let rest = replay(&api, first).await;
+    assert!(
+        !rest.contains("event: metadata") && all.ends_with(&rest),
+        "{rest}"
+    );
+
+    let other = Api::serve(server().file(&file)).await;
+    assert_eq!(replay(&other, "-1").await, all);
+    let values = other.get(&format!("/threads/{thread}/state")).await;
+    assert_eq!(values["values"]["messages"][0]["content"], "one two three");
+}
+
+#[tokio::test]
+async fn the_routes_can_be_a_part_of_another_server() {
+    let router = server().router().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let app = axum::Router::new().nest("/graphs", router);
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let client = Client::new();
+    let request = client
+        .get(format!("{url}/graphs/ok"))
+        .timeout(Duration::from_secs(5));
+    assert_eq!(request.send().await.unwrap().status(), 200);
+}
