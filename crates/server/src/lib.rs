@@ -31,6 +31,11 @@ mod runs;
 mod server;
 mod wire;
 
+/// The page of this crate: its code is compiled with the examples.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/server.md")]
+struct Page;
+
 pub use context::RunContext;
 pub use graph::{GraphHandle, Schemas};
 pub use server::{Server, ServerError};

@@ -31,7 +31,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 }
 
 fn assistants() -> Router<Arc<App>> {
-    use assistants::*;
+    use assistants::{
+        change, count, create, graph, latest, read, remove, schemas, search, subgraph, subgraphs,
+        versions,
+    };
     Router::new()
         .route("/assistants", post(create))
         .route("/assistants/search", post(search))
@@ -46,7 +49,7 @@ fn assistants() -> Router<Arc<App>> {
 }
 
 fn threads() -> Router<Arc<App>> {
-    use threads::*;
+    use threads::{change, copy, count, create, read, remove, search};
     Router::new()
         .route("/threads", post(create))
         .route("/threads/search", post(search))
@@ -69,7 +72,10 @@ fn threads() -> Router<Arc<App>> {
 }
 
 fn runs() -> Router<Arc<App>> {
-    use runs::*;
+    use runs::{
+        batch, cancel, cancel_many, create, create_stateless, join, join_stream,
+        join_stream_stateless, list, read, remove, stream, stream_stateless, wait, wait_stateless,
+    };
     Router::new()
         .route("/threads/{thread}/runs", get(list).post(create))
         .route("/threads/{thread}/runs/wait", post(wait))
@@ -87,7 +93,7 @@ fn runs() -> Router<Arc<App>> {
 }
 
 fn store() -> Router<Arc<App>> {
-    use store::*;
+    use store::{namespaces, read, remove, search, write};
     Router::new()
         .route("/store/items", get(read).put(write).delete(remove))
         .route("/store/items/search", post(search))

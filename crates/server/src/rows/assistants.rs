@@ -12,6 +12,7 @@ use crate::wire::time::now;
 const GRAPHS: Uuid = Uuid::from_u128(0x6ba7_b821_9dad_11d1_80b4_00c0_4fd4_30c8);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names)] // the names of the interface
 pub(crate) struct Assistant {
     pub(crate) assistant_id: String,
     pub(crate) graph_id: String,

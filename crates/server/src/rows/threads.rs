@@ -8,6 +8,7 @@ use super::{Rows, read_doc, write_doc};
 use crate::wire::time::now;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names)] // the names of the interface
 pub(crate) struct Thread {
     pub(crate) thread_id: String,
     pub(crate) created_at: String,

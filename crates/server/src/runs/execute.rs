@@ -68,7 +68,7 @@ async fn run(app: &App, live: &Live, planned: Planned) -> ApiResult<Value> {
     let graph = app.graph(&graph)?;
     app.rows.set_run_status(run, "running")?;
     app.rows.change_thread(thread, |thread| {
-        thread.status = "busy".to_owned();
+        "busy".clone_into(&mut thread.status);
         thread.error = Value::Null;
     })?;
 
@@ -167,7 +167,7 @@ pub(crate) async fn settle(
         }
     }
     app.rows.change_thread(thread, |row| {
-        row.status = status.to_owned();
+        status.clone_into(&mut row.status);
         row.values = state["values"].clone();
         row.interrupts = interrupts;
         row.error = error;

@@ -1,5 +1,6 @@
 //! The request for a run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{CheckpointId, Durability};
@@ -175,13 +176,15 @@ fn pairs(update: Value) -> Value {
     named.map_or(update, Value::Object)
 }
 
-/// Checks a request, and makes the run of it. `thread` is `None` for a run without one.
-pub(crate) fn plan(
-    app: &App,
-    thread: Option<&str>,
-    mut request: RunRequest,
-) -> ApiResult<(Planned, Assistant)> {
-    let assistant = app.assistant(&request.assistant_id)?;
+/// The words of a request that have a fixed set of values.
+struct Choices {
+    strategy: String,
+    cancel_on_disconnect: bool,
+    keep: bool,
+    durability: Option<Durability>,
+}
+
+fn choices(request: &RunRequest) -> ApiResult<Choices> {
     if request.webhook.is_some() {
         return Err(ApiError::invalid("webhooks are not supported here"));
     }
@@ -193,7 +196,6 @@ pub(crate) fn plan(
         request.multitask_strategy.as_deref(),
         &["reject", "enqueue", "interrupt", "rollback"],
     )?;
-    let strategy = strategy.unwrap_or_else(|| "enqueue".to_owned());
     let disconnect = one_of(
         "on_disconnect",
         request.on_disconnect.as_deref(),
@@ -204,68 +206,103 @@ pub(crate) fn plan(
         request.on_completion.as_deref(),
         &["delete", "keep"],
     )?;
+    one_of(
+        "if_not_exists",
+        request.if_not_exists.as_deref(),
+        &["create", "reject"],
+    )?;
     let durability = one_of(
         "durability",
         request.durability.as_deref(),
         &["sync", "async", "exit"],
     )?;
-    let durability = match (durability.as_deref(), request.checkpoint_during) {
-        (Some("async"), _) => Some(Durability::Async),
-        (Some("exit"), _) | (None, Some(false)) => Some(Durability::Exit),
-        (Some(_), _) => Some(Durability::Sync),
-        (None, _) => None,
-    };
+    Ok(Choices {
+        strategy: strategy.unwrap_or_else(|| "enqueue".to_owned()),
+        cancel_on_disconnect: disconnect.as_deref() == Some("cancel"),
+        keep: completion.as_deref() == Some("keep"),
+        durability: match (durability.as_deref(), request.checkpoint_during) {
+            (Some("async"), _) => Some(Durability::Async),
+            (Some("exit"), _) | (None, Some(false)) => Some(Durability::Exit),
+            (Some(_), _) => Some(Durability::Sync),
+            (None, _) => None,
+        },
+    })
+}
+
+/// What the assistant and the request say together.
+struct Merged {
+    config: Value,
+    configurable: Value,
+    context: Value,
+    metadata: Value,
+}
+
+impl Merged {
+    fn of(assistant: &Assistant, request: &RunRequest) -> Self {
+        let given = |value: &Option<Value>| value.clone().unwrap_or_default();
+        let config_given = given(&request.config);
+        let mut config = assistant.config.clone();
+        let mut configurable = config["configurable"].clone();
+        merge(&mut configurable, &config_given["configurable"]);
+        merge(&mut config, &config_given);
+        let mut context = assistant.context.clone();
+        merge(&mut context, &given(&request.context));
+        let mut metadata = assistant.metadata.clone();
+        merge(&mut metadata, &config["metadata"]);
+        merge(&mut metadata, &given(&request.metadata));
+        let own = json!({
+            "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
+        });
+        merge(&mut metadata, &own);
+        Self {
+            config,
+            configurable,
+            context,
+            metadata,
+        }
+    }
+
+    /// What nodes read as the metadata of the run.
+    fn of_run(&self, run: &str, thread: &str) -> BTreeMap<String, Value> {
+        let mut entries = self.metadata.clone();
+        merge(&mut entries, &self.configurable);
+        merge(&mut entries, &json!({"run_id": run, "thread_id": thread}));
+        match entries {
+            Value::Object(entries) => entries.into_iter().collect(),
+            _ => BTreeMap::new(),
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        let given = self.config[name].as_u64();
+        given.and_then(|number| usize::try_from(number).ok())
+    }
+}
+
+/// Checks a request, and makes the run of it. `thread` is `None` for a run without one.
+pub(crate) fn plan(
+    app: &App,
+    thread: Option<&str>,
+    mut request: RunRequest,
+) -> ApiResult<(Planned, Assistant)> {
+    let assistant = app.assistant(&request.assistant_id)?;
+    let choices = choices(&request)?;
     let modes = modes(request.stream_mode.as_ref())?;
     let at = match &request.checkpoint_id {
         Some(id) => Some(checkpoint_id(id)?),
         None => checkpoint_in(request.checkpoint.as_ref())?,
     };
-
-    let mut config = assistant.config.clone();
-    let mut configurable = config["configurable"].clone();
-    if let Some(given) = &request.config {
-        merge(&mut configurable, &given["configurable"]);
-        merge(&mut config, given);
-    }
-    let mut context = assistant.context.clone();
-    merge(
-        &mut context,
-        request.context.as_ref().unwrap_or(&Value::Null),
-    );
-    let mut metadata = assistant.metadata.clone();
-    merge(&mut metadata, &config["metadata"]);
-    merge(
-        &mut metadata,
-        request.metadata.as_ref().unwrap_or(&Value::Null),
-    );
+    let merged = Merged::of(&assistant, &request);
     let run_id = Uuid::now_v7().to_string();
     let thread_id = thread.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned);
-    let own = json!({
-        "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
-    });
-    merge(&mut metadata, &own);
-
     let kwargs = json!({
-        "input": request.input, "command": request.command, "config": config, "context": context,
-        "stream_mode": modes, "interrupt_before": request.interrupt_before,
-        "interrupt_after": request.interrupt_after, "subgraphs": request.stream_subgraphs,
-        "resumable": request.stream_resumable, "temporary": thread.is_none(),
-        "durability": request.durability, "webhook": null, "feedback_keys": null,
+        "input": request.input, "command": request.command, "config": merged.config,
+        "context": merged.context, "stream_mode": modes,
+        "interrupt_before": request.interrupt_before, "interrupt_after": request.interrupt_after,
+        "subgraphs": request.stream_subgraphs, "resumable": request.stream_resumable,
+        "temporary": thread.is_none(), "durability": request.durability, "webhook": null,
+        "feedback_keys": null,
     });
-    let mut of_run = metadata.clone();
-    merge(&mut of_run, &configurable);
-    merge(
-        &mut of_run,
-        &json!({"run_id": run_id, "thread_id": thread_id}),
-    );
-    let of_run = match of_run {
-        Value::Object(entries) => entries.into_iter().collect(),
-        _ => std::collections::BTreeMap::new(),
-    };
-    let number = |name: &str| {
-        let given = config[name].as_u64();
-        given.and_then(|number| usize::try_from(number).ok())
-    };
     let (start, update, goto) = request.start();
     let spec = RunSpec {
         thread: thread_id.clone(),
@@ -273,14 +310,14 @@ pub(crate) fn plan(
         update,
         goto,
         at,
-        metadata: of_run,
+        metadata: merged.of_run(&run_id, &thread_id),
+        limit: merged.number("recursion_limit"),
+        max_concurrency: merged.number("max_concurrency"),
         context: Arc::new(RunContext {
-            context,
-            configurable,
+            context: merged.context,
+            configurable: merged.configurable,
         }),
-        limit: number("recursion_limit"),
-        max_concurrency: number("max_concurrency"),
-        durability,
+        durability: choices.durability,
         before: breaks(request.interrupt_before.as_ref())?,
         after: breaks(request.interrupt_after.as_ref())?,
         cancel: CancelToken::new(),
@@ -292,10 +329,10 @@ pub(crate) fn plan(
         run_id,
         thread_id,
         assistant_id: assistant.assistant_id.clone(),
-        metadata,
+        metadata: merged.metadata,
         status: "pending".to_owned(),
         kwargs,
-        multitask_strategy: strategy,
+        multitask_strategy: choices.strategy,
         created_at: now.clone(),
         updated_at: now,
     };
@@ -305,8 +342,8 @@ pub(crate) fn plan(
         graph: assistant.graph_id.clone(),
         modes,
         resumable: request.stream_resumable,
-        cancel_on_disconnect: disconnect.as_deref() == Some("cancel"),
-        temporary: thread.is_none() && completion.as_deref() != Some("keep"),
+        cancel_on_disconnect: choices.cancel_on_disconnect,
+        temporary: thread.is_none() && !choices.keep,
     };
     Ok((planned, assistant))
 }
