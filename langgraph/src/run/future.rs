@@ -243,16 +243,14 @@ async fn bounded<T>(
 ) -> Result<T, AgentError> {
     runtime(|| format!("the run's time limit of {limit:?}"))?;
     let mut run = pin!(run);
-    match tokio::time::timeout(limit, run.as_mut()).await {
-        Ok(result) => result,
-        Err(_) => {
-            // The run is dropped next: the thread learns why.
-            if let Some(ending) = ending {
-                ending.set(RunStatus::TimedOut);
-            }
-            Err(AgentError::TimedOut(limit))
-        }
+    if let Ok(result) = tokio::time::timeout(limit, run.as_mut()).await {
+        return result;
     }
+    // The run is dropped next: the thread learns why.
+    if let Some(ending) = ending {
+        ending.set(RunStatus::TimedOut);
+    }
+    Err(AgentError::TimedOut(limit))
 }
 
 async fn cancellable<T>(

@@ -33,7 +33,7 @@ async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
     )?;
     holds(
         "another does not",
-        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "b", LONG).await?.is_some(),
     )?;
     let held = leases(&saver)?.lease("t", "b", LONG).await?;
     let held = held.ok_or_else(|| Problem::Wrong("nobody holds the thread".to_owned()))?;
@@ -46,10 +46,10 @@ async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
     )?;
     holds(
         "not even for no time",
-        !leases(&saver)?
+        leases(&saver)?
             .lease("t", "b", Duration::ZERO)
             .await?
-            .is_none(),
+            .is_some(),
     )?;
     leases(&saver)?.release("t", "a").await?;
     holds(
@@ -58,7 +58,7 @@ async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
     )?;
     holds(
         "now the first does not",
-        !leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "a", LONG).await?.is_some(),
     )
 }
 
@@ -88,7 +88,7 @@ async fn a_renewed_lease_lasts(world: &World<'_>) -> Result<(), Problem> {
     sleep(BEHIND_SHORT).await;
     holds(
         "it is still taken",
-        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "b", LONG).await?.is_some(),
     )?;
     // A renewal can also shorten it.
     holds(
@@ -117,12 +117,12 @@ async fn a_lease_that_has_expired_cannot_be_kept_from_others(
     )?;
     holds(
         "too late to renew it",
-        !leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "a", LONG).await?.is_some(),
     )?;
     leases(&saver)?.release("t", "a").await?;
     holds(
         "it is still the other's",
-        !leases(&saver)?.lease("t", "c", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "c", LONG).await?.is_some(),
     )
 }
 
@@ -137,7 +137,7 @@ async fn a_stranger_cannot_give_a_thread_back(world: &World<'_>) -> Result<(), P
     }
     holds(
         "it is still taken",
-        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "b", LONG).await?.is_some(),
     )?;
     leases(&saver)?.release("t", "a").await?;
     leases(&saver)?.release("t", "a").await?;
@@ -167,7 +167,7 @@ async fn leases_of_threads_are_independent(world: &World<'_>) -> Result<(), Prob
     )?;
     holds(
         "the others are not",
-        !leases(&saver)?.lease("T", "x", LONG).await?.is_none(),
+        leases(&saver)?.lease("T", "x", LONG).await?.is_some(),
     )
 }
 
@@ -194,13 +194,13 @@ async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
     administration(&saver)?.delete_thread("t").await?;
     holds(
         "who holds it still does",
-        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "b", LONG).await?.is_some(),
     )?;
     Log::root(&saver, "from").grow(1).await?;
     administration(&saver)?.copy_thread("from", "t").await?;
     holds(
         "also of a copy",
-        !leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
+        leases(&saver)?.lease("t", "b", LONG).await?.is_some(),
     )?;
     administration(&saver)?.copy_thread("t", "to").await?;
     holds(
