@@ -53,8 +53,10 @@ impl<S: State> Run<S> {
     fn bounded(mut self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
-        let ending: Option<Arc<Ending>> = self.options.thread.as_ref().map(|_| Arc::default());
-        self.options.ending.clone_from(&ending);
+        let ending = self.options.thread.is_some().then(Arc::<Ending>::default);
+        if ending.is_some() {
+            self.options.ending.clone_from(&ending);
+        }
         let run = self.undisturbed(emitter);
         let run = match timeout {
             None => run,
