@@ -70,11 +70,14 @@ impl<S: State> Run<S> {
 
     /// Returns the future without cancellation and deadline.
     fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
-        let prepared = engine(&self.graph, &self.options, emitter)
-            .and_then(|engine| Ok((engine, log(&self.graph, &self.options)?)));
-        let (mut engine, log) = match prepared {
-            Ok(prepared) => prepared,
+        // One after the other: both in a tuple would be moved once more.
+        let mut engine = match engine(&self.graph, &self.options, emitter) {
+            Ok(engine) => engine,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
+        };
+        let log = match log(&self.graph, &self.options) {
+            Ok(log) => log,
+            Err(error) => return Box::pin(std::future::ready(Err(error.into()))),
         };
         let Self {
             graph,

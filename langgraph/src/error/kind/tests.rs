@@ -53,6 +53,13 @@ fn samples() -> Vec<(&'static str, AgentError)> {
     let mut samples = vec![
         ("AgentError::Node", node(NodeError::msg("no"))),
         (
+            "AgentError::QuestionsOpen",
+            AgentError::QuestionsOpen {
+                thread: text(),
+                interrupts: Vec::new(),
+            },
+        ),
+        (
             "AgentError::Interrupted",
             AgentError::Interrupted(Box::new(Pause {
                 interrupts: Vec::new(),
