@@ -351,6 +351,7 @@ const MORE_CASES: &[&str] = &[
     "duplicate_edge_in_a_group",
     "empty_input",
     "every_mention_is_a_name",
+    "lending_closure",
     "self_edge",
     "several_mistakes",
     "unknown_node_twice",
