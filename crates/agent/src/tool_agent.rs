@@ -17,6 +17,7 @@ pub struct ToolAgentState {
     #[reducer(add_messages)]
     pub messages: Vec<Message>,
     /// The next action of the agent.
+    #[reducer(|_, newest| newest)]
     pub next_action: NextAction,
     /// The number of model calls for the last question.
     pub iterations: usize,

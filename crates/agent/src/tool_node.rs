@@ -12,8 +12,8 @@ use super::tool::CommandFor;
 use super::{Approval, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
-use langgraph::node::{Command, Context, IntoOutput, Node, NodeError, NodeRun, Output};
-use langgraph::state::{HasMessages, State};
+use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeError, NodeRun, Output};
+use langgraph::state::{Field, HasMessages, State};
 
 mod on;
 
@@ -70,13 +70,22 @@ pub use on::ToolNodeOn;
 /// # }
 /// ```
 ///
-/// # Each call as a task of its own
+/// # Each call is a task of its own
 ///
-/// The tool node is also a worker over [`ToolCall`]: use
-/// `graph.add_worker("tools", ToolNode::new(tools))` and a send per call, as
-/// [`react_agent`](super::react_agent) does. Then the calls run on all threads, count against the
-/// run's `max_concurrency`, are stored one by one, and interrupt independently. As a node, all
-/// calls are one task: it waits for one interrupt at a time, and runs again as a whole.
+/// The calls run on all threads, count against the run's `max_concurrency`, and are stored one by
+/// one. Each has its own retries, interrupts and [`once`](ToolContext::once): a finished call never
+/// runs again because another fails or asks. The node's edges and routers follow once, when all
+/// calls have their answers.
+///
+/// If the run pauses before the node, a person may change the calls in the state, or answer them
+/// there: the calls in the state count.
+///
+/// The tool node is also a worker over [`ToolCall`], for sends that a router chooses:
+/// `graph.add_worker("tools", ToolNode::new(tools))`.
+///
+/// Two cases run all calls in one task: a state whose messages have no reducer, because several
+/// tasks may not write such a field, and a direct call of [`Node::run`]. Then the keys of interrupts
+/// and of `once` are `call id/key`, and the calls ask one after the other.
 #[derive(Clone)]
 pub struct ToolNode {
     tools: Tools,
@@ -152,8 +161,7 @@ impl ToolNode {
     /// applies. A call of an unknown tool, or one whose arguments are not a JSON object, needs no
     /// decision: the model is told, as always.
     ///
-    /// In a worker, each call waits for its own decision; the others run meanwhile, once. In a
-    /// node, no call runs before all are decided, and the interrupts come one after the other.
+    /// Each call waits for its own decision; the others run meanwhile, once.
     ///
     /// # Examples
     ///
@@ -432,6 +440,59 @@ fn bad_arguments(call: &ToolCall, error: &str) -> String {
 impl<S: HasMessages> Node<S> for ToolNode {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(self.answer_all(state, state.messages(), &S::update_from_messages, cx))
+    }
+
+    fn each_item(&self) -> Option<EachItem<S>> {
+        Some(each_call(
+            self.clone(),
+            Arc::new(HasMessages::messages),
+            Arc::new(S::update_from_messages),
+        ))
+    }
+}
+
+type Read<S> = Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>;
+type Write<S> = Arc<dyn Fn(Vec<Message>) -> <S as State>::Update + Send + Sync>;
+
+/// Runs the node as one task for each call.
+fn each_call<S: State>(node: ToolNode, read: Read<S>, write: Write<S>) -> EachItem<S> {
+    let node = Arc::new(node);
+    let (find, add) = (Arc::clone(&read), Arc::clone(&write));
+    let calls = move |state: &S| {
+        if answers_one_by_one(state, &*add) {
+            pending(find(state)).unwrap_or_default()
+        } else {
+            Vec::new()
+        }
+    };
+    EachItem::new(calls, move |call: ToolCall, state: &S, cx: &Context| {
+        let (node, read, write) = (Arc::clone(&node), Arc::clone(&read), Arc::clone(&write));
+        NodeRun::future(async move {
+            match still_pending(read(state), call) {
+                Some(call) => node.answer_one(&call, state, &*write, cx).await,
+                None => Ok(Answers(Vec::new())),
+            }
+        })
+    })
+}
+
+/// Returns true if several tasks may write answers: every field that they write has a reducer.
+fn answers_one_by_one<S: State>(state: &S, write: &dyn Fn(Vec<Message>) -> S::Update) -> bool {
+    let written = state.written(&write(Vec::new()));
+    let mut fields = written.iter().filter_map(|index| state.fields().get(index));
+    fields.all(Field::is_reduced)
+}
+
+/// Returns the call as the state has it now, if it still has no answer: a person may have changed
+/// the chat since the call became a task.
+fn still_pending(messages: &[Message], call: ToolCall) -> Option<ToolCall> {
+    let now = pending(messages).unwrap_or_default();
+    let same = |other: &&ToolCall| other.id == call.id && other.name == call.name;
+    let mut found = now.iter().filter(same);
+    match (found.next(), found.next()) {
+        // Calls that share an id cannot be told apart.
+        (Some(_), Some(_)) => Some(call),
+        (now, _) => now.cloned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::node::{NodeMeta, Step};
+use crate::node::{Items, NodeMeta, Step};
 use crate::policy::Policies;
 use crate::state::State;
 use langgraph_topology::{NodeInfo, NodeKind};
@@ -16,6 +16,8 @@ pub struct ConfiguredNode<S: State> {
     pub(crate) policies: Policies<S>,
     /// The state type of a subgraph in the node that cannot be stored as bytes.
     pub(crate) unstorable: Option<&'static str>,
+    /// Finds the items, if the node runs as one task for each.
+    pub(crate) items: Option<Arc<Items<S>>>,
 }
 
 impl<S: State> ConfiguredNode<S> {
@@ -28,6 +30,7 @@ impl<S: State> ConfiguredNode<S> {
             aliases: Vec::new(),
             policies: Policies::default(),
             unstorable: None,
+            items: None,
         }
     }
 
@@ -59,6 +62,7 @@ impl<S: State> Clone for ConfiguredNode<S> {
             aliases: self.aliases.clone(),
             policies: self.policies.clone(),
             unstorable: self.unstorable,
+            items: self.items.clone(),
         }
     }
 }

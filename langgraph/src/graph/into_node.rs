@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::ConfiguredNode;
 use crate::node::{
-    Agent, Annotated, Call, Context, IntoOutput, Node, NodeFuture, NodeMeta, NodeRun, OwnedFuture,
-    Step,
+    Agent, Annotated, Call, Context, EachStep, IntoOutput, Node, NodeFuture, NodeMeta, NodeRun,
+    OwnedFuture, Step,
 };
 use crate::state::State;
 use langgraph_topology::NodeKind;
@@ -57,7 +57,14 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let writes = self.writes().map(owned);
         let agent = self.remote_agent().map(str::to_owned);
-        let mut node = ConfiguredNode::new(Arc::new(NodeStep(self)), may_goto);
+        let each = self.each_item();
+        let items = each.as_ref().map(|each| Arc::clone(&each.items));
+        let mut step: Arc<dyn Step<S>> = Arc::new(NodeStep(self));
+        if let Some(each) = each {
+            step = Arc::new(EachStep { whole: step, each });
+        }
+        let mut node = ConfiguredNode::new(step, may_goto);
+        node.items = items;
         if let Some(agent) = agent {
             node.info.kind = NodeKind::Remote { agent };
         }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
 use crate::graph::Around;
-use crate::node::{Call, Context, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target};
+use crate::node::{
+    Call, Context, Items, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target,
+};
 use crate::policy::NodeCache;
 use crate::state::{FieldSet, State};
 
@@ -85,6 +87,8 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
     pub(crate) defer: bool,
+    /// Finds the items, if the node runs as one task for each.
+    pub(crate) items: Option<Arc<Items<S>>>,
     /// The allowed jump targets of the node, if jumps are checked.
     pub(crate) destinations: Option<Box<[NodeId]>>,
 }
@@ -187,15 +191,16 @@ impl<S: State> Plan<S> {
             joins,
             join_names,
         } = Wiring::new(graph, &index);
-        let defers = |node: NodeId| {
+        let waits = |node: NodeId| {
             let node = node.place().and_then(|place| graph.nodes.get(place));
-            node.is_some_and(|node| node.info.defer)
+            node.is_some_and(|node| node.info.defer || node.items.is_some())
         };
         let mut outgoing = outgoing.into_iter();
         let start = PlanNode {
             step: Arc::new(Start),
-            out: outgoing.next().unwrap_or_default().build(defers),
+            out: outgoing.next().unwrap_or_default().build(waits),
             defer: false,
+            items: None,
             destinations: None,
         };
         let nodes = graph
@@ -204,8 +209,9 @@ impl<S: State> Plan<S> {
             .zip(outgoing)
             .map(|(node, out)| PlanNode {
                 step: around.step(node),
-                out: out.build(defers),
+                out: out.build(waits),
                 defer: node.info.defer,
+                items: node.items.clone(),
                 destinations: topology.closed.then(|| {
                     let declared = topology
                         .destinations
@@ -295,6 +301,11 @@ impl<S: State> Plan<S> {
     /// Returns true if the node waits until nothing else is pending.
     pub(crate) fn defers(&self, node: NodeId) -> bool {
         self.node(node).is_some_and(|node| node.defer)
+    }
+
+    /// Returns the function that finds the node's items, if it runs as one task for each.
+    pub(crate) fn items(&self, node: NodeId) -> Option<&Items<S>> {
+        self.node(node)?.items.as_deref()
     }
 
     /// Returns the breakpoints of a run, or the name of a node that does not exist.
@@ -452,9 +463,9 @@ impl<S: State> Default for Builder<S> {
 }
 
 impl<S: State> Builder<S> {
-    fn build(self, defers: impl Fn(NodeId) -> bool) -> Outgoing<S> {
+    fn build(self, waits: impl Fn(NodeId) -> bool) -> Outgoing<S> {
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
-            ([next], [], []) if !defers(*next) => Successors::One(*next),
+            ([next], [], []) if !waits(*next) => Successors::One(*next),
             ([], [], [_]) => Successors::Routed,
             _ => Successors::Several,
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Context, NodeRun};
+use super::{Context, EachItem, NodeRun};
 use crate::state::State;
 
 /// A node with a type of its own.
@@ -60,6 +60,15 @@ pub trait Node<S: State>: Send + Sync + 'static {
     fn remote_agent(&self) -> Option<&str> {
         None
     }
+
+    /// Returns how the node runs as one task for each item in the state, if it does.
+    ///
+    /// The tasks of the items run in parallel. Each has its own retries, interrupts and
+    /// [`once`](Context::once), and its end is stored on its own. The node's edges and routers
+    /// follow once, when all have finished. [`run`](Self::run) is for a state without items.
+    fn each_item(&self) -> Option<EachItem<S>> {
+        None
+    }
 }
 
 impl<S: State, N: Node<S> + ?Sized> Node<S> for Box<N> {
@@ -82,6 +91,10 @@ impl<S: State, N: Node<S> + ?Sized> Node<S> for Box<N> {
     fn remote_agent(&self) -> Option<&str> {
         (**self).remote_agent()
     }
+
+    fn each_item(&self) -> Option<EachItem<S>> {
+        (**self).each_item()
+    }
 }
 
 impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
@@ -103,5 +116,9 @@ impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
 
     fn remote_agent(&self) -> Option<&str> {
         (**self).remote_agent()
+    }
+
+    fn each_item(&self) -> Option<EachItem<S>> {
+        (**self).each_item()
     }
 }

@@ -45,13 +45,17 @@ struct Committed<S: State> {
     unrouted: Option<Unrouted<S>>,
     /// True if a field was written.
     wrote: bool,
+    /// The tasks, for routers of several tasks that fail.
+    tasks: Vec<Task<S>>,
 }
 
-/// The targets of a task.
+/// The targets of a task, or of all tasks that a node runs as, one for each of its items.
 struct Direction<S: State> {
     node: NodeId,
     jump: Jump<S>,
     routes: Vec<Routes<S>>,
+    /// The last of these tasks, whose context the routers get.
+    last: Option<Box<(usize, Context)>>,
 }
 
 /// A task whose routers run after its writes are merged.
@@ -96,6 +100,10 @@ impl<S: State> Engine<S> {
         loop {
             if quiet && let Some(end) = self.run_chains(&plan, &mut cx).await? {
                 return Ok(end);
+            }
+            if quiet {
+                self.frontier.release_deferred();
+                self.frontier.spread(&self.plan, &self.cell.state);
             }
             if self.frontier.next().is_empty() {
                 return Ok(End::Done);
@@ -205,21 +213,33 @@ impl<S: State> Engine<S> {
         for (index, slot) in slots.into_iter().enumerate() {
             let known = slot.known;
             let (task, cx, result) = slot.into_parts();
-            let node = task.node;
+            let (node, mut cx) = (task.node, Some(cx));
             match result.unwrap_or_else(|| TaskResult::Failed(Panicked::lost().into())) {
                 TaskResult::Finished(done) => {
                     if alone
                         && done.routes.is_empty()
                         && asks_routers(plan, node, &done.output.jump)
                     {
-                        routers = Some((cx, (watched && !known).then(|| done.clone())));
+                        let record = (watched && !known).then(|| done.clone());
+                        routers = cx.take().map(|cx| (cx, record));
                     }
                     writes.push((Writer::from(node), done.output.writes));
-                    directions.push(Direction {
-                        node,
-                        jump: done.output.jump,
-                        routes: done.routes,
-                    });
+                    let shared = !alone && task.is_item_of(plan);
+                    let last = cx.take().filter(|_| shared).map(|cx| Box::new((index, cx)));
+                    let same = |to: &&mut Direction<S>| to.node == node && to.last.is_some();
+                    match directions.iter_mut().find(same).filter(|_| shared) {
+                        Some(all) => {
+                            let jump = std::mem::replace(&mut all.jump, Jump::Edges);
+                            all.jump = jump.and(done.output.jump);
+                            all.last = last;
+                        }
+                        None => directions.push(Direction {
+                            node,
+                            jump: done.output.jump,
+                            routes: done.routes,
+                            last,
+                        }),
+                    }
                 }
                 TaskResult::Asked {
                     questions,
@@ -267,11 +287,12 @@ impl<S: State> Engine<S> {
             }
             return Ok(Flow::Pause(End::paused(interrupts, refused)));
         }
-        let unrouted = routers.zip(tasks.pop());
+        let unrouted = routers.and_then(|routers| Some((routers, tasks.pop()?)));
         Ok(Flow::Continue(Committed {
             directions,
             unrouted: unrouted.map(|((cx, record), task)| Unrouted { task, cx, record }),
             wrote,
+            tasks,
         }))
     }
 
@@ -330,7 +351,11 @@ impl<S: State> Engine<S> {
                     }
                 }
                 Err(ended) => {
-                    return self.fail_routing(unrouted, ended, committed.wrote).await;
+                    let Unrouted { task, record, .. } = unrouted;
+                    let result = ended.after(record);
+                    return self
+                        .fail_routing(vec![task], 0, result, committed.wrote)
+                        .await;
                 }
             }
             // Routers belong to the task: it is finished only when they have answered.
@@ -341,7 +366,24 @@ impl<S: State> Engine<S> {
                 ended.await?;
             }
         }
-        for Direction { node, jump, routes } in committed.directions {
+        for to in &mut committed.directions {
+            let Some((index, cx)) = to.last.take().map(|last| *last) else {
+                continue;
+            };
+            if asks_routers(plan, to.node, &to.jump) {
+                match ask(plan, to.node, &*self.cell.state, &cx).await {
+                    Ok(routes) => to.routes = routes,
+                    Err(ended) => {
+                        let Committed { tasks, wrote, .. } = committed;
+                        return self.fail_routing(tasks, index, ended, wrote).await;
+                    }
+                }
+            }
+        }
+        for Direction {
+            node, jump, routes, ..
+        } in committed.directions
+        {
             match jump {
                 Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
                 jump => self.frontier.follow(plan, node, jump, routes)?,
@@ -351,19 +393,25 @@ impl<S: State> Engine<S> {
         Ok(None)
     }
 
-    /// Ends a superstep whose only task has run and whose routers failed.
+    /// Ends a superstep whose tasks have run and whose routers failed: those of its only task, or
+    /// those that follow all tasks of a node.
     async fn fail_routing(
         &mut self,
-        unrouted: Unrouted<S>,
-        ended: TaskResult<S>,
+        tasks: Vec<Task<S>>,
+        index: usize,
+        result: TaskResult<S>,
         wrote: bool,
     ) -> Result<Option<End>, AgentError> {
-        let Unrouted { task, record, .. } = unrouted;
-        let result = ended.after(record);
-        let (at, _, observer) = self.split();
+        self.frontier.tasks = tasks;
+        let (at, frontier, observer) = self.split();
+        let Some(task) = frontier.tasks.get(index) else {
+            return Ok(None);
+        };
         let mut stored = Ok(());
-        if observer.watches(&at) {
-            stored = observer.task_ended(&at, &task, 0, &result, true).await;
+        // Several tasks are stored as finished already, and do not run again.
+        let stays = frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
+        if observer.watches(&at) && !stays {
+            stored = observer.task_ended(&at, task, index, &result, true).await;
         }
         match result {
             TaskResult::Asked {
@@ -376,9 +424,8 @@ impl<S: State> Engine<S> {
                 let current = observer.current();
                 let interrupts = observer
                     .asking
-                    .interrupts(current, &at, &task, 0, questions);
+                    .interrupts(current, &at, task, index, questions);
                 let refused = refused.map(|error| at.failure(task.node, error));
-                self.frontier.tasks.push(task);
                 Ok(Some(End::paused(interrupts, refused)))
             }
             // The task's error is more important than an error of storing it.
@@ -390,6 +437,7 @@ impl<S: State> Engine<S> {
     /// Stores and emits the result of a superstep; does nothing if nobody observes the run.
     async fn observe(&mut self, wrote: bool) -> Result<(), AgentError> {
         self.frontier.release_deferred();
+        self.frontier.spread(&self.plan, &self.cell.state);
         let (at, frontier, observer) = self.split();
         if observer.watches(&at) {
             observer.superstep_ended(&at, frontier, wrote).await?;
@@ -410,7 +458,7 @@ impl<S: State> Engine<S> {
                     return Ok(Some(end));
                 }
             }
-            let Some(node) = self.plain_task() else {
+            let Some(node) = self.plain_task().filter(|node| plan.items(*node).is_none()) else {
                 return Ok(None);
             };
             let mut chain = Chain {
@@ -478,17 +526,19 @@ impl<S: State> Engine<S> {
                     node,
                     jump,
                     routes: routes.unwrap_or_default(),
+                    last: None,
                 };
                 let committed = Committed {
                     directions: vec![direction],
                     unrouted: (!asked).then(|| unrouted(self, node)),
                     wrote: true,
+                    tasks: Vec::new(),
                 };
                 self.route(plan, committed).await
             }
             Bailout::Unrouted(node, ended) => {
-                let unrouted = unrouted(self, node);
-                self.fail_routing(unrouted, ended, true).await
+                self.fail_routing(vec![Task::by_edge(node)], 0, ended, true)
+                    .await
             }
             Bailout::Before(_) | Bailout::Nowhere => Ok(None),
         }

@@ -5,7 +5,7 @@ use super::task::Task;
 use crate::error::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
 use crate::graph::{NodeName, UnfilledJoin};
-use crate::node::{Jump, NodeId, Send, Target};
+use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::{FieldSet, State};
 
 /// On a frontier of at most this size, a search is faster than a mark for each node.
@@ -190,6 +190,7 @@ impl<S: State> Frontier<S> {
     pub(crate) fn joining(
         &mut self,
         plan: &Plan<S>,
+        state: &S,
         jump: Jump<S>,
     ) -> Result<Vec<Task<S>>, AgentError> {
         let pending = std::mem::take(&mut self.tasks);
@@ -205,10 +206,17 @@ impl<S: State> Frontier<S> {
         let mut new = std::mem::replace(&mut self.tasks, pending);
         // A pending node runs only once.
         new.retain(|task| {
-            let known = |pending: &Task<S>| pending.node == task.node && pending.argument.is_none();
+            let plain = |task: &Task<S>| task.argument.is_none() || task.is_item_of(plan);
+            let known = |pending: &Task<S>| pending.node == task.node && plain(pending);
             task.argument.is_some() || !self.tasks.iter().any(known)
         });
+        spread(&mut new, plan, state);
         Ok(new)
+    }
+
+    /// Replaces nodes that run as one task for each item by those tasks, behind the other tasks.
+    pub(crate) fn spread(&mut self, plan: &Plan<S>, state: &S) {
+        spread(&mut self.tasks, plan, state);
     }
 
     /// Sorts the next frontier: nodes as the graph declares them, then sends.
@@ -255,4 +263,22 @@ impl<S: State> Frontier<S> {
         });
         report.collect()
     }
+}
+
+fn spread<S: State>(tasks: &mut Vec<Task<S>>, plan: &Plan<S>, state: &S) {
+    let mut spread = Vec::new();
+    tasks.retain(|task| {
+        let Some(items) = plan.items(task.node).filter(|_| task.is_plain()) else {
+            return true;
+        };
+        // The node itself runs, and reports the panic, if its items cannot be found.
+        let items = caught(|| items(state)).unwrap_or_default();
+        let sent = items
+            .into_iter()
+            .map(|item| Task::sent(task.node, Argument::Item(item)));
+        let before = spread.len();
+        spread.extend(sent);
+        spread.len() == before
+    });
+    tasks.append(&mut spread);
 }

@@ -1,6 +1,7 @@
 //! The tasks of a superstep.
 
 use super::task_result::{Finished, TaskResult};
+use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, Call, Context, NodeId, OnceRecord, Output};
 use crate::state::State;
 
@@ -77,6 +78,11 @@ impl<S: State> Task<S> {
     /// Returns true for a task without memory and without a send's argument.
     pub(crate) const fn is_plain(&self) -> bool {
         self.argument.is_none() && self.past.is_none()
+    }
+
+    /// Returns true for one of the tasks that a node runs as, one for each of its items.
+    pub(crate) fn is_item_of(&self, plan: &Plan<S>) -> bool {
+        matches!(self.argument, Some(Argument::Item(_))) && plan.items(self.node).is_some()
     }
 
     pub(crate) fn answers(&self) -> &[Answer] {

@@ -230,7 +230,9 @@ pub(crate) async fn resume<S: State>(
     let mut joining = Vec::new();
     if let Some(command) = command {
         let plan = Arc::clone(&engine.plan);
-        joining = engine.frontier.joining(&plan, command.jump)?;
+        joining = engine
+            .frontier
+            .joining(&plan, &engine.cell.state, command.jump)?;
         let writes = command.writes.into_vec();
         engine.apply_external(writes.clone())?;
         if let Some(recorder) = &mut engine.observer.recorder {

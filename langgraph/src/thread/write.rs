@@ -291,6 +291,7 @@ async fn superstep<S: State>(
         .retain(|task| !deferred.contains(&task.node));
     engine.frontier.put_in_order();
     engine.frontier.release_deferred();
+    engine.frontier.spread(&plan, &engine.cell.state);
     let entry = engine.observer.entry(written)?;
     engine
         .record(child_of(parent, Source::Update), entry)
@@ -384,7 +385,10 @@ pub(super) async fn copy<S: State>(
     let mut entry = Vec::new();
     if let Some(command) = command {
         let plan = Arc::clone(&engine.plan);
-        for task in engine.frontier.joining(&plan, command.jump)? {
+        for task in engine
+            .frontier
+            .joining(&plan, &engine.cell.state, command.jump)?
+        {
             let place = engine.frontier.insert(task);
             for moved in places.iter_mut().filter(|old| **old >= place) {
                 *moved += 1;

@@ -3,19 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ByToolNode, ToolNode, borrowing};
+use super::{ByToolNode, Read, ToolNode, Write, borrowing, each_call};
 use crate::Approval;
 use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
-use langgraph::message::{Message, ToolCall};
-use langgraph::node::{Context, Node, NodeRun};
+use langgraph::message::ToolCall;
+use langgraph::node::{Context, EachItem, Node, NodeRun};
 use langgraph::state::State;
 
 /// A [`ToolNode`] with a function that finds a state's messages.
 pub struct ToolNodeOn<S: State> {
     pub(super) node: ToolNode,
-    #[allow(clippy::type_complexity)]
-    pub(super) read: Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>,
-    pub(super) write: Arc<dyn Fn(Vec<Message>) -> S::Update + Send + Sync>,
+    pub(super) read: Read<S>,
+    pub(super) write: Write<S>,
 }
 
 impl<S: State> ToolNodeOn<S> {
@@ -31,6 +30,11 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         let messages = (self.read)(state);
         NodeRun::future(self.node.answer_all(state, messages, &*self.write, cx))
+    }
+
+    fn each_item(&self) -> Option<EachItem<S>> {
+        let (read, write) = (Arc::clone(&self.read), Arc::clone(&self.write));
+        Some(each_call(self.node.clone(), read, write))
     }
 }
 

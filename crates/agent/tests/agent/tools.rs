@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 mod approval;
 mod schemas;
+mod tasks;
 
 /// What `#[tool]` writes for a function with a context.
 mod expanded {
@@ -342,11 +343,28 @@ fn asked_twice() -> MessagesStateUpdate {
     calls(["c1", "c2"].map(|id| ToolCall::new(id, "delete", json!({}))))
 }
 
+#[derive(State, Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(crate = "::langgraph_agent::__private::serde")]
+struct Replaced {
+    talk: Vec<Message>,
+}
+
 #[tokio::test]
-async fn calls_in_one_node_ask_one_after_the_other() {
-    let node = ToolNode::new((FnTool::new("delete", "", delete),));
-    let graph = graph_of(node).checkpointer(Arc::new(MemorySaver::new()));
-    let outcome = graph.run(asked_twice()).thread("t").await.unwrap();
+async fn calls_over_messages_without_a_reducer_ask_one_after_the_other() {
+    let node = ToolNode::new((FnTool::new("delete", "", delete),)).on(
+        |state: &Replaced| &state.talk,
+        |talk| ReplacedUpdate::default().talk(talk),
+    );
+    let graph = graph! {
+        type State = Replaced;
+        let tools = node;
+        START => tools => END;
+    };
+    let graph = graph.compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let calls = ["c1", "c2"].map(|id| ToolCall::new(id, "delete", json!({})));
+    let asked = ReplacedUpdate::default().talk(vec![Message::assistant_with_tool_calls("", calls)]);
+    let outcome = graph.run(asked).thread("t").await.unwrap();
     let mut keys = Vec::new();
     let mut outcome = outcome;
     while let [question] = outcome.interrupts() {
@@ -359,17 +377,20 @@ async fn calls_in_one_node_ask_one_after_the_other() {
             .unwrap();
     }
     assert_eq!(keys, ["c1/sure", "c2/sure"]);
-    let texts: Vec<_> = answers(outcome.state())
-        .into_iter()
-        .map(|(.., text)| text)
-        .collect();
+    let texts: Vec<_> = outcome.state().talk.iter().map(Message::text).collect();
     assert_eq!(texts, ["c1: true", "c2: false"]);
 }
 
 #[tokio::test]
 async fn calls_as_tasks_ask_each_for_themselves() {
     let node = ToolNode::new((FnTool::new("delete", "", delete),));
-    let graph = fanned_out(node).checkpointer(Arc::new(MemorySaver::new()));
+    for graph in [graph_of(node.clone()), fanned_out(node)] {
+        ask_each_for_themselves(&graph).await;
+    }
+}
+
+async fn ask_each_for_themselves(graph: &CompiledStateGraph<MessagesState>) {
+    let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
     let outcome = graph.run(asked_twice()).thread("t").await.unwrap();
     let questions: Vec<_> = outcome
         .interrupts()
@@ -410,11 +431,11 @@ async fn a_question_that_an_error_type_of_the_tool_hides_still_waits() {
         cx.interrupt_next(&"well?").map_err(Mine)
     }
     let node = ToolNode::new((FnTool::new("ask", "", ask),));
-    for (graph, key) in [(graph_of(node.clone()), "c1/0"), (fanned_out(node), "0")] {
+    for graph in [graph_of(node.clone()), fanned_out(node)] {
         let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
         let input = calls([ToolCall::new("c1", "ask", json!({}))]);
         let outcome = graph.run(input).thread("t").await.unwrap();
-        assert_eq!(outcome.interrupts()[0].key, key);
+        assert_eq!(outcome.interrupts()[0].key, "0");
         let outcome = graph.thread("t").answer("fine").await.unwrap();
         assert_eq!(answers(outcome.state())[0].2, "fine");
     }

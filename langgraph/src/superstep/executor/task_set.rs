@@ -213,7 +213,10 @@ impl<S: State> TaskSet<S> {
     fn ended<'a>(&'a self, slot: &'a TaskSlot<S>, ended: TaskResult<S>) -> Option<Asking<'a>> {
         let node = slot.task.node;
         match ended {
-            TaskResult::Finished(mut done) if asks_routers(&self.plan, node, &done.output.jump) => {
+            TaskResult::Finished(mut done)
+                if asks_routers(&self.plan, node, &done.output.jump)
+                    && !slot.task.is_item_of(&self.plan) =>
+            {
                 Some(Box::pin(async move {
                     let asked =
                         ask_on_view(&self.plan, node, &self.state, &done.output, &slot.cx).await;

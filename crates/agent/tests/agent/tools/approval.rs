@@ -124,7 +124,7 @@ async fn g9_each_decision_answers_its_call_exactly_once() {
 }
 
 #[tokio::test]
-async fn as_a_node_nothing_runs_before_everything_is_decided() {
+async fn as_a_node_each_call_is_decided_on_its_own() {
     let notes = Ran::default();
     let node = ToolNode::new(tools(&notes)).approve("add");
     let graph = kept(&graph_of(node));
@@ -135,20 +135,17 @@ async fn as_a_node_nothing_runs_before_everything_is_decided() {
         add_call("c1", 3, 4),
     ]);
     let outcome = graph.run(asked).thread("t").await.unwrap();
-    assert_eq!(keys(&outcome), ["c1"]);
-    let outcome = graph
-        .thread("t")
-        .resume("c1", ToolDecision::Approve)
-        .await
-        .unwrap();
-    assert_eq!(keys(&outcome), ["c1#1"]);
-    assert!(ran(&notes).is_empty());
+    assert_eq!(keys(&outcome), ["c1", "c1"]);
+    assert_eq!(ran(&notes), ["free"]);
+    let first = outcome.interrupts()[0].id.clone();
+    let outcome = graph.thread("t").resume(first, ToolDecision::Approve).await;
+    assert_eq!(keys(&outcome.unwrap()), ["c1"]);
     let outcome = graph
         .thread("t")
         .answer(ToolDecision::reject("no"))
         .await
         .unwrap();
-    assert_eq!(ran(&notes), ["add 1 2", "free"]);
+    assert_eq!(ran(&notes), ["free", "add 1 2"]);
     let state = outcome.finished().unwrap();
     assert_eq!(
         answers(&state),
@@ -303,14 +300,14 @@ async fn an_approved_tool_may_ask_questions_of_its_own() {
         Ok(a + b + c)
     }
     let node = ToolNode::new((FnTool::new("add", "", ask),)).approve("add");
-    for (graph, key) in [(graph_of(node.clone()), "c1/c"), (fanned_out(node), "c")] {
+    for graph in [graph_of(node.clone()), fanned_out(node)] {
         let graph = kept(&graph);
         let outcome = graph.run(calls([add_call("c1", 1, 2)])).thread("t").await;
         assert_eq!(keys(&outcome.unwrap()), ["c1"]);
         let outcome = graph
             .thread("t")
             .answer(ToolDecision::edit([("a", 10), ("b", 20)]));
-        assert_eq!(keys(&outcome.await.unwrap()), [key]);
+        assert_eq!(keys(&outcome.await.unwrap()), ["c"]);
         let outcome = graph.thread("t").answer(300).await.unwrap();
         assert!(answers(outcome.state())[0].2.ends_with("\n330"));
     }
@@ -358,17 +355,10 @@ async fn a_tool_agent_asks_as_well() {
     let agent = ToolAgent::new(adding(), tools(&notes)).approve(["add"]);
     let graph = agent.graph().compile().unwrap();
     let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
-    graph
-        .run(ToolAgentState::user("Add!"))
-        .thread("t")
-        .await
-        .unwrap();
-    let outcome = graph
-        .thread("t")
-        .answer(ToolDecision::Approve)
-        .await
-        .unwrap();
-    assert_eq!(keys(&outcome), ["c2"]);
+    let outcome = graph.run(ToolAgentState::user("Add!")).thread("t").await;
+    assert_eq!(keys(&outcome.unwrap()), ["c1", "c2"]);
+    let outcome = graph.thread("t").resume("c1", ToolDecision::Approve).await;
+    assert_eq!(keys(&outcome.unwrap()), ["c2"]);
     let outcome = graph
         .thread("t")
         .answer(ToolDecision::reject("no"))
