@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::interrupt::Interrupt;
+use super::Interrupt;
 use super::{CheckpointId, Snapshot};
 use crate::state::State;
 use langgraph_topology::NodeName;

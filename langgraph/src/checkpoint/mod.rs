@@ -11,28 +11,22 @@ mod durability;
 mod ending;
 mod error;
 mod exit_buffer;
-mod id;
 mod inner;
-pub(crate) mod interrupt;
 mod leases;
 mod list_options;
 mod log_head;
 mod memory;
-pub(crate) mod once_record;
 mod past;
 mod payload;
 mod place;
 mod record;
-mod run_status;
 mod snapshot;
 mod task_fold;
 mod thread_filter;
 mod thread_info;
 pub(crate) mod unfilled_join;
-mod usage;
 mod write_behind;
 
-pub use crate::codec::{Encoded, Format, FormatError, Formats, Json, ReadValue};
 pub use administration::Administration;
 pub use attach::{Attach, Attached};
 pub use checkpointer::{Checkpointer, SeePast};
@@ -40,8 +34,14 @@ pub use durability::Durability;
 pub(crate) use ending::Ending;
 pub use error::CheckpointError;
 pub(crate) use exit_buffer::ExitBuffer;
-pub use id::CheckpointId;
 pub use inner::InnerSnapshot;
+pub(crate) use langgraph_checkpoint::{
+    Answer, Interrupt, Interrupted, OnceRecord, Question, Questions,
+};
+#[doc(inline)]
+pub use langgraph_checkpoint::{
+    CheckpointId, Encoded, Format, FormatError, Formats, Json, ReadValue, RunStatus, Usage,
+};
 pub use leases::{HeldBy, Leases};
 pub use list_options::ListOptions;
 pub(crate) use log_head::LogHead;
@@ -54,10 +54,16 @@ pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
-pub use run_status::RunStatus;
 pub use snapshot::{Snapshot, Source, TaskSnapshot};
 pub(crate) use task_fold::{TaskFold, fold_tasks};
 pub use thread_filter::ThreadFilter;
 pub use thread_info::ThreadInfo;
-pub use usage::Usage;
 pub(crate) use write_behind::WriteBehind;
+
+mod interrupt {
+    pub(super) use super::{Answer, Questions};
+}
+
+mod once_record {
+    pub(super) use super::OnceRecord;
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::once_record::OnceRecord;
+use super::OnceRecord;
 use super::{Batch, CheckpointError, CheckpointId, LogHead, RunStatus, TaskRecord, ThreadKey};
 use langgraph_topology::NodeName;
 

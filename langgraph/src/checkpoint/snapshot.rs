@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::interrupt::Interrupt;
+use super::Interrupt;
 use super::unfilled_join::UnfilledJoin;
 use super::{CheckpointId, InnerSnapshot};
 use crate::state::State;

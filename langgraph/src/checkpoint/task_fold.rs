@@ -1,7 +1,7 @@
 //! Folds the records of a checkpoint into the states of its tasks.
 
-use super::interrupt::{Answer, Questions};
-use super::once_record::OnceRecord;
+use super::OnceRecord;
+use super::{Answer, Questions};
 use super::{Payload, Stored, TaskOutcome, TaskRecord};
 use langgraph_topology::START;
 

@@ -1,14 +1,6 @@
-//! Encoding of values as bytes, and decoding.
+//! The form of tasks' answers as they are stored.
 
-mod any_value;
-mod format;
-mod json;
-#[cfg(test)]
-mod tests;
 mod wire;
 
-pub(crate) use any_value::AnyValue;
-pub use format::{Encoded, Format, FormatError, Formats, ReadValue};
-pub use json::Json;
-pub(crate) use json::given_back;
+pub(crate) use langgraph_checkpoint::{AnyValue, Encoded, Format, FormatError, Formats, Json};
 pub(crate) use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire, WritesWire};

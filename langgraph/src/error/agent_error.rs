@@ -6,7 +6,7 @@ use langgraph_topology::NodeName;
 
 use super::{Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list, questions};
 use crate::checkpoint::CheckpointError;
-use crate::checkpoint::interrupt::{Interrupt, Interrupted};
+use crate::checkpoint::{Interrupt, Interrupted};
 
 /// Why a run ended without its result.
 ///

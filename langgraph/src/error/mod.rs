@@ -13,7 +13,7 @@ mod transient;
 
 use langgraph_topology::NodeName;
 
-use crate::checkpoint::interrupt::Interrupt;
+use crate::checkpoint::Interrupt;
 
 pub use agent_error::AgentError;
 pub use failure::Failure;

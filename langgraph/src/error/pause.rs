@@ -7,7 +7,7 @@ use std::sync::Arc;
 use langgraph_topology::NodeName;
 
 use super::{list, questions};
-use crate::checkpoint::interrupt::Interrupt;
+use crate::checkpoint::Interrupt;
 
 /// A run that waits for answers.
 pub struct Pause {

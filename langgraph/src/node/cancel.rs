@@ -1,6 +1,8 @@
 //! Cancellation of runs.
 
-use tokio_util::sync::CancellationToken;
+use std::sync::Arc;
+
+use tokio::sync::watch;
 
 /// Cancels a run: keep a clone, and pass one to the run.
 ///
@@ -24,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(CancellationToken);
+pub struct CancelToken(Arc<watch::Sender<bool>>);
 
 impl CancelToken {
     /// Creates a token that is not cancelled.
@@ -34,12 +36,12 @@ impl CancelToken {
 
     /// Cancels every run with this token or a clone of it.
     pub fn cancel(&self) {
-        self.0.cancel();
+        self.0.send_replace(true);
     }
 
     /// Returns true after [`cancel`](Self::cancel).
     pub fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
+        *self.0.borrow()
     }
 
     /// Waits for [`cancel`](Self::cancel).
@@ -48,6 +50,7 @@ impl CancelToken {
     ///
     /// Cancel safe.
     pub async fn cancelled(&self) {
-        self.0.cancelled().await;
+        // Fails only without a sender, and this is one.
+        let _ = self.0.subscribe().wait_for(|cancelled| *cancelled).await;
     }
 }

@@ -25,8 +25,6 @@ mod stored;
 mod subgraph;
 mod worker;
 
-pub use crate::checkpoint::interrupt::{Answer, Interrupt, Interrupted};
-pub use crate::checkpoint::once_record::OnceRecord;
 pub use crate::checkpoint::unfilled_join::UnfilledJoin;
 pub use crate::error::NodeError;
 pub use crate::state::write::Write;
@@ -39,6 +37,7 @@ pub use context::{Context, ContextOptions, DetachedContext};
 pub use each_item::EachItem;
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
+pub use langgraph_checkpoint::{Answer, Interrupt, Interrupted, OnceRecord};
 pub use node::Node;
 pub use once::OnceKey;
 pub use output::{IntoOutput, Output};
@@ -48,7 +47,7 @@ pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
 pub use worker::Worker;
 
-pub(crate) use crate::checkpoint::interrupt::Questions;
+pub(crate) use crate::checkpoint::Questions;
 pub(crate) use crate::state::write::Writes;
 pub(crate) use annotated::Annotated;
 pub(crate) use command::{Jump, ParentCommand};

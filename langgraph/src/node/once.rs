@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Context, NodeError};
 use crate::checkpoint::CheckpointError;
-use crate::checkpoint::once_record::OnceRecord;
+use crate::checkpoint::OnceRecord;
 use crate::codec::{Format as _, FormatError, Json};
 use crate::error::AgentError;
 use crate::error::runtime;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::codec::{FormatError, given_back};
+use crate::codec::{FormatError, Json};
 use crate::node::{Call, NodeError, Output};
 use crate::state::State;
 use langgraph_topology::NodeName;
@@ -61,7 +61,7 @@ impl<S: State> CachePolicy<S> {
     /// Reuses outputs for states with the same `key`.
     pub fn new<K: Serialize>(key: impl Fn(&S) -> K + Send + Sync + 'static) -> Self {
         Self {
-            key: Arc::new(move |state| given_back(&key(state))),
+            key: Arc::new(move |state| Json::to_exact_value(&key(state))),
             ttl: None,
             version: String::new(),
         }
@@ -73,7 +73,7 @@ impl<S: State> CachePolicy<S> {
         S: Serialize,
     {
         Self {
-            key: Arc::new(|state| given_back(state)),
+            key: Arc::new(|state| Json::to_exact_value(state)),
             ttl: None,
             version: String::new(),
         }

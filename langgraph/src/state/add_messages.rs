@@ -1,8 +1,8 @@
 //! Reducers for chat histories.
 
 use super::{Reducer, ReducerError};
-use crate::message::merge::{fix_ids, fixed, give_ids, merge_into, merge_leniently};
-use crate::message::{Message, add_messages, ids};
+use crate::message::{Message, add_messages};
+use langgraph_message::merge::{give_missing_ids, merge, prepare, try_merge};
 
 /// [`add_messages`], but it refuses to remove an unknown message.
 ///
@@ -22,10 +22,11 @@ use crate::message::{Message, add_messages, ids};
 /// ```
 pub fn add_messages_strict(
     mut current: Vec<Message>,
-    update: Vec<Message>,
+    mut update: Vec<Message>,
 ) -> Result<Vec<Message>, ReducerError> {
-    give_ids(&mut current, ids::new_id);
-    merge_into(&mut current, fixed(update), refuse)?;
+    give_missing_ids(&mut current);
+    prepare(&mut update);
+    try_merge(&mut current, update, refuse)?;
     Ok(current)
 }
 
@@ -57,15 +58,14 @@ impl Reducer<Vec<Message>> for AddMessages {
     fn try_merge(
         &self,
         current: &mut Vec<Message>,
-        mut update: Vec<Message>,
+        update: Vec<Message>,
     ) -> Result<(), ReducerError> {
-        give_ids(&mut update, ids::fresh_id);
-        merge_leniently(current, update);
+        merge(current, update);
         Ok(())
     }
 
     fn prepare(&self, update: &mut Vec<Message>) {
-        fix_ids(update);
+        prepare(update);
     }
 }
 
@@ -85,14 +85,13 @@ impl Reducer<Vec<Message>> for AddMessagesStrict {
     fn try_merge(
         &self,
         current: &mut Vec<Message>,
-        mut update: Vec<Message>,
+        update: Vec<Message>,
     ) -> Result<(), ReducerError> {
-        give_ids(&mut update, ids::fresh_id);
-        merge_into(current, update, refuse)
+        try_merge(current, update, refuse)
     }
 
     fn prepare(&self, update: &mut Vec<Message>) {
-        fix_ids(update);
+        prepare(update);
     }
 }
 
@@ -101,4 +100,54 @@ fn refuse(removal: &Message) -> Result<(), ReducerError> {
         Some(id) => format!("there is no message `{id}` to remove"),
         None => "a `Remove` message names the message to remove by its id, found none".to_owned(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::MessageKind;
+
+    #[test]
+    fn c6_strict_refuses_unknown_removals() {
+        let history = || vec![Message::user("hi").with_id("1")];
+        let refused = |update: Vec<Message>| {
+            let by_function = add_messages_strict(history(), update.clone()).unwrap_err();
+            let error = AddMessagesStrict
+                .try_merge(&mut history(), update)
+                .unwrap_err();
+            assert_eq!(error.reason(), by_function.reason());
+            error.reason().to_owned()
+        };
+        assert_eq!(
+            refused(vec![Message::remove("9")]),
+            "there is no message `9` to remove"
+        );
+        assert_eq!(
+            refused(vec![MessageKind::Remove.into()]),
+            "a `Remove` message names the message to remove by its id, found none"
+        );
+    }
+
+    #[test]
+    fn c7_the_reducer_is_the_function() {
+        let update = || {
+            let new = Message::user("new");
+            vec![
+                new.clone().with_id("2"),
+                Message::remove("1"),
+                new.with_id("3"),
+            ]
+        };
+        let current = || {
+            vec![
+                Message::user("a").with_id("1"),
+                Message::user("b").with_id("2"),
+            ]
+        };
+        let expected = add_messages(current(), update());
+        assert_eq!(AddMessages.merge(current(), update()), expected);
+        let mut in_place = current();
+        AddMessages.try_merge(&mut in_place, update()).unwrap();
+        assert_eq!(in_place, expected);
+    }
 }

@@ -56,8 +56,6 @@ pub struct StateCodec<S: State> {
     write: for<'a> fn(&Lent<'a, S>, &Formats, u32) -> Result<Encoded, FormatError>,
     read: fn(&Encoded, &Formats) -> Result<Read<S>, FormatError>,
     update: fn(Value) -> Result<S::Update, serde_json::Error>,
-    text: for<'a> fn(&Lent<'a, S>) -> Result<String, FormatError>,
-    from_text: fn(&str) -> Result<Read<S>, serde_json::Error>,
     writes: fn(&str) -> Result<WritesWire<S::Update>, serde_json::Error>,
 }
 
@@ -77,11 +75,6 @@ impl<S: State> StateCodec<S> {
             write: |wire, formats, version| formats.encode(wire, version),
             read: |encoded, formats| formats.decode(encoded),
             update: |value| serde_json::from_value(value),
-            text: |wire| {
-                let encoded = Formats::default().encode(wire, 0)?;
-                String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
-            },
-            from_text: |text| serde_json::from_str(text),
             writes: |text| serde_json::from_str(text),
         }
     }
@@ -92,7 +85,7 @@ impl<S: State> StateCodec<S> {
         formats: &Formats,
     ) -> Result<Encoded, FormatError> {
         let encoded = (self.write)(wire, formats, S::version().number);
-        encoded.map_err(FormatError::in_update)
+        encoded.map_err(|error| error.within(in_update))
     }
 
     /// Decodes a value of this version of the state, or of an older one.
@@ -141,11 +134,13 @@ impl<S: State> StateCodec<S> {
         &self,
         wire: &OutputWire<Cow<'_, S::Update>>,
     ) -> Result<String, FormatError> {
-        (self.text)(wire).map_err(FormatError::in_update)
+        let encoded = self.encode(wire, &Formats::default())?;
+        String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
     }
 
     pub(crate) fn read_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
-        Ok((self.from_text)(text)?)
+        let encoded = Encoded::new("json", 0, text.to_owned());
+        (self.read)(&encoded, &Formats::default())
     }
 }
 
@@ -163,4 +158,17 @@ impl<S: State> fmt::Debug for StateCodec<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StateCodec<{}>", std::any::type_name::<S>())
     }
+}
+
+/// Returns the part of a path that is inside an update.
+fn in_update(path: &str) -> Option<&str> {
+    let record: &[&str] = if path.starts_with("writes[") {
+        &["].update.", "].overwrite.", "].state."]
+    } else {
+        &[".send_state.state."]
+    };
+    let ends = record
+        .iter()
+        .filter_map(|around| Some(path.find(around)? + around.len()));
+    path.get(ends.min()?..)
 }

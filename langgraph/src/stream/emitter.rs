@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
-use crate::checkpoint::interrupt::Interrupt;
+use crate::checkpoint::Interrupt;
 use crate::message::{Message, MessageChunk};
 use langgraph_topology::NodeName;
 

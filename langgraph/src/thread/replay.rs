@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use langgraph_message::Reading;
+
 use super::load::Loaded;
 use super::task_state::{Outcome, TaskState, task_states};
 use crate::checkpoint::{Head, Past, Payload, Source, Stored, TaskSpec};
 use crate::error::AgentError;
 use crate::graph::START;
 use crate::graph::plan::Plan;
-use crate::message::Reading;
 use crate::node::{Write, Writes};
 use crate::state::State;
 use crate::superstep::log::Reader;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::checkpoint::CheckpointError;
-use crate::codec::given_back;
+use crate::codec::Json;
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::{Answer, Interrupt};
@@ -20,7 +20,7 @@ pub(crate) fn resume_value(
     key: Option<String>,
     value: impl Serialize,
 ) -> Result<ResumeValue, AgentError> {
-    let value = given_back(&value).map_err(|error| {
+    let value = Json::to_exact_value(&value).map_err(|error| {
         let answer = match &key {
             Some(key) => format!("the answer to `{key}`"),
             None => "the answer".to_owned(),

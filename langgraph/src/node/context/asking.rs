@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Context;
-use crate::checkpoint::interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
-use crate::checkpoint::once_record::OnceRecord;
+use crate::checkpoint::OnceRecord;
+use crate::checkpoint::{Answer, Interrupt, Interrupted, Question, Questions};
 use crate::codec::Json;
 use crate::node::NodeError;
 use crate::node::heartbeat::Heartbeat;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use langgraph_message::is_fresh;
 use uuid::fmt::Hyphenated;
 
-use crate::message::is_fresh;
 use crate::node::{Write, whole};
 use crate::state::State;
 

@@ -8,7 +8,8 @@ use serde_json::{Map, Number, Value};
 
 /// Reads what `serde_json`'s value cannot: keys that are not strings, bytes, and numbers that JSON
 /// does not have.
-pub(crate) struct AnyValue(pub(crate) Value);
+#[derive(Clone, Debug)]
+pub struct AnyValue(pub Value);
 
 impl<'de> Deserialize<'de> for AnyValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

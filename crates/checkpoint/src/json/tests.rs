@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Format, FormatError};
-use super::{Formats, Json};
+use super::{Format, FormatError, Json};
+use crate::Formats;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Sample {

@@ -5,7 +5,7 @@
 //! remove:
 //!
 //! ```
-//! use langgraph::message::{Message, add_messages};
+//! use langgraph_message::{Message, add_messages};
 //!
 //! let history = vec![
 //!     Message::user("What is 2 + 3?").with_id("1"),
@@ -32,7 +32,7 @@
 //! A model requests tools in one message, and each call gets an answer in a message of its own:
 //!
 //! ```
-//! use langgraph::message::{Message, MessageKind, ToolCall};
+//! use langgraph_message::{Message, MessageKind, ToolCall};
 //! use serde_json::json;
 //!
 //! let history = [
@@ -54,21 +54,8 @@
 //!
 //! A streaming model sends [`MessageChunk`]s; a [`MessageAccumulator`] folds them into the message.
 
-mod chunk;
-mod close_tool_calls;
-mod content;
-pub(crate) mod ids;
-mod kind;
-pub(crate) mod merge;
-mod tool;
-mod usage;
-mod wire;
-
-pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
-pub use close_tool_calls::close_tool_calls;
-pub use content::{Content, ContentPart, Media};
-pub(crate) use ids::{Reading, is_fresh};
-pub use kind::{Message, MessageKind, Role};
-pub use merge::add_messages;
-pub use tool::{ToolCall, ToolResult, ToolStatus};
-pub use usage::{FinishReason, Usage};
+pub use langgraph_message::{
+    Content, ContentPart, FinishReason, Media, Message, MessageAccumulator, MessageChunk,
+    MessageKind, Role, ToolCall, ToolCallChunk, ToolResult, ToolStatus, Usage, add_messages,
+    close_tool_calls,
+};

@@ -1,4 +1,7 @@
 //! `add_messages`: merges an update into a chat history.
+//!
+//! A reducer takes its steps: [`prepare`] fixes the ids of an update when it enters, and [`merge`]
+//! or [`try_merge`] merges it, where it is.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -17,7 +20,7 @@ use super::{Message, MessageKind};
 /// - A message without an id gets one, on both sides.
 ///
 /// This is LangGraph's `add_messages` with two differences. Removing an unknown id does nothing
-/// ([`add_messages_strict`](crate::state::add_messages_strict) refuses it), and messages after a
+/// (`add_messages_strict` refuses it), and messages after a
 /// `RemoveAll` are merged by id too. If the history holds an id twice, an update replaces the last
 /// one, as in LangGraph.
 ///
@@ -35,32 +38,28 @@ use super::{Message, MessageKind};
 /// assert!(history.iter().all(|message| message.id.is_some()));
 /// ```
 #[must_use]
-pub fn add_messages(mut current: Vec<Message>, update: Vec<Message>) -> Vec<Message> {
-    give_ids(&mut current, ids::new_id);
-    merge_leniently(&mut current, fixed(update));
+pub fn add_messages(mut current: Vec<Message>, mut update: Vec<Message>) -> Vec<Message> {
+    give_missing_ids(&mut current);
+    prepare(&mut update);
+    merge(&mut current, update);
     current
 }
 
-/// Gives a marked id to every message of an update without one, and removes the mark from the
-/// others: they may have been in a history before.
-pub(crate) fn fix_ids(update: &mut [Message]) {
+/// Gives a [fresh](super::is_fresh) id to every message of an update without one, and removes the
+/// mark of a fresh id from the others: they may have been in a history before.
+pub fn prepare(update: &mut [Message]) {
     for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
         ids::settle(id);
     }
     give_ids(update, ids::fresh_id);
 }
 
-pub(crate) fn fixed(mut update: Vec<Message>) -> Vec<Message> {
-    fix_ids(&mut update);
-    update
-}
-
 /// Gives an id to every message of a history that has none.
-pub(crate) fn give_missing_ids(messages: &mut [Message]) {
+pub fn give_missing_ids(messages: &mut [Message]) {
     give_ids(messages, ids::new_id);
 }
 
-pub(crate) fn give_ids(messages: &mut [Message], id: fn() -> String) {
+fn give_ids(messages: &mut [Message], id: fn() -> String) {
     for message in messages {
         if message.id.is_none() && !message.is_removal() {
             message.id = Some(id());
@@ -68,20 +67,26 @@ pub(crate) fn give_ids(messages: &mut [Message], id: fn() -> String) {
     }
 }
 
-pub(crate) fn merge_leniently(current: &mut Vec<Message>, update: Vec<Message>) {
+/// Merges an update into a history, in place. Messages of the update without an id get one.
+pub fn merge(current: &mut Vec<Message>, update: Vec<Message>) {
     let ignore = |_: &Message| Ok::<(), Infallible>(());
-    match merge_into(current, update, ignore) {
+    match try_merge(current, update, ignore) {
         Ok(()) => {}
         Err(never) => match never {},
     }
 }
 
-/// Merges by the existing ids, in place. `unknown` handles a removal of an unknown id.
-pub(crate) fn merge_into<E>(
+/// Merges as [`merge`] does. `unknown` handles a removal of an unknown id.
+///
+/// # Errors
+///
+/// The first error of `unknown`. The history then has what stood before it in the update.
+pub fn try_merge<E>(
     current: &mut Vec<Message>,
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,
 ) -> Result<(), E> {
+    give_ids(&mut update, ids::fresh_id);
     if update.iter().all(is_new) {
         update
             .iter_mut()

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::codec::FormatError;
 use langgraph_topology::NodeName;
+
+use super::FormatError;
 
 /// An interrupt that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,12 +26,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    pub(crate) fn new(
-        id: String,
-        node: NodeName,
-        namespace: Vec<NodeName>,
-        question: Question,
-    ) -> Self {
+    /// Creates an interrupt from the question of a node.
+    pub fn new(id: String, node: NodeName, namespace: Vec<NodeName>, question: Question) -> Self {
         Self {
             id,
             key: question.key,
@@ -43,25 +40,29 @@ impl Interrupt {
 
 /// An interrupt as the task stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Question {
-    pub(crate) key: String,
-    pub(crate) payload: Value,
+pub struct Question {
+    /// The key of the interrupt in its node.
+    pub key: String,
+    /// The payload: what the node asks.
+    pub payload: Value,
 }
 
 /// The interrupts of a task: its own, or those of a subgraph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Questions {
-    pub(crate) own: Option<Question>,
-    pub(crate) inner: Vec<Interrupt>,
+pub struct Questions {
+    /// The task's own question.
+    pub own: Option<Question>,
+    /// The questions of a subgraph.
+    pub inner: Vec<Interrupt>,
     /// The subgraph was changed from outside: the task runs again, even without answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) again: bool,
+    pub again: bool,
 }
 
 impl Questions {
     /// Returns the interrupts as the caller sees them; `base` is the prefix of the superstep's
     /// interrupt ids.
-    pub(crate) fn interrupts(
+    pub fn interrupts(
         self,
         base: &str,
         task: usize,
@@ -98,7 +99,8 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    pub(crate) fn waiting(key: &str) -> Self {
+    /// A question without an answer yet.
+    pub fn waiting(key: &str) -> Self {
         Self {
             key: key.to_owned(),
             text: format!("waiting for the answer to `{key}`"),
@@ -106,7 +108,8 @@ impl Interrupted {
         }
     }
 
-    pub(crate) fn bad_answer(key: &str, why: &str) -> Self {
+    /// An answer that the node refused.
+    pub fn bad_answer(key: &str, why: &str) -> Self {
         Self {
             key: key.to_owned(),
             text: format!("the answer to `{key}` {why}"),
@@ -114,7 +117,8 @@ impl Interrupted {
         }
     }
 
-    pub(crate) fn bad_question(key: &str, error: &FormatError) -> Self {
+    /// A question that is not JSON.
+    pub fn bad_question(key: &str, error: &FormatError) -> Self {
         Self {
             key: key.to_owned(),
             text: format!("the question `{key}` cannot be written as JSON: {error}"),
@@ -122,7 +126,8 @@ impl Interrupted {
         }
     }
 
-    pub(crate) fn without_thread(key: &str) -> Self {
+    /// A question that nobody can answer, because nothing stores it.
+    pub fn without_thread(key: &str) -> Self {
         Self {
             key: key.to_owned(),
             text: format!(

@@ -3,7 +3,17 @@ use std::cell::Cell;
 use proptest::prelude::*;
 
 use super::*;
-use crate::state::{AddMessages, AddMessagesStrict, Reducer, add_messages_strict};
+
+fn add_messages_strict(
+    mut current: Vec<Message>,
+    mut update: Vec<Message>,
+) -> Result<Vec<Message>, String> {
+    give_missing_ids(&mut current);
+    prepare(&mut update);
+    let refuse = |message: &Message| Err(message.id.clone().unwrap_or_default());
+    try_merge(&mut current, update, refuse)?;
+    Ok(current)
+}
 
 thread_local! {
     static LOOKS: Cell<usize> = const { Cell::new(0) };
@@ -32,24 +42,19 @@ fn history(ids: &[&str]) -> Vec<Message> {
 #[track_caller]
 fn merged(current: Vec<Message>, update: Vec<Message>) -> Vec<(String, String)> {
     let result = readable(&add_messages(current.clone(), update.clone()));
-    let by_trait = AddMessages.merge(current.clone(), update.clone());
-    assert_eq!(readable(&by_trait), result, "`AddMessages.merge`");
-
     let mut in_place = current.clone();
-    AddMessages
-        .try_merge(&mut in_place, update.clone())
-        .unwrap();
-    assert_eq!(readable(&in_place), result, "`try_merge`");
+    merge(&mut in_place, update.clone());
+    assert_eq!(readable(&in_place), result, "`merge`");
 
     let mut prepared = update;
-    AddMessages.prepare(&mut prepared);
+    prepare(&mut prepared);
     let stored = prepared.clone();
     let mut in_place = current.clone();
-    AddMessages.try_merge(&mut in_place, prepared).unwrap();
+    merge(&mut in_place, prepared);
     assert_eq!(readable(&in_place), result, "prepared");
 
     let mut replayed = current;
-    AddMessages.try_merge(&mut replayed, stored).unwrap();
+    merge(&mut replayed, stored);
     assert_eq!(replayed, in_place, "replayed from the log");
     result
 }
@@ -208,29 +213,16 @@ fn c6_remove_all_keeps_what_follows_merged_by_id() {
 
 #[test]
 fn c6_strict_refuses_unknown_removals() {
-    let refused = |current: &[&str], update: Vec<Message>| {
-        let by_function = add_messages_strict(history(current), update.clone()).unwrap_err();
-        let error = AddMessagesStrict
-            .try_merge(&mut history(current), update)
-            .unwrap_err();
-        assert_eq!(error.reason(), by_function.reason());
-        error.reason().to_owned()
-    };
-    let unknown = "there is no message `9` to remove";
-    assert_eq!(refused(&["1"], vec![Message::remove("9")]), unknown);
-    assert_eq!(
-        refused(&["1"], vec![Message::remove("9"), said("9", "new")]),
-        unknown
-    );
-    assert_eq!(
-        refused(&["9"], vec![Message::remove_all(), Message::remove("9")]),
-        unknown
-    );
-    assert_eq!(
-        refused(&["9"], vec![MessageKind::Remove.into()]),
-        "a `Remove` message names the message to remove by its id, found none"
-    );
-
+    for (current, update) in [
+        (["1"], vec![Message::remove("9")]),
+        (["1"], vec![Message::remove("9"), said("9", "new")]),
+        (["9"], vec![Message::remove_all(), Message::remove("9")]),
+    ] {
+        assert_eq!(
+            add_messages_strict(history(&current), update),
+            Err("9".to_owned())
+        );
+    }
     for update in [
         vec![Message::remove("1"), Message::remove("1")],
         vec![said("9", "new"), Message::remove("9"), Message::remove("1")],
@@ -241,28 +233,18 @@ fn c6_strict_refuses_unknown_removals() {
 }
 
 #[test]
-fn c7_the_reducer_is_the_function() {
-    let update = || vec![said("2", "new"), Message::remove("1"), said("3", "new")];
-    let current = || history(&["1", "2"]);
-    assert_eq!(
-        AddMessages.merge(current(), update()),
-        add_messages(current(), update())
-    );
-}
-
-#[test]
 fn removals_are_never_given_an_id() {
     let mut update = vec![Message::remove_all(), MessageKind::Remove.into()];
-    AddMessages.prepare(&mut update);
+    prepare(&mut update);
     assert!(update.iter().all(|message| message.id.is_none()));
 }
 
 #[test]
 fn preparing_twice_keeps_the_ids() {
     let mut update = vec![Message::user("a"), said("1", "b")];
-    AddMessages.prepare(&mut update);
+    prepare(&mut update);
     let once = update.clone();
-    AddMessages.prepare(&mut update);
+    prepare(&mut update);
     assert_eq!(update, once);
 }
 
@@ -271,12 +253,12 @@ fn preparing_twice_keeps_the_ids() {
 #[test]
 fn an_edit_of_what_was_prepared_but_not_merged_replaces_it() {
     let mut update = vec![Message::user("draft")];
-    AddMessages.prepare(&mut update);
+    prepare(&mut update);
     let current = update.clone();
-    AddMessages.prepare(&mut update);
+    prepare(&mut update);
     update[0].kind = MessageKind::User("final".into());
     let mut state = current;
-    AddMessages.try_merge(&mut state, update).unwrap();
+    merge(&mut state, update);
     assert_eq!(state.len(), 1);
     assert_eq!(state[0].text(), "final");
 }
@@ -285,24 +267,24 @@ fn an_edit_of_what_was_prepared_but_not_merged_replaces_it() {
 fn merged_messages_are_not_fresh_any_more() {
     let mut state = vec![];
     let mut update = vec![Message::user("hi")];
-    AddMessages.prepare(&mut update);
-    AddMessages.try_merge(&mut state, update).unwrap();
+    prepare(&mut update);
+    merge(&mut state, update);
 
     // Merged without `prepare`: still found by its id.
     let mut copy = state.clone();
-    AddMessages.try_merge(&mut copy, state).unwrap();
+    merge(&mut copy, state);
     assert_eq!(copy.len(), 1);
 }
 
 #[test]
 fn a_copy_of_a_fresh_message_in_the_same_update_replaces_it() {
     let mut update = vec![Message::user("hi")];
-    AddMessages.prepare(&mut update);
+    prepare(&mut update);
     let mut copy = update[0].clone();
     copy.kind = MessageKind::User("bye".into());
     update.push(copy);
     let mut state = history(&["1"]);
-    AddMessages.try_merge(&mut state, update).unwrap();
+    merge(&mut state, update);
     assert_eq!(readable(&state), pairs(&[("1", "old"), ("<auto>", "bye")]));
 }
 
@@ -312,8 +294,8 @@ fn appending_messages_without_ids_does_not_look_at_the_history() {
     let looks = looks_during(|| {
         for _ in 0..1_000 {
             let mut update = vec![Message::user("a"), Message::assistant("b")];
-            AddMessages.prepare(&mut update);
-            AddMessages.try_merge(&mut state, update).unwrap();
+            prepare(&mut update);
+            merge(&mut state, update);
         }
     });
     assert_eq!(state.len(), 12_000);
@@ -331,7 +313,7 @@ fn given_ids_cost_one_look_at_each_message_at_most() {
         (vec![said("9999", "a"), said("9998", "b")], 2),
     ] {
         let mut state = state.clone();
-        let looks = looks_during(|| AddMessages.try_merge(&mut state, update).unwrap());
+        let looks = looks_during(|| merge(&mut state, update));
         assert_eq!(looks, expected);
     }
 }
@@ -410,12 +392,12 @@ proptest! {
         prop_assert_eq!(named(&result), named(&lenient));
 
         let mut prepared = update.clone();
-        AddMessages.prepare(&mut prepared);
+        prepare(&mut prepared);
         let stored: Vec<Message> =
             serde_json::from_str(&serde_json::to_string(&prepared).unwrap()).unwrap();
         let (mut live, mut replayed) = (current.clone(), current.clone());
-        AddMessages.try_merge(&mut live, prepared).unwrap();
-        AddMessages.try_merge(&mut replayed, stored).unwrap();
+        merge(&mut live, prepared);
+        merge(&mut replayed, stored);
         prop_assert_eq!(named(&live), named(&lenient));
         prop_assert_eq!(live, replayed);
 
@@ -424,8 +406,7 @@ proptest! {
         match (strict, result) {
             (Ok(strict), Ok(result)) => prop_assert_eq!(named(&result), named(&strict)),
             (Err(id), Err(error)) => {
-                let named = error.reason().contains(&format!("`{id}`"));
-                prop_assert!(id.is_empty() || named, "{error}");
+                prop_assert_eq!(id, error);
             }
             (strict, result) => prop_assert!(false, "{strict:?} beside {result:?}"),
         }

@@ -105,13 +105,14 @@ impl FormatError {
         }
     }
 
-    /// Changes the place from one in the record to one in the update, which the state's author
-    /// knows.
-    pub(crate) fn in_update(mut self) -> Self {
-        if let Some(path) = self.path.as_deref().and_then(of_update) {
+    /// Replaces the place by the part of it that `part` finds. If its names may be secret, only
+    /// the first name of the part is shown.
+    #[must_use]
+    pub fn within(mut self, part: fn(&str) -> Option<&str>) -> Self {
+        if let Some(path) = self.path.as_deref().and_then(part) {
             self.path = Some(path.to_owned());
         }
-        if let Some(path) = self.hidden.as_deref().and_then(of_update) {
+        if let Some(path) = self.hidden.as_deref().and_then(part) {
             // What follows the name may be a key of a map.
             let field = path.split(['.', '[']).next();
             self.path = field.map(str::to_owned);
@@ -123,19 +124,6 @@ impl FormatError {
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
-}
-
-/// Returns the part of a path that is inside an update.
-fn of_update(path: &str) -> Option<&str> {
-    let record: &[&str] = if path.starts_with("writes[") {
-        &["].update.", "].overwrite.", "].state."]
-    } else {
-        &[".send_state.state."]
-    };
-    let ends = record
-        .iter()
-        .filter_map(|around| Some(path.find(around)? + around.len()));
-    path.get(ends.min()?..)
 }
 
 impl fmt::Display for FormatError {
@@ -275,14 +263,18 @@ impl Formats {
 
     /// Returns the text of a value that [`Json`] wrote. A reader that knows the type parses it
     /// directly, without the indirection of a format.
-    pub(crate) fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
+    pub fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
         let json = self.find(&encoded.format)?.json;
         json.then(|| std::str::from_utf8(&encoded.bytes).ok())?
     }
 
     /// Decodes and converts a value. Errors of the conversion go to the format, which may hide
     /// them.
-    pub(crate) fn decode_then<T: DeserializeOwned, U>(
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode), and those of `then`.
+    pub fn decode_then<T: DeserializeOwned, U>(
         &self,
         encoded: &Encoded,
         then: impl Fn(T) -> Result<U, FormatError>,

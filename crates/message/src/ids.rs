@@ -34,8 +34,9 @@ pub(crate) fn fresh_id() -> String {
     id_with_capacity(FRESH_CAPACITY)
 }
 
-/// Returns true if the id is marked as fresh.
-pub(crate) fn is_fresh(id: &String) -> bool {
+/// Returns true if the id is marked as fresh: no history has it yet, so a merge appends its message
+/// without a search. A copy of the id is not marked.
+pub fn is_fresh(id: &String) -> bool {
     id.capacity() == FRESH_CAPACITY && id.len() == Hyphenated::LENGTH
 }
 
@@ -53,16 +54,19 @@ thread_local! {
 
 /// While this value lives, messages read on this thread get marked ids. Its creator must remove the
 /// mark, by cloning, from every message whose id is not new.
-pub(crate) struct Reading(());
+#[derive(Debug)]
+#[must_use = "the marking ends with it"]
+pub struct Reading(());
 
 impl Reading {
-    pub(crate) fn begin() -> Self {
+    /// Begins the marking.
+    pub fn begin() -> Self {
         READING.set(Some(0));
         Self(())
     }
 
     /// Ends the marking, and returns the number of marked ids.
-    pub(crate) fn end(self) -> usize {
+    pub fn end(self) -> usize {
         let marked = READING.get().unwrap_or(0);
         drop(self);
         marked
@@ -135,13 +139,9 @@ mod tests {
 
     #[test]
     fn ids_are_marked_only_while_that_is_wanted() {
-        let text = serde_json::to_string(&crate::message::Message::user("hi").with_id(new_id()));
+        let text = serde_json::to_string(&crate::Message::user("hi").with_id(new_id()));
         let text = text.unwrap();
-        let read = || {
-            serde_json::from_str::<crate::message::Message>(&text)
-                .unwrap()
-                .id
-        };
+        let read = || serde_json::from_str::<crate::Message>(&text).unwrap().id;
         assert!(!is_fresh(&read().unwrap()));
         let reading = Reading::begin();
         assert!(is_fresh(&read().unwrap()));

@@ -51,6 +51,15 @@ impl Json {
     pub fn to_value(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
         held(value, &SHOWN)
     }
+
+    /// Converts a value to JSON that is read as its own type again: an answer, a key of a cache.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_value`](Self::to_value), and a `Some` that would be read as `None`.
+    pub fn to_exact_value(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
+        held(value, &GIVEN_BACK)
+    }
 }
 
 impl Format for Json {
@@ -83,11 +92,6 @@ const SHOWN_DEPTH: usize = 100;
 /// The limits of values that a node reads as its own type: answers.
 const GIVEN_BACK: Limits = SHOWN.null_is_none();
 
-/// Converts a value to JSON for a node.
-pub(crate) fn given_back(value: &(impl Serialize + ?Sized)) -> Result<Value, FormatError> {
-    held(value, &GIVEN_BACK)
-}
-
 /// Every value that a conversion to JSON loses becomes `null`. So a result without `null` needs no
 /// further check, and the value is serialized only once.
 fn held(value: &(impl Serialize + ?Sized), limits: &Limits) -> Result<Value, FormatError> {
@@ -113,3 +117,6 @@ fn is_whole(value: &Value, depth: usize) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests;
