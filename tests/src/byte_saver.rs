@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId,
-    CheckpointRecord, Checkpointer, Formats, Head, HeldBy, Leases, ListOptions, Prune, RunStatus,
-    Source, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    CheckpointRecord, Checkpointer, Formats, Head, HeldBy, Leases, ListOptions, Owner, Prune,
+    RunStatus, Source, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row, RowKind};
@@ -32,6 +32,7 @@ struct Kept {
 #[derive(Clone, Debug)]
 struct Log {
     head: Head,
+    owner: Option<Arc<Owner>>,
     status: RunStatus,
     updated_at: SystemTime,
     checkpoints: BTreeMap<CheckpointId, Line>,
@@ -96,6 +97,8 @@ impl ByteSaver {
         });
         let restored = Log {
             head: log.head,
+            // Dumps are older than owners.
+            owner: None,
             status: log.status,
             updated_at: SystemTime::now(),
             checkpoints: lines.collect(),
@@ -128,6 +131,7 @@ impl Kept {
         let (Some(head), status) = (batch.next_head(), batch.status) else {
             return Ok(());
         };
+        let owner = batch.owner.clone();
         let lines = batch
             .checkpoints
             .iter()
@@ -136,6 +140,7 @@ impl Kept {
         let rows = rows::encode(batch, formats)?;
         let log = self.logs.entry(key.clone()).or_insert_with(|| Log {
             head,
+            owner: None,
             status,
             updated_at: SystemTime::now(),
             checkpoints: BTreeMap::new(),
@@ -143,6 +148,7 @@ impl Kept {
         });
         log.head = head;
         log.status = status;
+        log.owner = owner.or_else(|| log.owner.take());
         log.updated_at = SystemTime::now();
         log.checkpoints.extend(lines);
         let known = &log.checkpoints;
@@ -180,7 +186,11 @@ impl Log {
         }
         let rows = self.rows.iter();
         let rows = rows.filter(|row| chain.contains_key(&row.checkpoint));
-        Ok(Chain::new(self.head, rows::decode(rows.cloned())?))
+        Ok(Chain::new(
+            self.head,
+            self.owner.clone(),
+            rows::decode(rows.cloned())?,
+        ))
     }
 
     fn prune(&mut self, prune: Prune, formats: &Formats) -> Result<(), CheckpointError> {
@@ -273,8 +283,10 @@ impl Administration for ByteSaver {
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let kept = self.kept();
         let roots = kept.logs.iter().filter(|(key, _)| key.namespace.is_empty());
-        let infos = roots
-            .map(|(key, log)| ThreadInfo::new(&*key.thread, log.head, log.status, log.updated_at));
+        let infos = roots.map(|(key, log)| {
+            let owner = log.owner.clone();
+            ThreadInfo::new(&*key.thread, log.head, owner, log.status, log.updated_at)
+        });
         let wanted = infos.filter(|info| filter.wants(info));
         Ok(wanted.take(filter.limit.unwrap_or(usize::MAX)).collect())
     }

@@ -9,6 +9,7 @@ mod id;
 mod interrupt;
 mod json;
 mod once_record;
+mod owner;
 mod run_status;
 mod usage;
 
@@ -18,5 +19,6 @@ pub use id::CheckpointId;
 pub use interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
 pub use json::Json;
 pub use once_record::OnceRecord;
+pub use owner::{Owner, StateType};
 pub use run_status::RunStatus;
 pub use usage::Usage;

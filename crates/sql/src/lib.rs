@@ -6,6 +6,7 @@
 mod chain;
 mod column;
 mod name;
+mod owner;
 mod process;
 pub mod rows;
 pub mod store;
@@ -15,4 +16,5 @@ pub use column::{
     FormatNames, Listed, last_rows, metadata_text, signed, source_text, status, statuses, unsigned,
 };
 pub use name::LogName;
+pub use owner::OwnerRow;
 pub use process::{process_is_gone, this_process};

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("sql/2_threads.sql"),
     include_str!("sql/3_supersteps.sql"),
     include_str!("sql/4_runs.sql"),
+    include_str!("sql/5_owners.sql"),
 ];
 
 /// Migrates the tables.

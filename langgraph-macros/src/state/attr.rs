@@ -25,7 +25,7 @@ const BUILT_IN: [(&str, &str); 12] = [
 ];
 
 const FIELD_KEYS: [&str; 3] = ["ephemeral", "untracked", "alias"];
-const STRUCT_KEYS: [&str; 3] = ["crate", "version", "migrate"];
+const STRUCT_KEYS: [&str; 4] = ["crate", "version", "migrate", "alias"];
 
 /// How a field takes an update.
 #[derive(Default)]
@@ -101,6 +101,8 @@ pub(super) struct Container {
     pub(super) version: Option<(Expr, u32)>,
     /// The function that converts stored values of older versions.
     pub(super) migrate: Option<Path>,
+    /// The type's names in older versions.
+    pub(super) aliases: Vec<LitStr>,
 }
 
 /// Reads the attributes of a field.
@@ -170,6 +172,10 @@ pub(super) fn container(attrs: &[Attribute], errors: &mut Errors) -> Container {
                 if meta.path.is_ident("migrate") {
                     let path = meta.value()?.parse()?;
                     return once(&mut container.migrate, &meta.path, path);
+                }
+                if meta.path.is_ident("alias") {
+                    container.aliases.push(meta.value()?.parse()?);
+                    return Ok(());
                 }
                 if let Some(key) = FIELD_KEYS.iter().find(|key| meta.path.is_ident(key)) {
                     let text = format!("`{key}` belongs on a field, not on the struct");

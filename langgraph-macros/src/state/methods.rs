@@ -41,7 +41,12 @@ impl Bodies {
                     self.#ident = value;
                 }
             };
-            let mut kind = quote!(#root::state::Field::plain(#name));
+            let type_text = type_text(ty);
+            let mut kind = quote!(#root::state::Field::plain(#name).typed(#type_text));
+            if !options.aliases.is_empty() {
+                let aliases = &options.aliases;
+                kind.extend(quote!(.aliases(&[#(#aliases),*])));
+            }
             bodies.written.extend(quote! {
                 if update.#ident.is_some() {
                     written.insert(#index);
@@ -130,6 +135,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         (!prepare_whole.is_empty()).then(|| quote!(fn prepare_whole(&mut self) { #prepare_whole }));
     let codec = codec(model);
     let dismiss = dismiss(model);
+    let name = name(model);
     let version = version(model);
     quote! {
         #[automatically_derived]
@@ -185,6 +191,8 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
 
             #codec
 
+            #name
+
             #version
         }
 
@@ -199,6 +207,54 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
             }
         }
+    }
+}
+
+/// Returns the text of a type, however it is formatted: spaces only between words.
+fn type_text(ty: &syn::Type) -> String {
+    let mut text = String::new();
+    for part in ty.to_token_stream().to_string().split_whitespace() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(word) && part.starts_with(word) {
+            text.push(' ');
+        }
+        text.push_str(part);
+    }
+    text
+}
+
+/// Prints the names of the type, today's and older ones.
+fn name(model: &Model<'_>) -> TokenStream {
+    let root = &model.root;
+    let name = syn::ext::IdentExt::unraw(&model.input.ident).to_string();
+    let parameters: Vec<_> = model
+        .input
+        .generics
+        .type_params()
+        .map(|parameter| &parameter.ident)
+        .collect();
+    let name = if parameters.is_empty() {
+        quote!(<#root::__private::String as ::core::convert::From<_>>::from(#name))
+    } else {
+        quote!(#root::__private::generic_name(
+            #name,
+            &[#(#root::state::short_name::<#parameters>()),*],
+        ))
+    };
+    let aliases = &model.aliases;
+    let former = (!aliases.is_empty()).then(|| {
+        quote! {
+            fn former_names() -> &'static [&'static ::core::primitive::str] {
+                &[#(#aliases),*]
+            }
+        }
+    });
+    quote! {
+        fn name() -> #root::__private::String {
+            #name
+        }
+
+        #former
     }
 }
 

@@ -24,6 +24,8 @@ struct Model<'a> {
     root: Root,
     /// The version of stored values, and the path of its migration.
     version: Option<(u32, Option<syn::Path>)>,
+    /// The type's names in older versions.
+    aliases: Vec<LitStr>,
     fields: Vec<Field<'a>>,
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         root,
         version,
         migrate,
+        aliases: former,
     } = attr::container(&input.attrs, &mut errors);
     let mut fields: Vec<_> = match &input.data {
         Data::Struct(data) => match &data.fields {
@@ -88,6 +91,14 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
             field.options.aliases.clear();
         }
     }
+    for alias in &former {
+        if input.ident == alias.value() {
+            errors.on(
+                alias,
+                format!("`{}` is the type's own name already", alias.value()),
+            );
+        }
+    }
     let borrowed = input.generics.lifetimes().next();
     if let Some(lifetime) = borrowed {
         errors.on(
@@ -99,6 +110,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         input: &input,
         root,
         version: version.map(|(_, number)| (number, migrate)),
+        aliases: former,
         fields,
     };
     let mut output = errors.to_compile_errors();

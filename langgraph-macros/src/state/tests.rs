@@ -147,6 +147,10 @@ fn versions_and_aliases_are_checked() {
             "an alias is a name under which the field was stored, and an untracked field never is",
         ],
     );
+    says(
+        "#[state(alias = \"Old\", alias = \"S\", alias)] struct S { a: u8 }",
+        &["expected `=`", "`S` is the type's own name already"],
+    );
 }
 
 #[test]

@@ -27,7 +27,13 @@ pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use crate::state::StoredField;
 pub use serde;
+pub use std::string::String;
 pub use std::vec::Vec;
+
+/// Returns the name of a generic type.
+pub fn generic_name(name: &str, parameters: &[String]) -> String {
+    format!("{name}<{}>", parameters.join(", "))
+}
 
 /// Creates an empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {

@@ -156,9 +156,20 @@ pub enum CheckpointError {
         /// The fingerprint of this graph.
         now: u64,
     },
-    /// A record holds a value of another type.
-    #[error("thread `{0}` was written by a graph over another state type")]
-    WrongType(String),
+    /// The thread belongs to a graph over another state type.
+    #[error(
+        "thread `{thread}` holds states of type {stored}, and this graph has {state}; use a thread of another name, or another saver; {remedy}"
+    )]
+    WrongType {
+        /// The thread.
+        thread: String,
+        /// The type that is stored.
+        stored: String,
+        /// The type of this graph's state.
+        state: String,
+        /// What to do if both are the same type.
+        remedy: String,
+    },
     /// An update from outside is empty.
     #[error("an update of a thread needs at least one superstep, and each superstep an update")]
     EmptyUpdate,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::Place;
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
-    ListOptions, RunStatus, SeePast, Standing, Stored, TaskRecord, ThreadKey,
+    ListOptions, Owner, RunStatus, SeePast, Standing, Stored, TaskRecord, ThreadKey,
 };
 
 /// A layer before a saver that holds the records of a run in memory. At the end of the run,
@@ -26,6 +26,7 @@ struct BufferedLog {
     /// The head including the held records.
     newest: Option<Head>,
     status: RunStatus,
+    owner: Option<Arc<Owner>>,
     /// New checkpoints, oldest first.
     order: Vec<CheckpointId>,
     records: HashMap<CheckpointId, Stored>,
@@ -45,6 +46,7 @@ impl BufferedLog {
         }
         self.newest = batch.next_head();
         self.status = batch.status;
+        self.owner = batch.owner.or_else(|| self.owner.take());
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
             let stored = Stored {
@@ -99,6 +101,7 @@ impl BufferedLog {
             tasks: self.tasks,
             entries: self.entries,
             status: self.status,
+            owner: self.owner,
         };
         for stored in self.order.iter().filter_map(|id| self.records.remove(id)) {
             batch.checkpoints.push(stored.checkpoint);
@@ -159,6 +162,7 @@ impl ExitBuffer {
         let mut batch = Batch {
             head: kept.head,
             status: kept.status,
+            owner: kept.owner.take(),
             ..Batch::default()
         };
         if let Some(stored) = folded {
@@ -226,21 +230,24 @@ impl Checkpointer for ExitBuffer {
         let held = self
             .logs()
             .get(key)
-            .and_then(|log| Some((log.chain(id), log.newest?)));
-        let Some(((mut newer, before), head)) = held else {
+            .and_then(|log| Some((log.chain(id), log.newest?, log.owner.clone())));
+        let Some(((mut newer, before), head, owner)) = held else {
             return self.saver.load(key, id).await;
         };
-        let mut chain = match before {
+        let stored = match before {
             Some(id) => self.saver.load(key, Some(id)).await?,
             None => None,
-        }
-        .map_or_else(Vec::new, |chain| chain.records);
+        };
+        let (stored_owner, mut chain) = stored.map_or_else(
+            || (None, Vec::new()),
+            |stored| (stored.owner, stored.records),
+        );
         if let Some(log) = self.logs().get(key) {
             log.complete(&mut chain);
         }
         newer.reverse();
         chain.append(&mut newer);
-        Ok(Some(Chain::new(head, chain)))
+        Ok(Some(Chain::new(head, owner.or(stored_owner), chain)))
     }
 
     async fn load_state(

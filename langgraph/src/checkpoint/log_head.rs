@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::checkpoint::{
-    Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, Payload,
-    ThreadKey,
+    Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, Owner,
+    Payload, ThreadKey,
 };
 
 /// The head of a log. Writers wait for each other.
@@ -24,6 +24,8 @@ struct KnownEnd {
     head: Option<Head>,
     /// The id of the next checkpoint, if it is known in advance.
     next: Option<CheckpointId>,
+    /// What the log belongs to, until that is stored.
+    owner: Option<Arc<Owner>>,
     /// Why a record could not be stored; it may be stored all the same.
     doubt: Option<String>,
 }
@@ -43,6 +45,7 @@ impl LogHead {
             end: Mutex::new(KnownEnd {
                 head,
                 next: None,
+                owner: None,
                 doubt: None,
             }),
         }
@@ -51,6 +54,12 @@ impl LogHead {
     /// Returns the log head with a fixed id for its next checkpoint, which is newer than the head.
     pub(crate) fn with_next(mut self, id: Option<CheckpointId>) -> Self {
         self.end.get_mut().next = id;
+        self
+    }
+
+    /// Names the owner of the log with the next record.
+    pub(crate) fn with_owner(mut self, owner: Option<Arc<Owner>>) -> Self {
+        self.end.get_mut().owner = owner;
         self
     }
 
@@ -109,10 +118,12 @@ impl LogHead {
         mut batch: Batch,
     ) -> Result<(), CheckpointError> {
         batch.head = end.head;
+        batch.owner.clone_from(&end.owner);
         let (next, status) = (batch.next_head(), batch.status);
         let error = match self.saver.put(&self.key, batch).await {
             Ok(()) => {
                 end.head = next;
+                end.owner = None;
                 end.doubt = None;
                 if let Some(ending) = &self.ending {
                     ending.stored(status);

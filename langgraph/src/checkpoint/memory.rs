@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Past, Prune, RunStatus, SeePast, Standing, Stored,
-    ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Formats, Head, HeldBy, Leases, ListOptions, Owner, Past, Prune, RunStatus, SeePast, Standing,
+    Stored, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 use crate::state::State;
 
@@ -59,6 +59,7 @@ struct Log {
     records: HashMap<CheckpointId, Stored>,
     version: u64,
     status: RunStatus,
+    owner: Option<Arc<Owner>>,
     updated_at: SystemTime,
 }
 
@@ -87,6 +88,7 @@ impl Log {
             records: HashMap::new(),
             version: 0,
             status: RunStatus::Done,
+            owner: None,
             updated_at: SystemTime::now(),
         }
     }
@@ -106,6 +108,7 @@ impl Log {
         }
         self.version += 1;
         self.status = batch.status;
+        self.owner = batch.owner.or_else(|| self.owner.take());
         self.updated_at = SystemTime::now();
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
@@ -141,7 +144,7 @@ impl Log {
             };
         }
         chain.reverse();
-        Some(Chain::new(head, chain))
+        Some(Chain::new(head, self.owner.clone(), chain))
     }
 
     /// Returns the parts of a checkpoint's state, and clones nothing else.
@@ -160,7 +163,8 @@ impl Log {
         for (stored, with_tasks) in bases.into_iter().rev() {
             Past::of(stored, with_tasks, &mut |part| past.push(part));
         }
-        Some((past, Standing::new(head, checkpoint.cloned())))
+        let standing = Standing::new(head, self.owner.clone(), checkpoint.cloned());
+        Some((past, standing))
     }
 
     fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
@@ -287,7 +291,8 @@ impl Administration for MemorySaver {
         let threads = self.threads();
         let infos = threads.iter().filter_map(|(name, thread)| {
             let root = thread.logs.get(&[] as &[String])?;
-            let info = ThreadInfo::new(name, root.head()?, root.status, root.updated_at);
+            let (head, owner) = (root.head()?, root.owner.clone());
+            let info = ThreadInfo::new(name, head, owner, root.status, root.updated_at);
             filter.wants(&info).then_some(info)
         });
         Ok(infos.take(filter.limit.unwrap_or(usize::MAX)).collect())

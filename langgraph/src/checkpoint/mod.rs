@@ -16,6 +16,7 @@ mod leases;
 mod list_options;
 mod log_head;
 mod memory;
+mod owner;
 mod past;
 mod payload;
 mod place;
@@ -40,12 +41,14 @@ pub(crate) use langgraph_checkpoint::{
 };
 #[doc(inline)]
 pub use langgraph_checkpoint::{
-    CheckpointId, Encoded, Format, FormatError, Formats, Json, ReadValue, RunStatus, Usage,
+    CheckpointId, Encoded, Format, FormatError, Formats, Json, Owner, ReadValue, RunStatus,
+    StateType, Usage,
 };
 pub use leases::{HeldBy, Leases};
 pub use list_options::ListOptions;
 pub(crate) use log_head::LogHead;
 pub use memory::MemorySaver;
+pub(crate) use owner::{check_owner, owner_of};
 pub use past::{Past, Standing};
 pub(crate) use payload::Kept;
 pub use payload::{Payload, PayloadValue};

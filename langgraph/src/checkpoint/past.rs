@@ -1,7 +1,9 @@
 //! The parts of a checkpoint's state, without its other records.
 
+use std::sync::Arc;
+
 use super::task_fold::fold_tasks;
-use super::{Chain, Head, Payload, Stored};
+use super::{Chain, Head, Owner, Payload, Stored};
 
 /// A part of a state: the last snapshot, and then the writes, in order.
 #[derive(Clone, Debug)]
@@ -24,14 +26,20 @@ pub enum Past {
 pub struct Standing {
     /// The head of the log.
     pub head: Head,
+    /// What the log belongs to; `None` if no batch has said so.
+    pub owner: Option<Arc<Owner>>,
     /// The requested checkpoint; `None` if it does not exist.
     pub checkpoint: Option<Stored>,
 }
 
 impl Standing {
     /// Creates it from what a saver has read.
-    pub fn new(head: Head, checkpoint: Option<Stored>) -> Self {
-        Self { head, checkpoint }
+    pub fn new(head: Head, owner: Option<Arc<Owner>>, checkpoint: Option<Stored>) -> Self {
+        Self {
+            head,
+            owner,
+            checkpoint,
+        }
     }
 }
 
@@ -72,6 +80,6 @@ impl Chain {
         for (stored, with_tasks) in self.records.iter().zip(bases) {
             Past::of(stored, with_tasks, see);
         }
-        Standing::new(self.head, self.records.pop())
+        Standing::new(self.head, self.owner, self.records.pop())
     }
 }

@@ -25,6 +25,9 @@ pub struct PayloadValue(Arc<dyn Kept>);
 
 pub(crate) trait Kept: Any + Send + Sync {
     fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError>;
+
+    /// The state type of its graph, for errors.
+    fn state(&self) -> &'static str;
 }
 
 impl Payload {
@@ -39,6 +42,14 @@ impl Payload {
                 value.downcast_ref()
             }
             Self::Bytes(_) => None,
+        }
+    }
+
+    /// Returns the state type of the graph that made the value, for errors.
+    pub(crate) fn state(&self) -> &'static str {
+        match self {
+            Self::Value(PayloadValue(value)) => value.state(),
+            Self::Bytes(_) => "bytes",
         }
     }
 

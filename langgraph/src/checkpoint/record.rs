@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::interrupt::{Answer, Questions};
 use super::once_record::OnceRecord;
-use super::{CheckpointId, Payload, RunStatus, Source};
+use super::{CheckpointId, Owner, Payload, RunStatus, Source};
 use langgraph_topology::NodeName;
 
 /// The key of a log: a thread, and the place of the graph in it.
@@ -180,6 +180,8 @@ pub struct Batch {
     pub entries: Vec<EntryRecord>,
     /// How the run stands behind this batch.
     pub status: RunStatus,
+    /// What the log belongs to from now on; `None` if that stays as it is.
+    pub owner: Option<Arc<Owner>>,
 }
 
 impl Batch {
@@ -215,14 +217,20 @@ impl Head {
 pub struct Chain {
     /// The head of the log.
     pub head: Head,
+    /// What the log belongs to; `None` if no batch has said so.
+    pub owner: Option<Arc<Owner>>,
     /// Checkpoints, each based on the previous one.
     pub records: Vec<Stored>,
 }
 
 impl Chain {
     /// Creates it from what a saver has read.
-    pub fn new(head: Head, records: Vec<Stored>) -> Self {
-        Self { head, records }
+    pub fn new(head: Head, owner: Option<Arc<Owner>>, records: Vec<Stored>) -> Self {
+        Self {
+            head,
+            owner,
+            records,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Information about a thread.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Head, RunStatus};
+use super::{Head, Owner, RunStatus};
 
 /// Information about a thread, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct ThreadInfo {
     pub thread: String,
     /// The head of the root graph's log.
     pub head: Head,
+    /// What the root graph's log belongs to; `None` if no batch has said so.
+    pub owner: Option<Arc<Owner>>,
     /// How its last run stands.
     pub status: RunStatus,
     /// When it was last written to.
@@ -23,12 +26,14 @@ impl ThreadInfo {
     pub fn new(
         thread: impl Into<String>,
         head: Head,
+        owner: Option<Arc<Owner>>,
         status: RunStatus,
         updated_at: SystemTime,
     ) -> Self {
         Self {
             thread: thread.into(),
             head,
+            owner,
             status,
             updated_at,
         }

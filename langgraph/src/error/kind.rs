@@ -213,7 +213,7 @@ impl CheckpointError {
             | Self::Unwritable { .. }
             | Self::Unreadable { .. }
             | Self::UnknownNode { .. }
-            | Self::WrongType(_) => ErrorKind::StoredData,
+            | Self::WrongType { .. } => ErrorKind::StoredData,
             Self::NoThread
             | Self::NoCheckpointer(_)
             | Self::NotStorable { .. }

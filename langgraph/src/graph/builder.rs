@@ -96,7 +96,8 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Names the graph, for drawings and traces.
+    /// Names the graph: for drawings, traces, and the threads that it runs on. Graphs that share a
+    /// checkpointer need names of their own, so that recovery knows whose thread is whose.
     pub fn set_name(&mut self, name: impl Into<String>) -> &mut Self {
         self.topology.name = name.into();
         self

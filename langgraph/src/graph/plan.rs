@@ -1,8 +1,9 @@
 //! The compiled form of a graph, with indices instead of names.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
+use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
 use crate::node::{
     Call, Context, Items, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target,
@@ -80,6 +81,8 @@ pub(crate) struct Plan<S: State> {
     pub(crate) fields: FieldKinds,
     pub(crate) interrupt_before: Stops,
     pub(crate) interrupt_after: Stops,
+    /// What its threads belong to, once a thread is used.
+    owner: OnceLock<Arc<Owner>>,
 }
 
 #[derive(Clone)]
@@ -252,9 +255,16 @@ impl<S: State> Plan<S> {
             interrupt_before,
             interrupt_after,
             topology,
+            owner: OnceLock::new(),
             by_name,
             names,
         }
+    }
+
+    /// Returns what the threads of the graph belong to.
+    pub(crate) fn owner(&self) -> &Arc<Owner> {
+        let owner = || Arc::new(owner_of(&self.topology.name, &self.initial));
+        self.owner.get_or_init(owner)
     }
 
     /// Returns the declared node of that name. A binary search avoids hashing.

@@ -50,7 +50,8 @@ pub struct ResumePending<S: State> {
 
 /// Resuming threads.
 impl<S: State> Threads<S> {
-    /// Resumes every thread whose run vanished with its process. It leaves threads alone whose last
+    /// Resumes every thread of this graph whose run vanished with its process. Threads that a graph
+    /// of another name has run on are left to that graph. It also leaves threads alone whose last
     /// run ended: was cancelled, timed out, failed, or waits for an answer;
     /// [`including`](ResumePending::including) adds some of these.
     ///
@@ -151,7 +152,12 @@ impl<S: State> ResumePending<S> {
         filter.statuses.clone_from(&self.statuses);
         self.threads.saver()?.leases_for(CALL)?;
         let runtime = runtime(|| "`resume_pending`".to_owned())?;
-        let found = self.threads.list(filter).await?;
+        let mut found = self.threads.list(filter).await?;
+        let name = &self.threads.graph.plan.topology.name;
+        found.retain(|info| {
+            let owner = info.owner.as_ref();
+            owner.is_none_or(|owner| owner.graph == *name)
+        });
         let options = Arc::new(self);
         let mut resumed = Vec::new();
         let mut under_way = JoinSet::new();

@@ -10,6 +10,8 @@ pub struct Field {
     reduced: bool,
     ephemeral: bool,
     untracked: bool,
+    ty: &'static str,
+    aliases: &'static [&'static str],
 }
 
 impl Field {
@@ -20,6 +22,8 @@ impl Field {
             reduced: false,
             ephemeral: false,
             untracked: false,
+            ty: "",
+            aliases: &[],
         }
     }
 
@@ -27,10 +31,22 @@ impl Field {
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             name: name.into(),
-            reduced: false,
-            ephemeral: false,
-            untracked: false,
+            ..Self::plain("")
         }
+    }
+
+    /// Sets the text of its type, by which a thread knows the state again.
+    #[must_use]
+    pub const fn typed(mut self, ty: &'static str) -> Self {
+        self.ty = ty;
+        self
+    }
+
+    /// Sets the names under which older versions have stored it.
+    #[must_use]
+    pub const fn aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.aliases = names;
+        self
     }
 
     /// Marks a field with a reducer, so several nodes may write it.
@@ -57,6 +73,16 @@ impl Field {
     /// Returns the field's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the text of its type; empty if nobody has set it.
+    pub const fn type_text(&self) -> &'static str {
+        self.ty
+    }
+
+    /// Returns true if values are stored under `name`, today or in older versions.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
     }
 
     /// Returns true if a reducer merges the writes.

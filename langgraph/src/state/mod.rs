@@ -11,6 +11,7 @@ mod add_messages;
 mod codec;
 mod field;
 mod has_messages;
+mod name;
 mod plain;
 mod reducer;
 mod standard;
@@ -24,6 +25,7 @@ pub use add_messages::{AddMessages, AddMessagesStrict, add_messages_strict};
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use field::{Field, FieldSet};
 pub use has_messages::HasMessages;
+pub use name::short_name;
 pub use plain::{Plain, PlainUpdate};
 pub use reducer::{Reducer, ReducerError, ReducerFn};
 pub use standard::*;
@@ -157,6 +159,17 @@ pub trait State: Clone + Send + Sync + 'static {
     /// compile time; for subgraphs it is checked at run time.
     fn codec() -> Option<StateCodec<Self>> {
         None
+    }
+
+    /// Returns the name of the type, by which a thread knows it again; see
+    /// [`Owner`](crate::checkpoint::Owner). By default, the type's name without its modules.
+    fn name() -> String {
+        short_name::<Self>()
+    }
+
+    /// Returns the names that the type had before.
+    fn former_names() -> &'static [&'static str] {
+        &[]
     }
 
     /// Returns the version of the type, and how to read values of older versions.

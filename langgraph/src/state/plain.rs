@@ -168,6 +168,10 @@ macro_rules! whole {
             fn codec() -> Option<StateCodec<Self>> {
                 Some(StateCodec::serde())
             }
+
+            fn name() -> String {
+                stringify!($ty).to_owned()
+            }
         }
 
         impl From<$ty> for PlainUpdate<$ty> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Past, Stored, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Owner, Past, Stored, ThreadKey,
+    check_owner,
 };
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
@@ -19,6 +20,8 @@ pub(crate) struct Loaded<S: State> {
     pub(crate) state: Arc<S>,
     pub(crate) stored: Stored,
     pub(crate) head: Head,
+    /// What the log belongs to, if that is stored.
+    pub(crate) owner: Option<Arc<Owner>>,
     pub(crate) tasks: Vec<TaskState<S>>,
     /// All changes since the beginning of the log.
     pub(crate) changes: Option<Changes<S>>,
@@ -63,23 +66,34 @@ async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, A
         }
     };
     let loaded = read.saver.load_state(read.key, read.at, &mut see).await?;
+    let Some(loaded) = loaded else {
+        return Ok(None);
+    };
+    // Values of another type may be unreadable too.
+    read.check(loaded.owner.as_deref())?;
     replayed?;
-    let Some((head, stored)) = loaded.and_then(|loaded| Some((loaded.head, loaded.checkpoint?)))
-    else {
+    let Some(stored) = loaded.checkpoint else {
         return Ok(None);
     };
     replay.own(&stored)?;
-    Ok(Some(replay.loaded(head, stored)?))
+    Ok(Some(Loaded {
+        owner: loaded.owner,
+        ..replay.loaded(loaded.head, stored)?
+    }))
 }
 
 /// Loads all records.
 async fn load_all<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
     let Some(Chain {
-        head, mut records, ..
+        head,
+        owner,
+        mut records,
+        ..
     }) = read.saver.load(read.key, read.at).await?
     else {
         return Ok(None);
     };
+    read.check(owner.as_deref())?;
     let mut changes = read.changes.then(Changes::default);
     let mut replay = Replay::new(read.reader(), read.initial);
     let mut before = None;
@@ -92,6 +106,7 @@ async fn load_all<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, Age
         return Ok(None);
     };
     Ok(Some(Loaded {
+        owner,
         changes,
         ..replay.loaded(head, stored)?
     }))
@@ -105,6 +120,15 @@ impl<'a, S: State> Read<'a, S> {
             formats: self.saver.formats(),
             key: self.key,
         }
+    }
+
+    /// Fails if the log belongs to a graph over another state type.
+    pub(crate) fn check(&self, owner: Option<&Owner>) -> Result<(), CheckpointError> {
+        owner.map_or(Ok(()), |owner| {
+            let now = &self.plan.owner().state;
+            let initial = &self.plan.initial;
+            check_owner(&self.key.thread, &owner.state, now, initial)
+        })
     }
 }
 
@@ -142,6 +166,7 @@ impl Log {
         engine: &Engine<S>,
         loaded: &Loaded<S>,
     ) -> Recorder<S> {
-        self.recorder_behind(engine, loaded.head, &loaded.stored.checkpoint)
+        let owner = loaded.owner.as_deref();
+        self.recorder_behind(engine, loaded.head, owner, &loaded.stored.checkpoint)
     }
 }

@@ -151,6 +151,7 @@ impl<'a, S: State> Replay<'a, S> {
             tasks: task_states(&self.reader, &stored)?,
             stored,
             head,
+            owner: None,
             changes: None,
         })
     }

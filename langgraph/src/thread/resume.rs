@@ -43,7 +43,7 @@ pub(crate) async fn start<S: State>(
                 OnOpenQuestion::Drop => loaded = Some(asking),
             }
         }
-        let mut recorder = log.recorder(engine, None);
+        let mut recorder = log.recorder(engine);
         let mut origin = Origin {
             parent: None,
             base: None,

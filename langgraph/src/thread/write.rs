@@ -136,7 +136,7 @@ fn restore<S: State>(
     loaded: Option<Loaded<S>>,
 ) -> Result<Option<CheckpointId>, AgentError> {
     let Some(loaded) = loaded else {
-        engine.observer.recorder = Some(Box::new(log.recorder(engine, None)));
+        engine.observer.recorder = Some(Box::new(log.recorder(engine)));
         return Ok(None);
     };
     let recorder = log.recorder_behind_loaded(engine, &loaded);

@@ -30,6 +30,7 @@ mod loading;
 mod log;
 mod model;
 mod names;
+mod owners;
 mod pruning;
 mod side_by_side;
 mod states;
@@ -103,6 +104,7 @@ where
         states::cases(&world),
         listing::cases(&world),
         names::cases(&world),
+        owners::cases(&world),
         threads::cases(&world),
         copying::cases(&world),
         pruning::cases(&world),

@@ -376,6 +376,7 @@ async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem
         tasks: vec![finished(id, 0, &json!(1)), finished(new, 0, &json!(2))],
         entries: vec![entry(id, &json!(3))],
         status: RunStatus::Running,
+        owner: None,
     };
     let put = saver.put(&log.key, batch).await;
     refused("the batch", put, is_conflict(known, log.head))?;

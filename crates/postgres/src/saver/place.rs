@@ -1,8 +1,10 @@
 //! Finds the log of a thread.
 
+use std::sync::Arc;
+
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{CheckpointId, Head};
-use langgraph_sql::{LogName, unsigned};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Head, Owner};
+use langgraph_sql::{LogName, OwnerRow, unsigned};
 use uuid::Uuid;
 
 use crate::PostgresError;
@@ -11,6 +13,14 @@ use crate::PostgresError;
 pub(super) struct Log {
     pub(super) id: i64,
     pub(super) head: Head,
+    /// The text of its owner.
+    owner: Option<String>,
+}
+
+impl Log {
+    pub(super) fn owner(&self) -> Result<Option<Arc<Owner>>, CheckpointError> {
+        self.owner.as_deref().map(OwnerRow::read).transpose()
+    }
 }
 
 /// Returns the log of that name, if it exists; `lock` may lock its row.
@@ -20,8 +30,9 @@ pub(super) async fn log(
     lock: &str,
 ) -> Result<Option<Log>, PostgresError> {
     let sql = format!(
-        "SELECT id, head, version FROM thread_logs
-         WHERE thread = $1 AND namespace = $2 {lock}"
+        "SELECT id, head, version,
+             (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
+         FROM thread_logs WHERE thread = $1 AND namespace = $2 {lock}"
     );
     let statement = client.prepare_cached(&sql).await?;
     let row = client
@@ -31,6 +42,7 @@ pub(super) async fn log(
     Ok(Some(Log {
         id: row.try_get(0)?,
         head: Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?)),
+        owner: row.try_get(3)?,
     }))
 }
 

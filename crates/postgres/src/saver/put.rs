@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{Batch, CheckpointError, Formats, Head};
 use langgraph_sql::rows::{self, Row, RowKind};
-use langgraph_sql::{LogName, last_rows, metadata_text, signed, source_text};
+use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -18,6 +18,7 @@ pub(super) struct Lines {
     next: Option<Head>,
     /// The code of the status.
     status: i16,
+    owner: Option<OwnerRow>,
     rows: i64,
     new: NewCheckpoints,
     known: KnownCheckpoints,
@@ -74,12 +75,14 @@ impl Lines {
             batch.next_head(),
             i16::from(batch.status.code()),
         );
+        let owner = batch.owner.as_deref().map(OwnerRow::of).transpose()?;
         let rows = rows::encode(batch, formats)?;
         let last = last_rows(&rows);
         let mut lines = Self {
             head,
             next,
             status,
+            owner,
             rows: signed(rows.len() as u64),
             new,
             known: KnownCheckpoints::default(),
@@ -127,14 +130,14 @@ impl Parts {
 /// Moves the head of a log, if it is where the batch expects it.
 const MOVE: &str = "UPDATE thread_logs
     SET head = $3, version = version + 1, status = $4, updated_at = clock_timestamp(),
-        rows = rows + $5
-    WHERE thread = $1 AND namespace = $2 AND head = $22 AND version = $23
+        rows = rows + $5, owner = coalesce($22, owner)
+    WHERE thread = $1 AND namespace = $2 AND head = $24 AND version = $25
     RETURNING id, rows - $5 AS start";
 
 /// Creates a log, if the batch expects none.
 const MAKE: &str = "INSERT INTO thread_logs
-        (thread, namespace, head, version, status, updated_at, rows)
-    VALUES ($1, $2, $3, 1, $4, clock_timestamp(), $5)
+        (thread, namespace, head, version, status, updated_at, rows, owner)
+    VALUES ($1, $2, $3, 1, $4, clock_timestamp(), $5, $22)
     ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
 
 /// The single checkpoint that gets more rows, as usual: the equality finds it by its key, without a
@@ -145,6 +148,11 @@ const SOME: &str = "ANY ($14::uuid[])";
 /// Stores the batch, if the head was as expected. Rows of deleted checkpoints are dropped.
 /// `{KNOWN}` is the set of checkpoints that get more rows.
 const STORE: &str = ",
+owned AS (
+    INSERT INTO thread_owners (key, owner)
+    SELECT $22::bigint, $23::text FROM moved WHERE $22 IS NOT NULL
+    ON CONFLICT DO NOTHING
+),
 new AS (
     INSERT INTO thread_checkpoints
         (log, id, base, snapshot, step, source, metadata, first_row, last_row)
@@ -212,6 +220,11 @@ async fn store(
 ) -> Result<bool, PostgresError> {
     let known = lines.head.map(|head| (uuid(head.id), signed(head.version)));
     let next = uuid(next.id);
+    let owner = lines.owner.as_ref();
+    let (owner, text) = (
+        owner.map(|owner| owner.key),
+        owner.map(|owner| &*owner.text),
+    );
     let Lines {
         new,
         known: old,
@@ -240,6 +253,8 @@ async fn store(
         &parts.formats,
         &parts.versions,
         &parts.payloads,
+        &owner,
+        &text,
     ];
     let [make, advance] = if old.ids.len() > 1 {
         &*WITH_SOME

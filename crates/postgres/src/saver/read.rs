@@ -30,7 +30,11 @@ pub(super) async fn chain(
     };
     let links = links(client, log.id, wanted.unwrap_or(log.head.id)).await?;
     let rows = rows(client, log.id, &links).await?;
-    Ok(Some(Chain::new(log.head, rows::decode(rows)?)))
+    Ok(Some(Chain::new(
+        log.head,
+        log.owner()?,
+        rows::decode(rows)?,
+    )))
 }
 
 /// Passes on the ancestors of a checkpoint, row by row, and returns its position; in such a
@@ -48,12 +52,12 @@ pub(super) async fn state(
     if !links.are_in_order() {
         // A base got rows after its child was stored.
         let rows = rows(client, log.id, &links).await?;
-        let chain = Chain::new(log.head, rows::decode(rows)?);
+        let chain = Chain::new(log.head, log.owner()?, rows::decode(rows)?);
         return Ok(Some(chain.hand_over(see)));
     }
     let mut past = PastRows::new();
     each_row(client, log.id, &links, |row| past.row(row, see)).await?;
-    Ok(Some(Standing::new(log.head, past.finish()?)))
+    Ok(Some(Standing::new(log.head, log.owner()?, past.finish()?)))
 }
 
 /// Returns the checkpoints from the nearest snapshot on, oldest first.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, signed, status, statuses, unsigned};
+use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
 use tokio_postgres::types::ToSql;
 
 use super::place::id;
@@ -43,23 +43,30 @@ pub(super) async fn list(
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, CheckpointError> {
     let found = found(client, filter).await?.into_iter();
-    let infos = found.map(|(name, head, code, updated_at)| {
-        let status = status(code.into())?;
-        Ok(ThreadInfo::new(name, head, status, updated_at))
+    let infos = found.map(|(name, head, owner, code, updated_at)| {
+        let (status, owner) = (status(code.into())?, owner.as_deref().map(OwnerRow::read));
+        Ok(ThreadInfo::new(
+            name,
+            head,
+            owner.transpose()?,
+            status,
+            updated_at,
+        ))
     });
     infos.collect()
 }
 
-/// A thread, with the code of its status.
-type Found = (String, Head, i16, SystemTime);
+/// A thread, with the text of its owner and the code of its status.
+type Found = (String, Head, Option<String>, i16, SystemTime);
 
 async fn found(
     client: &impl GenericClient,
     filter: &ThreadFilter,
 ) -> Result<Vec<Found>, PostgresError> {
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, status, updated_at FROM thread_logs
-        WHERE namespace = '[]'"
+    let mut sql = "SELECT thread, head, version, status, updated_at,
+            (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
+        FROM thread_logs WHERE namespace = '[]'"
         .to_owned();
     let limit = filter.limit.map(|limit| signed(limit as u64));
     let mut values: Vec<&(dyn ToSql + Sync)> = vec![&limit];
@@ -81,7 +88,7 @@ async fn found(
         let head = Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?));
         let updated_at: SystemTime = row.try_get(4)?;
         let name: String = row.try_get(0)?;
-        Ok((name, head, row.try_get(3)?, updated_at))
+        Ok((name, head, row.try_get(5)?, row.try_get(3)?, updated_at))
     });
     infos.collect()
 }
@@ -113,8 +120,8 @@ pub(super) async fn copy(
 /// Returns false if somebody else has created it in the meantime.
 async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<bool, PostgresError> {
     let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, status, updated_at, rows)
-        SELECT $2, namespace, head, version, status, updated_at, rows
+            (thread, namespace, head, version, status, updated_at, rows, owner)
+        SELECT $2, namespace, head, version, status, updated_at, rows, owner
         FROM thread_logs WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id";
     let made: Vec<i64> = column(client, sql, &[&log, &to]).await?;
     let Some(copy) = made.first() else {

@@ -1,10 +1,11 @@
 //! Finds the log of a thread.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph::checkpoint::{CheckpointId, Head};
-use langgraph_sql::{LogName, unsigned};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Head, Owner};
+use langgraph_sql::{LogName, OwnerRow, unsigned};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -14,6 +15,8 @@ use crate::SqliteError;
 pub(super) struct Log {
     pub(super) id: i64,
     pub(super) head: Head,
+    /// The text of its owner.
+    owner: Option<String>,
     /// The first row of the head's state, if the rows of the state are consecutive.
     pub(super) state: Option<i64>,
 }
@@ -24,17 +27,25 @@ pub(super) struct Id(pub(super) CheckpointId);
 
 /// Returns the log of that name, if it exists.
 pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>, SqliteError> {
-    let sql = "SELECT id, head, version, state_row FROM thread_logs
-        WHERE thread = ?1 AND namespace = ?2";
+    let sql = "SELECT id, head, version, state_row,
+            (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
+        FROM thread_logs WHERE thread = ?1 AND namespace = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let log = statement.query_row([&name.thread, &name.namespace], |row| {
         Ok(Log {
             id: row.get(0)?,
             head: Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?)),
             state: row.get(3)?,
+            owner: row.get(4)?,
         })
     });
     Ok(log.optional()?)
+}
+
+impl Log {
+    pub(super) fn owner(&self) -> Result<Option<Arc<Owner>>, CheckpointError> {
+        self.owner.as_deref().map(OwnerRow::read).transpose()
+    }
 }
 
 /// The kind of a row that holds a checkpoint and the writes of the previous one's only task.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use langgraph::checkpoint::{Base, Batch, CheckpointError, CheckpointId, Formats, Head, Source};
 use langgraph_sql::rows::{self, Row, RowKind};
-use langgraph_sql::{LogName, last_rows, metadata_text, signed, source_text};
+use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::place::{self, Id, SUPERSTEP, microseconds, row_id};
@@ -23,6 +23,7 @@ pub(super) struct Lines {
     state: StateRow,
     /// The code of the status.
     status: u8,
+    owner: Option<OwnerRow>,
 }
 
 /// The first row of the new head's state; see the table of logs.
@@ -62,6 +63,7 @@ impl Lines {
         });
         let lines = lines.collect::<Result<Vec<_>, CheckpointError>>()?;
         let (head, status) = (batch.head, batch.status.code());
+        let owner = batch.owner.as_deref().map(OwnerRow::of).transpose()?;
         let rows = rows::encode(batch, formats)?;
         Ok(Self {
             state: StateRow::of(head, &lines, &rows),
@@ -69,6 +71,7 @@ impl Lines {
             checkpoints: lines,
             head,
             status,
+            owner,
             rows,
         })
     }
@@ -202,10 +205,17 @@ fn advance(
         StateRow::At(row) => (1, row),
         StateRow::Unknown => (2, 0),
     };
+    let owner = batch.owner.as_ref().map(|owner| owner.key);
+    if let Some(OwnerRow { key, text }) = &batch.owner {
+        let sql = "INSERT INTO thread_owners (key, owner) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![key, text])?;
+    }
     let found = if let Some(head) = batch.head {
         let sql = "UPDATE thread_logs
             SET head = ?1, version = version + 1, status = ?2, updated_at = ?3, rows = rows + ?4,
-                state_row = CASE ?9 WHEN 0 THEN state_row WHEN 1 THEN rows + ?10 END
+                state_row = CASE ?9 WHEN 0 THEN state_row WHEN 1 THEN rows + ?10 END,
+                owner = coalesce(?11, owner)
             WHERE thread = ?5 AND namespace = ?6 AND head = ?7 AND version = ?8
             RETURNING id, rows - ?4";
         let values = params![
@@ -218,14 +228,15 @@ fn advance(
             Id(head.id),
             signed(head.version),
             how,
-            at
+            at,
+            owner
         ];
         let mut statement = connection.prepare_cached(sql)?;
         statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
     } else if let Some(newest) = newest {
         let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, status, updated_at, rows, state_row)
-            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END)
+            (thread, namespace, head, version, status, updated_at, rows, state_row, owner)
+            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END, ?9)
             ON CONFLICT DO NOTHING RETURNING id, 0";
         let values = params![
             name.thread,
@@ -235,7 +246,8 @@ fn advance(
             now,
             rows,
             how,
-            at
+            at,
+            owner
         ];
         let mut statement = connection.prepare_cached(sql)?;
         statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))

@@ -29,7 +29,11 @@ pub(super) fn chain(
     };
     let links = links(connection, log.id, id.unwrap_or(log.head.id))?;
     let rows = rows(connection, log.id, &links)?;
-    Ok(Some(Chain::new(log.head, rows::decode(rows)?)))
+    Ok(Some(Chain::new(
+        log.head,
+        log.owner()?,
+        rows::decode(rows)?,
+    )))
 }
 
 /// Returns the checkpoints from the nearest snapshot on, oldest first.

@@ -34,7 +34,7 @@ pub(super) fn state(
         _ => {
             let links = links(connection, log.id, wanted)?;
             let Some((first, last)) = links.first().zip(links.last()) else {
-                return Ok(Some(Standing::new(log.head, None)));
+                return Ok(Some(Standing::new(log.head, log.owner()?, None)));
             };
             let (first, last) = (first.first, last.last);
             // Otherwise a base got rows after its child was stored.
@@ -52,7 +52,7 @@ pub(super) fn state(
     match scan(connection, &way, row_id(log.id, 0), rows, &mut pieces) {
         Ok(rows) => {
             pieces.send();
-            Ok(Some(Standing::new(log.head, rows.finish()?)))
+            Ok(Some(Standing::new(log.head, log.owner()?, rows.finish()?)))
         }
         Err(error @ CheckpointError::Corrupt(_)) => {
             // A read of the whole chain reports the damage better.

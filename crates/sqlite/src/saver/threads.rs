@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, signed, status, statuses, unsigned};
+use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -34,20 +34,29 @@ pub(super) fn list(
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, CheckpointError> {
     let found = found(connection, filter).map_err(SqliteError::from)?;
-    let infos = found.into_iter().map(|(name, head, code, updated_at)| {
-        let status = status(code)?;
-        Ok(ThreadInfo::new(name, head, status, updated_at))
-    });
+    let infos = found
+        .into_iter()
+        .map(|(name, head, owner, code, updated_at)| {
+            let (status, owner) = (status(code)?, owner.as_deref().map(OwnerRow::read));
+            Ok(ThreadInfo::new(
+                name,
+                head,
+                owner.transpose()?,
+                status,
+                updated_at,
+            ))
+        });
     infos.collect()
 }
 
-/// A thread, with the code of its status.
-type Found = (String, Head, i64, SystemTime);
+/// A thread, with the text of its owner and the code of its status.
+type Found = (String, Head, Option<String>, i64, SystemTime);
 
 fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<Found>> {
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, status, updated_at FROM thread_logs
-        WHERE namespace = '[]'"
+    let mut sql = "SELECT thread, head, version, status, updated_at,
+            (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
+        FROM thread_logs WHERE namespace = '[]'"
         .to_owned();
     let mut values = Vec::new();
     if let Some(condition) = statuses(filter) {
@@ -68,7 +77,7 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
     let infos = statement.query_map(params_from_iter(values), |row| {
         let head = Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?));
         let name: String = row.get(0)?;
-        Ok((name, head, row.get(3)?, time(row.get(4)?)))
+        Ok((name, head, row.get(5)?, row.get(3)?, time(row.get(4)?)))
     })?;
     infos.collect()
 }
@@ -90,8 +99,8 @@ pub(super) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), 
 
 fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, status, updated_at, rows, state_row)
-        SELECT ?2, namespace, head, version, status, updated_at, rows, state_row
+            (thread, namespace, head, version, status, updated_at, rows, state_row, owner)
+        SELECT ?2, namespace, head, version, status, updated_at, rows, state_row, owner
         FROM thread_logs WHERE id = ?1 RETURNING id";
     let copy: i64 = connection
         .prepare_cached(sql)?

@@ -182,11 +182,11 @@ fn a_state_of_each_kind_of_field() {
                     type Update = NotesUpdate<T>;
                     fn fields(&self) -> &[::langgraph::state::Field] {
                         const FIELDS: &[::langgraph::state::Field] = &[
-                            ::langgraph::state::Field::plain("log").reduced(),
-                            ::langgraph::state::Field::plain("total").reduced(),
-                            ::langgraph::state::Field::plain("last").reduced(),
-                            ::langgraph::state::Field::plain("handle").untracked(),
-                            ::langgraph::state::Field::plain("plain"),
+                            ::langgraph::state::Field::plain("log").typed("Vec<T>").reduced(),
+                            ::langgraph::state::Field::plain("total").typed("i64").reduced(),
+                            ::langgraph::state::Field::plain("last").typed("i64").reduced(),
+                            ::langgraph::state::Field::plain("handle").typed("Handle").untracked(),
+                            ::langgraph::state::Field::plain("plain").typed("String"),
                         ];
                         FIELDS
                     }
@@ -301,6 +301,12 @@ fn a_state_of_each_kind_of_field() {
                         #[allow(unused_imports)]
                         use ::langgraph::__private::{WithCodec as _, WithoutCodec as _};
                         (&::langgraph::__private::CodecOf::<Self>::NEW).codec()
+                    }
+                    fn name() -> ::langgraph::__private::String {
+                        ::langgraph::__private::generic_name(
+                            "Notes",
+                            &[::langgraph::state::short_name::<T>()],
+                        )
                     }
                 }
                 #[automatically_derived]

@@ -83,7 +83,7 @@ fn a_chat_history_under_another_crate_name() {
                     type Update = ChatUpdate;
                     fn fields(&self) -> &[lg::state::Field] {
                         const FIELDS: &[lg::state::Field] = &[
-                            lg::state::Field::plain("in").reduced(),
+                            lg::state::Field::plain("in").typed("Vec<Message>").reduced(),
                         ];
                         FIELDS
                     }
@@ -138,6 +138,9 @@ fn a_chat_history_under_another_crate_name() {
                         #[allow(unused_imports)]
                         use lg::__private::{WithCodec as _, WithoutCodec as _};
                         (&lg::__private::CodecOf::<Self>::NEW).codec()
+                    }
+                    fn name() -> lg::__private::String {
+                        <lg::__private::String as ::core::convert::From<_>>::from("Chat")
                     }
                 }
                 #[automatically_derived]

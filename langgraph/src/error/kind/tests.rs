@@ -261,7 +261,15 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
                 now: 0,
             },
         ),
-        ("CheckpointError::WrongType", E::WrongType(text())),
+        (
+            "CheckpointError::WrongType",
+            E::WrongType {
+                thread: text(),
+                stored: text(),
+                state: text(),
+                remedy: text(),
+            },
+        ),
         ("CheckpointError::EmptyUpdate", E::EmptyUpdate),
         ("CheckpointError::InvalidUpdate", E::InvalidUpdate(text())),
     ]

@@ -79,11 +79,19 @@ impl<S: State, T: Coding<S>> Kept for Coded<S, T> {
         };
         codec.encode(&self.value.wire(&self.coder.plan)?, formats)
     }
+
+    fn state(&self) -> &'static str {
+        std::any::type_name::<S>()
+    }
 }
 
 impl Kept for SentItem {
     fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
         formats.encode(&self.0.to_text()?, 0)
+    }
+
+    fn state(&self) -> &'static str {
+        "the item of a worker"
     }
 }
 
@@ -193,8 +201,15 @@ pub(crate) struct Reader<'a, S: State> {
 }
 
 impl<S: State> Reader<'_, S> {
-    fn wrong_type(&self) -> AgentError {
-        CheckpointError::WrongType(self.key.thread.clone()).into()
+    /// The error of a value that a graph over another type has left in memory.
+    fn wrong_type(&self, payload: &Payload) -> AgentError {
+        CheckpointError::WrongType {
+            thread: self.key.thread.clone(),
+            stored: format!("`{}`", payload.state()),
+            state: format!("`{}`", std::any::type_name::<S>()),
+            remedy: "a saver that keeps values converts none of them".to_owned(),
+        }
+        .into()
     }
 
     fn unreadable(&self, source: FormatError) -> AgentError {
@@ -206,7 +221,7 @@ impl<S: State> Reader<'_, S> {
     }
 
     fn value<'p, T: Coding<S>>(&self, payload: &'p Payload) -> Result<&'p Coded<S, T>, AgentError> {
-        payload.get().ok_or_else(|| self.wrong_type())
+        payload.get().ok_or_else(|| self.wrong_type(payload))
     }
 
     /// Converts the result of a task of another version of the graph: to names instead of indices,
@@ -301,18 +316,20 @@ impl<S: State> Reader<'_, S> {
             return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.value.0));
         };
         let write = self.wire_writes(encoded)?.into_iter().next();
-        let update = write.ok_or_else(|| self.wrong_type())?.into_update();
+        let update = write.ok_or_else(|| self.unreadable(FormatError::new("a state is empty")))?;
+        let update = update.into_update();
         see(&update);
         Ok(Arc::new(state(update, &self.plan.initial)))
     }
 
     pub(crate) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
-            let item = payload.get::<SentItem>().ok_or_else(|| self.wrong_type())?;
+            let item = payload.get::<SentItem>();
+            let item = item.ok_or_else(|| self.wrong_type(payload))?;
             return Ok(Arc::clone(&item.0));
         };
         let Some(formats) = self.formats else {
-            return Err(self.wrong_type());
+            return Err(self.wrong_type(payload));
         };
         let text = formats.decode::<String>(encoded);
         let text = text.map_err(|error| self.unreadable(error))?;

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::engine::Engine;
 use crate::checkpoint::{
-    CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, LogHead, ThreadKey,
+    CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, LogHead, Owner,
+    ThreadKey,
 };
 use crate::state::State;
 
@@ -56,11 +57,22 @@ impl Log {
         }
     }
 
-    /// Creates a recorder that writes after `head`.
-    pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>, head: Option<Head>) -> Recorder<S> {
+    /// Creates a recorder that begins the log.
+    pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>) -> Recorder<S> {
+        self.recorder_at(engine, None, Some(Arc::clone(engine.plan.owner())))
+    }
+
+    /// Creates a recorder that writes after `head`, and names the owner of the log.
+    fn recorder_at<S: State>(
+        &self,
+        engine: &Engine<S>,
+        head: Option<Head>,
+        owner: Option<Arc<Owner>>,
+    ) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
         let log_head = LogHead::new(saver, self.key.clone(), head, self.encodes)
             .with_next(self.next)
+            .with_owner(owner)
             .with_ending(self.ending.clone());
         let coder = Coder {
             plan: Arc::clone(&engine.plan),
@@ -77,9 +89,19 @@ impl Log {
         &self,
         engine: &Engine<S>,
         head: Head,
+        stored: Option<&Owner>,
         checkpoint: &CheckpointRecord,
     ) -> Recorder<S> {
-        let mut recorder = self.recorder(engine, Some(head));
+        let mut owner = Arc::clone(engine.plan.owner());
+        // A change from outside leaves the thread to the graph that runs on it.
+        if let Some(stored) = stored
+            && self.at_rest
+            && stored.graph != owner.graph
+        {
+            Arc::make_mut(&mut owner).graph.clone_from(&stored.graph);
+        }
+        let new = stored.is_none_or(|stored| *stored != *owner);
+        let mut recorder = self.recorder_at(engine, Some(head), new.then_some(owner));
         recorder.resume(checkpoint);
         recorder
     }

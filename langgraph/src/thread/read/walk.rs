@@ -30,6 +30,7 @@ impl<S: State> Walk<'_, S> {
             }
             let chain = self.read.saver.load(self.read.key, Some(*id)).await?;
             let Some(chain) = chain else { return Ok(()) };
+            self.read.check(chain.owner.as_deref())?;
             let mut replay = Replay::new(self.read.reader(), self.read.initial);
             let mut before = None;
             for stored in &chain.records {

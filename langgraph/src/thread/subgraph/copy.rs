@@ -7,7 +7,7 @@ use super::path::SubgraphPath;
 use super::resolve::{OuterTask, Resolved};
 use crate::checkpoint::below;
 use crate::checkpoint::{
-    Batch, CheckpointError, CheckpointId, Checkpointer, Stored, TaskOutcome, ThreadKey,
+    Batch, CheckpointError, CheckpointId, Checkpointer, Owner, Stored, TaskOutcome, ThreadKey,
 };
 use crate::graph::{NodeName, START};
 use crate::node::Fork;
@@ -94,21 +94,24 @@ pub(super) async fn copy_logs(
     }))
 }
 
+/// What a log belongs to, and records of it, oldest first.
+type Lineage = (Option<Arc<Owner>>, VecDeque<Stored>);
+
 /// Returns a checkpoint (`None` means the head) and its ancestors, to the beginning of the log.
 async fn lineage(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     at: Option<CheckpointId>,
-) -> Result<VecDeque<Stored>, CheckpointError> {
-    let mut lineage = VecDeque::new();
+) -> Result<Lineage, CheckpointError> {
+    let (mut lineage, mut owner) = (VecDeque::new(), None);
     let mut next = at;
     loop {
         let chain = saver.load(key, next).await?;
-        let records = chain.map(|chain| chain.records).unwrap_or_default();
-        if records.is_empty() {
+        let Some(chain) = chain.filter(|chain| !chain.records.is_empty()) else {
             break;
-        }
-        for stored in records.into_iter().rev() {
+        };
+        owner = chain.owner;
+        for stored in chain.records.into_iter().rev() {
             next = stored.checkpoint.base.map(|base| base.id);
             lineage.push_front(stored);
         }
@@ -122,13 +125,16 @@ async fn lineage(
             Err(CheckpointError::UnknownCheckpoint { thread, id })
         }
         // A pruned log ends here.
-        _ => Ok(lineage),
+        _ => Ok((owner, lineage)),
     }
 }
 
 /// Returns the records of a new log; all tasks of the last checkpoint run again.
-fn copy_of(records: VecDeque<Stored>) -> Batch {
-    let mut batch = Batch::default();
+fn copy_of((owner, records): Lineage) -> Batch {
+    let mut batch = Batch {
+        owner,
+        ..Batch::default()
+    };
     let last = records.len().saturating_sub(1);
     for (index, stored) in records.into_iter().enumerate() {
         let starts = |task: usize| {
