@@ -333,6 +333,31 @@ fn a16_an_unreachable_node_is_a_lint_and_with_deny_lints_an_error() {
     assert!(matches!(only(&graph), CompilationError::Lint(lint) if unreachable(&lint)));
 }
 
+#[test]
+fn a16_denied_lints_stand_beside_errors_that_leave_the_edges_intact() {
+    let mut graph = wired(&["a", "island"], "^>a a>$ island>$");
+    graph.deny_lints().interrupt_before(["b"]);
+    let errors = refused(&graph);
+    let [problem, CompilationError::Lint(lint)] = errors.as_slice() else {
+        panic!("{errors:?}");
+    };
+    assert!(matches!(
+        problem,
+        CompilationError::UnknownInterruptNode { .. }
+    ));
+    assert!(matches!(lint, Lint::UnreachableNode { .. }));
+
+    // A broken edge may be the one that leads to the island.
+    graph.add_edge("a", "iland");
+    let errors = refused(&graph);
+    assert!(
+        !errors
+            .iter()
+            .any(|error| matches!(error, CompilationError::Lint(_))),
+        "{errors:?}"
+    );
+}
+
 #[tokio::test]
 async fn a17_two_runs_of_one_compiled_graph_do_not_affect_each_other() {
     // Neither run gets past its first node before the other is there.
