@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use langgraph_topology::NodeName;
 
-use super::{Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list, questions};
+use super::{
+    ErrorKind, Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list, questions,
+};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::{Interrupt, Interrupted};
 
@@ -122,6 +124,17 @@ pub enum AgentError {
     /// The run needs a tokio runtime, and there is none.
     #[error(transparent)]
     NoRuntime(#[from] NoRuntime),
+    /// The run that took the input of this call failed; see
+    /// [`OnConflict::Join`](crate::thread::OnConflict::Join).
+    #[error("the run that took this input on thread `{thread}` failed: {reason}")]
+    JoinedRun {
+        /// The thread.
+        thread: String,
+        /// The kind of its error.
+        kind: ErrorKind,
+        /// Its error.
+        reason: String,
+    },
     /// The run exceeded its time limit.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),

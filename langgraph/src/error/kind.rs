@@ -129,6 +129,7 @@ impl AgentError {
             Self::InvalidInput(_) => ErrorKind::InvalidInput,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::TimedOut(_) => ErrorKind::TimedOut,
+            Self::JoinedRun { kind, .. } => *kind,
             Self::Routing { .. }
             | Self::InvalidOption(_)
             | Self::NoParent { .. }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Topology;
+use super::inbox::Inboxes;
 use super::plan::Plan;
 use super::thread_policy::{OnConflict, OnOpenQuestion, ThreadPolicy};
 use crate::checkpoint::{Attach, Checkpointer};
@@ -42,6 +43,8 @@ pub struct CompiledStateGraph<S: State> {
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
     pub(crate) threads: ThreadPolicy,
+    /// The runs at work on its threads.
+    pub(crate) inboxes: Arc<Inboxes<S>>,
 }
 
 impl<S: State> CompiledStateGraph<S> {
@@ -52,6 +55,7 @@ impl<S: State> CompiledStateGraph<S> {
             codec: None,
             persistence: Persistence::default(),
             threads: ThreadPolicy::default(),
+            inboxes: Arc::default(),
         }
     }
 
@@ -69,6 +73,7 @@ impl<S: State> CompiledStateGraph<S> {
         let attached = saver.attach();
         self.saver = Some(attached.saver);
         self.codec = attached.codec.or(self.codec);
+        self.inboxes = Arc::default();
         self
     }
 
@@ -256,6 +261,7 @@ impl<S: State> Clone for CompiledStateGraph<S> {
             codec: self.codec,
             persistence: self.persistence.clone(),
             threads: self.threads,
+            inboxes: Arc::clone(&self.inboxes),
         }
     }
 }

@@ -7,6 +7,7 @@ mod configured_node;
 mod defaults;
 mod drawing;
 mod entries;
+pub(crate) mod inbox;
 mod into_node;
 mod into_worker;
 mod node_ext;

@@ -24,6 +24,37 @@ pub enum OnConflict {
     Wait(Duration),
     /// Takes the thread over: the other run fails when it next stores a record or renews its lease.
     Cancel,
+    /// Queues its input for the active run, which takes it as a turn of its own after its present
+    /// one. The later call returns the outcome of that turn; its events are in the stream of the
+    /// active run.
+    ///
+    /// An input that has not been taken when that run fails, pauses or is dropped runs on its own.
+    /// So does one whose thread is held by another process, or by an update, once the thread is
+    /// free. Updates and added inputs wait until then too.
+    Enqueue,
+    /// As [`Enqueue`](Self::Enqueue), but the active run merges the input into its state between two
+    /// supersteps, and goes on. It waits while the messages hold a tool call without a result
+    /// ([`State::dismiss`](crate::State::dismiss)), so that the history stays valid for every
+    /// provider. An input with a `goto` is a turn of its own.
+    Join,
+}
+
+impl OnConflict {
+    /// Returns the policy as a call writes it, for errors.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Reject => "`OnConflict::Reject`",
+            Self::Wait(_) => "`OnConflict::Wait`",
+            Self::Cancel => "`OnConflict::Cancel`",
+            Self::Enqueue => "`OnConflict::Enqueue`",
+            Self::Join => "`OnConflict::Join`",
+        }
+    }
+
+    /// Returns true if an input goes to the active run.
+    pub(crate) const fn hands_over(self) -> bool {
+        matches!(self, Self::Enqueue | Self::Join)
+    }
 }
 
 /// What a new input does when its thread waits for answers.

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::options::{Begin, Options, Run};
+use super::turns::OnThread;
 use super::{CancelToken, Outcome, exit_flush};
 use crate::checkpoint::{CheckpointError, Durability, Ending, ExitBuffer, RunStatus, WriteBehind};
 use crate::error::AgentError;
@@ -22,7 +23,6 @@ use crate::superstep::Span;
 use crate::superstep::log::Log;
 use crate::superstep::log::Snapshots;
 use crate::superstep::{End, Engine, Task, enter};
-use crate::thread::lease::under_policy;
 use crate::thread::resume;
 
 impl<S: State> Run<S> {
@@ -71,6 +71,7 @@ impl<S: State> Run<S> {
     /// Returns the future without cancellation and deadline.
     fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
         // One after the other: both in a tuple would be moved once more.
+        let for_turns = self.options.thread.as_ref().and(emitter.clone());
         let mut engine = match engine(&self.graph, &self.options, emitter) {
             Ok(engine) => engine,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
@@ -83,7 +84,7 @@ impl<S: State> Run<S> {
             graph,
             begin,
             command,
-            mut options,
+            options,
         } = self;
         match (log, begin) {
             (None, Begin::Input(input)) => Box::pin(async move {
@@ -96,30 +97,28 @@ impl<S: State> Run<S> {
                 let missing = CheckpointError::NoCheckpointer(String::new());
                 Box::pin(std::future::ready(Err(missing.into())))
             }
-            (Some(log), begin) => Box::pin(async move {
-                let (saver, thread) = (Arc::clone(&log.saver), log.key.thread.clone());
-                let mut policy = graph.threads;
-                policy.on_conflict = options.on_conflict.unwrap_or(policy.on_conflict);
-                options
-                    .on_open_question
-                    .get_or_insert(policy.on_open_question);
-                let (held, ending) = (options.held, options.ending.clone());
-                let run = with_log(&graph.plan, &mut engine, log, begin, command, &options);
-                let run = Box::pin(run);
-                let end = if held {
-                    run.await?
-                } else {
-                    under_policy(policy, &saver, &thread, ending, run).await?
+            (Some(log), begin) => {
+                let run = Self {
+                    graph,
+                    begin,
+                    command,
+                    options,
                 };
-                outcome(engine, end)
-            }),
+                let run = OnThread {
+                    run,
+                    engine,
+                    log,
+                    emitter: for_turns,
+                };
+                Box::pin(run.start())
+            }
         }
     }
 }
 
 pub(super) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
-fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {
         End::Done => {
             let shared = &engine.scope.shared;
@@ -145,7 +144,7 @@ fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentErr
 }
 
 /// Prepares the input and the update of a command for merging.
-fn entered<S: State>(
+pub(super) fn entered<S: State>(
     plan: &Plan<S>,
     engine: &Engine<S>,
     input: Result<Output<S>, NodeError>,
@@ -161,7 +160,7 @@ fn entered<S: State>(
     Ok(input)
 }
 
-async fn with_log<S: State>(
+pub(super) async fn with_log<S: State>(
     plan: &Plan<S>,
     engine: &mut Engine<S>,
     log: Log,

@@ -11,6 +11,7 @@ pub(crate) mod setup;
 mod stream;
 mod subgraph;
 mod thread;
+mod turns;
 
 pub use crate::node::{CancelToken, Persistence};
 pub use io::IoGraph;

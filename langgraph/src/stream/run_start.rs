@@ -42,6 +42,11 @@ impl RunStart {
         });
     }
 
+    /// Notes that another run takes the input.
+    pub(crate) fn accept(&self) {
+        self.change(|progress| progress.accepted = true);
+    }
+
     /// Notes that a node has taken the answer to `key`. Ids of questions end with their key.
     pub(crate) fn answer_taken(&self, key: &str) {
         let is_it = |question: &String| {

@@ -17,9 +17,10 @@ use super::span::Span;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
-use crate::checkpoint::Payload;
+use crate::checkpoint::{Base, Payload, Source};
 use crate::error::AgentError;
 use crate::graph::UnfilledJoin;
+use crate::graph::inbox::Inbox;
 use crate::graph::plan::{Plan, Routes};
 use crate::node::{Context, Jump, NodeId, Panicked, Scope, Write, Writes};
 use crate::state::State;
@@ -36,6 +37,8 @@ pub(crate) struct Engine<S: State> {
     pub(crate) observer: Observer<S>,
     /// The codec of the state, if it can be stored as bytes.
     pub(crate) codec: Option<StateCodec<S>>,
+    /// Inputs of later calls.
+    pub(crate) inbox: Option<Arc<Inbox<S>>>,
 }
 
 /// The results of a superstep's tasks, once their writes are merged.
@@ -86,6 +89,7 @@ impl<S: State> Engine<S> {
             ),
             observer: Observer::default(),
             codec: S::codec(),
+            inbox: None,
             plan,
             scope,
         }
@@ -107,6 +111,9 @@ impl<S: State> Engine<S> {
             }
             if self.frontier.next().is_empty() {
                 return Ok(End::Done);
+            }
+            if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
+                Box::pin(self.take_joining()).await?;
             }
             // Boxed, so that a run that never comes here needs no room for it.
             let span = self.superstep_span();
@@ -650,6 +657,44 @@ impl<S: State> Engine<S> {
         for map in maps.flat_map(|maps| maps.maps()) {
             at.emit_progress(map).await;
         }
+    }
+
+    /// Merges the inputs of later calls into the state, if nothing is open in it.
+    async fn take_joining(&mut self) -> Result<(), AgentError> {
+        let Some(inbox) = self.inbox.clone() else {
+            return Ok(());
+        };
+        if !self.frontier.tasks.iter().all(Task::is_new) || self.cell.state.dismiss().is_some() {
+            return Ok(());
+        }
+        let mut taken = Vec::new();
+        inbox.take_joining(|input| {
+            let writes = input.writes.into_vec();
+            let untouched = Arc::clone(&self.cell.state);
+            if let Err(error) = self.apply_external(writes.clone()) {
+                self.cell.state = untouched;
+                return Err((error.kind(), error.to_string()));
+            }
+            taken.extend(writes);
+            Ok(())
+        });
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let parent = self.observer.current();
+        let origin = Origin {
+            parent,
+            base: parent.map(|id| Base {
+                id,
+                with_tasks: false,
+            }),
+            source: Source::Input,
+        };
+        let entry = self.observer.entry(taken)?;
+        self.budget.step += 1;
+        self.record(origin, entry).await?;
+        self.moment().emit_values().await;
+        Ok(())
     }
 
     async fn pause_at_breakpoint(&self) -> End {

@@ -85,6 +85,11 @@ impl<S: State> Task<S> {
         matches!(self.argument, Some(Argument::Item(_))) && plan.items(self.node).is_some()
     }
 
+    /// Returns true if an earlier run has left nothing of it.
+    pub(crate) const fn is_new(&self) -> bool {
+        self.past.is_none()
+    }
+
     pub(crate) fn answers(&self) -> &[Answer] {
         self.past.as_ref().map_or(&[], |past| &past.answers)
     }

@@ -223,33 +223,53 @@ pub(crate) async fn under_policy<T>(
     policy: ThreadPolicy,
     saver: &Arc<dyn Checkpointer>,
     thread: &str,
-    ending: Option<Arc<Ending>>,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
+    let lease = claim(policy, saver, thread).await?;
+    hold(lease, None, run).await
+}
+
+/// Takes the lease of a thread, under `policy`. The result is `None` if the saver or the runtime has
+/// no leases, and the policy needs none.
+pub(crate) async fn claim(
+    policy: ThreadPolicy,
+    saver: &Arc<dyn Checkpointer>,
+    thread: &str,
+) -> Result<Option<Lease>, AgentError> {
     let term = policy.lease_term;
-    let lease = match policy.on_conflict {
+    let call = policy.on_conflict.name();
+    let at_most = match policy.on_conflict {
         // A lease is renewed by the clock of a runtime.
         OnConflict::Reject if saver.leases().is_none() || Handle::try_current().is_err() => {
-            return run.await;
-        }
-        OnConflict::Reject => {
-            Lease::take(saver, thread, Duration::ZERO, term, "`OnConflict::Reject`").await?
-        }
-        OnConflict::Wait(at_most) => {
-            runtime(|| {
-                format!("waiting for other runs on thread `{thread}` (`OnConflict::Wait`)")
-            })?;
-            Lease::take(saver, thread, at_most, term, "`OnConflict::Wait`").await?
+            return Ok(None);
         }
         OnConflict::Cancel if saver.leases().is_none() => {
             shut_out(&**saver, thread).await?;
-            return run.await;
+            return Ok(None);
         }
         OnConflict::Cancel => {
-            let lease = Lease::seize(saver, thread, term, "`OnConflict::Cancel`").await?;
+            let lease = Lease::seize(saver, thread, term, call).await?;
             shut_out(&**saver, thread).await?;
-            lease
+            return Ok(Some(lease));
         }
+        OnConflict::Reject => Duration::ZERO,
+        OnConflict::Wait(at_most) => at_most,
+        OnConflict::Enqueue | OnConflict::Join => Duration::MAX,
+    };
+    if !at_most.is_zero() || matches!(policy.on_conflict, OnConflict::Wait(_)) {
+        runtime(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
+    }
+    Ok(Some(Lease::take(saver, thread, at_most, term, call).await?))
+}
+
+/// Runs `run` while the lease is held. If it is dropped, the thread records `ending`.
+pub(crate) async fn hold<T>(
+    lease: Option<Lease>,
+    ending: Option<Arc<Ending>>,
+    run: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, AgentError> {
+    let Some(lease) = lease else {
+        return run.await;
     };
     let mut lease = lease.with_ending(ending);
     let ended = lease.during(run).await;

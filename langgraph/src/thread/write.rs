@@ -42,7 +42,7 @@ impl<S: State> ThreadUpdate<S> {
                 Place::Inside(inside) => thread.change_inside(inside, change).await,
             }
         };
-        under_policy(policy, saver, &thread.id, None, change).await
+        under_policy(policy, saver, &thread.id, change).await
     }
 }
 

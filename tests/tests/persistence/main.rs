@@ -13,4 +13,5 @@ mod pruning;
 mod rivals;
 mod saver;
 mod support;
+mod turns;
 mod upkeep;

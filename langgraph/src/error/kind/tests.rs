@@ -107,6 +107,14 @@ fn samples() -> Vec<(&'static str, AgentError)> {
                 source: Failure(NodeError::msg("no")),
             },
         ),
+        (
+            "AgentError::JoinedRun",
+            AgentError::JoinedRun {
+                thread: text(),
+                kind: ErrorKind::Node,
+                reason: text(),
+            },
+        ),
         ("AgentError::Cancelled", AgentError::Cancelled),
         (
             "AgentError::TimedOut",
