@@ -152,6 +152,9 @@
 #[allow(unused_extern_crates)] // expansions say `::langgraph`, in this crate too
 extern crate self as langgraph;
 
+#[macro_use]
+mod impl_debug;
+
 #[doc(hidden)]
 pub mod __private;
 pub mod checkpoint;

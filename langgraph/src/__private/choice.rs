@@ -1,6 +1,5 @@
 //! The decisions of `graph!`: arms, and the routers that pick one of them.
 
-use std::fmt;
 use std::marker::Send as MaySend;
 
 use crate::graph::{Arm, NodeName, Pick, StateGraph, Test};
@@ -82,14 +81,7 @@ impl<'g, S: State> AddSwitch<'g, S> {
     }
 }
 
-impl<S: State> fmt::Debug for AddSwitch<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddSwitch")
-            .field("source", &self.source)
-            .field("arms", &self.arms)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] AddSwitch<'_, S>, |switch| source = switch.source, arms = switch.arms);
 
 /// Adds a function after `source` that returns the items for tasks of `worker`.
 pub fn add_map<'g, S: State>(

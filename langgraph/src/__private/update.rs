@@ -104,7 +104,7 @@ pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
 /// A field of another type is skipped: it has an error of its own.
 pub fn give_ids(field: &mut dyn Any) {
     if let Some(messages) = field.downcast_mut::<Vec<Message>>() {
-        langgraph_message::merge::give_missing_ids(messages);
+        langgraph_values::message::merge::give_missing_ids(messages);
     }
 }
 

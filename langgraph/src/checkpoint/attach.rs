@@ -1,6 +1,5 @@
 //! Which savers can store which states.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -80,13 +79,7 @@ impl<S: State> Attached<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Attached<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Attached")
-            .field("as_bytes", &self.codec.is_some())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] Attached<S>, |attached| as_bytes = attached.codec.is_some());
 
 impl<S> Attach<S> for dyn Checkpointer
 where

@@ -1,11 +1,9 @@
 //! Snapshots of subgraphs.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::Interrupt;
 use super::{CheckpointId, Snapshot};
@@ -16,96 +14,70 @@ use langgraph_topology::NodeName;
 ///
 /// [`typed`](Self::typed) returns the whole snapshot if the caller knows the type; the other
 /// methods work without it. It serializes without the state.
-#[derive(Clone)]
-pub struct InnerSnapshot(Arc<dyn Erased>);
+#[derive(Clone, Serialize)]
+#[serde(transparent)]
+pub struct InnerSnapshot(Arc<Shown>);
 
 /// What every snapshot can return.
-trait Erased: Any + Send + Sync {
-    fn id(&self) -> CheckpointId;
-    fn step(&self) -> i64;
-    fn next(&self) -> &[NodeName];
-    fn interrupts(&self) -> &[Interrupt];
-    fn inside(&self, node: &str) -> Option<&InnerSnapshot>;
-}
-
-impl<S: State> Erased for Snapshot<S> {
-    fn id(&self) -> CheckpointId {
-        self.id
-    }
-
-    fn step(&self) -> i64 {
-        self.step
-    }
-
-    fn next(&self) -> &[NodeName] {
-        &self.next
-    }
-
-    fn interrupts(&self) -> &[Interrupt] {
-        &self.interrupts
-    }
-
-    fn inside(&self, node: &str) -> Option<&InnerSnapshot> {
-        let mut tasks = self.tasks.iter().filter(|task| &*task.node == node);
-        tasks.find_map(|task| task.inside.as_ref())
-    }
+#[derive(Serialize)]
+struct Shown {
+    id: CheckpointId,
+    step: i64,
+    next: Vec<NodeName>,
+    interrupts: Vec<Interrupt>,
+    #[serde(skip)]
+    inside: Vec<(NodeName, InnerSnapshot)>,
+    /// The snapshot itself.
+    #[serde(skip)]
+    whole: Box<dyn Any + Send + Sync>,
 }
 
 impl InnerSnapshot {
     pub(crate) fn new<S: State>(snapshot: Snapshot<S>) -> Self {
-        Self(Arc::new(snapshot))
+        let tasks = snapshot.tasks.iter();
+        let inside = tasks.filter_map(|task| Some((Arc::clone(&task.node), task.inside.clone()?)));
+        Self(Arc::new(Shown {
+            id: snapshot.id,
+            step: snapshot.step,
+            next: snapshot.next.clone(),
+            interrupts: snapshot.interrupts.clone(),
+            inside: inside.collect(),
+            whole: Box::new(snapshot),
+        }))
     }
 
     /// Returns the snapshot, if the graph's state is a `T`.
     pub fn typed<T: State>(&self) -> Option<&Snapshot<T>> {
-        let snapshot: &dyn Any = &*self.0;
-        snapshot.downcast_ref()
+        self.0.whole.downcast_ref()
     }
 
     /// Returns the checkpoint.
     pub fn id(&self) -> CheckpointId {
-        self.0.id()
+        self.0.id
     }
 
     /// Returns the subgraph's own superstep.
     pub fn step(&self) -> i64 {
-        self.0.step()
+        self.0.step
     }
 
     /// Returns the next nodes.
     pub fn next(&self) -> &[NodeName] {
-        self.0.next()
+        &self.0.next
     }
 
     /// Returns the interrupts of its pending tasks and of their subgraphs.
     pub fn interrupts(&self) -> &[Interrupt] {
-        self.0.interrupts()
+        &self.0.interrupts
     }
 
     /// Returns the subgraph inside the task of that node.
     pub fn inside(&self, node: &str) -> Option<&Self> {
-        self.0.inside(node)
+        let mut inside = self.0.inside.iter();
+        inside.find_map(|(name, inside)| (**name == *node).then_some(inside))
     }
 }
 
-impl Serialize for InnerSnapshot {
-    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-        let mut map = serializer.serialize_struct("InnerSnapshot", 4)?;
-        map.serialize_field("id", &self.id())?;
-        map.serialize_field("step", &self.step())?;
-        map.serialize_field("next", self.next())?;
-        map.serialize_field("interrupts", self.interrupts())?;
-        map.end()
-    }
-}
-
-impl fmt::Debug for InnerSnapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InnerSnapshot")
-            .field("id", &self.id())
-            .field("step", &self.step())
-            .field("next", &self.next())
-            .field("interrupts", &self.interrupts())
-            .finish()
-    }
-}
+impl_debug!([] InnerSnapshot, |snapshot|
+    id = snapshot.id(), step = snapshot.step(), next = snapshot.next(),
+    interrupts = snapshot.interrupts());

@@ -96,8 +96,4 @@ impl fmt::Debug for Payload {
     }
 }
 
-impl fmt::Debug for PayloadValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PayloadValue")
-    }
-}
+impl_debug!([] PayloadValue);

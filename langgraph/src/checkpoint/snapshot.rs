@@ -1,7 +1,6 @@
 //! Snapshots of threads.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -93,26 +92,10 @@ fn milliseconds<Z: Serializer>(time: &SystemTime, serializer: Z) -> Result<Z::Ok
     serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-impl<S: State + fmt::Debug> fmt::Debug for Snapshot<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Snapshot")
-            .field("id", &self.id)
-            .field("values", &self.values)
-            .field("next", &self.next)
-            .field("step", &self.step)
-            .field("source", &self.source)
-            .field("interrupts", &self.interrupts)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State + std::fmt::Debug] Snapshot<S>, |snapshot|
+    id = snapshot.id, values = snapshot.values, next = snapshot.next, step = snapshot.step,
+    source = snapshot.source, interrupts = snapshot.interrupts);
 
-impl<S: State> fmt::Debug for TaskSnapshot<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskSnapshot")
-            .field("node", &self.node)
-            .field("finished", &self.result.is_some())
-            .field("error", &self.error)
-            .field("interrupts", &self.interrupts)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] TaskSnapshot<S>, |snapshot|
+    node = snapshot.node, finished = snapshot.result.is_some(), error = snapshot.error,
+    interrupts = snapshot.interrupts);

@@ -25,14 +25,7 @@ impl Pause {
     }
 }
 
-impl fmt::Debug for Pause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pause")
-            .field("interrupts", &self.interrupts)
-            .field("next", &self.next)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([] Pause, |pause| interrupts = pause.interrupts, next = pause.next);
 
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

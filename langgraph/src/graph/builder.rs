@@ -1,6 +1,5 @@
 //! The builder of graphs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::plan::{ErasedRouter, Plan};
@@ -38,6 +37,7 @@ use crate::state::State;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct StateGraph<S: State> {
     pub(crate) initial: S,
     pub(crate) topology: Topology,
@@ -391,27 +391,4 @@ impl<S: State> StateGraph<S> {
     }
 }
 
-impl<S: State> Clone for StateGraph<S> {
-    fn clone(&self) -> Self {
-        Self {
-            initial: self.initial.clone(),
-            topology: self.topology.clone(),
-            nodes: self.nodes.clone(),
-            routers: self.routers.clone(),
-            resources: self.resources.clone(),
-            around: self.around.clone(),
-            cache: self.cache.clone(),
-            fail_fast: self.fail_fast,
-            aliases: self.aliases.clone(),
-            deny_lints: self.deny_lints,
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for StateGraph<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateGraph")
-            .field("topology", &self.topology)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] StateGraph<S>, |graph| topology = graph.topology);

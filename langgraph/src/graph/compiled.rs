@@ -1,6 +1,5 @@
 //! Compiled graphs.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +34,7 @@ use crate::state::StateCodec;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct CompiledStateGraph<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
@@ -253,23 +253,4 @@ impl<S: State> CompiledStateGraph<S> {
     }
 }
 
-impl<S: State> Clone for CompiledStateGraph<S> {
-    fn clone(&self) -> Self {
-        Self {
-            plan: Arc::clone(&self.plan),
-            saver: self.saver.clone(),
-            codec: self.codec,
-            persistence: self.persistence.clone(),
-            threads: self.threads,
-            inboxes: Arc::clone(&self.inboxes),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for CompiledStateGraph<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CompiledStateGraph")
-            .field("topology", &self.plan.topology)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] CompiledStateGraph<S>, |graph| topology = graph.plan.topology);

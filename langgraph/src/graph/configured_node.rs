@@ -1,6 +1,5 @@
 //! Nodes with options.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::node::{Items, NodeMeta, Step};
@@ -9,6 +8,7 @@ use crate::state::State;
 use langgraph_topology::{NodeInfo, NodeKind};
 
 /// A node with its options, as [`NodeExt`](super::NodeExt)'s methods return it.
+#[derive(Clone)]
 pub struct ConfiguredNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) info: NodeInfo,
@@ -54,24 +54,4 @@ impl<S: State> ConfiguredNode<S> {
     }
 }
 
-impl<S: State> Clone for ConfiguredNode<S> {
-    fn clone(&self) -> Self {
-        Self {
-            step: Arc::clone(&self.step),
-            info: self.info.clone(),
-            aliases: self.aliases.clone(),
-            policies: self.policies.clone(),
-            unstorable: self.unstorable,
-            items: self.items.clone(),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for ConfiguredNode<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfiguredNode")
-            .field("info", &self.info)
-            .field("policies", &self.policies)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] ConfiguredNode<S>, |node| info = node.info, policies = node.policies);

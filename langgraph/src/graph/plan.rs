@@ -12,6 +12,7 @@ use crate::policy::NodeCache;
 use crate::state::{FieldSet, State};
 
 /// The routes that a router's answer means.
+#[derive(Clone)]
 pub(crate) enum Routes<S: State> {
     /// The arm at that index of the branch.
     Arm(usize),
@@ -19,16 +20,6 @@ pub(crate) enum Routes<S: State> {
     Targets(Vec<Target<S>>),
     /// Several of these.
     Several(Vec<Routes<S>>),
-}
-
-impl<S: State> Clone for Routes<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Arm(arm) => Self::Arm(*arm),
-            Self::Targets(targets) => Self::Targets(targets.clone()),
-            Self::Several(several) => Self::Several(several.clone()),
-        }
-    }
 }
 
 pub(crate) trait ErasedRouter<S: State>: Send + Sync {

@@ -1,7 +1,5 @@
 //! The routers of the builder and of `graph!`, in one form.
 
-use std::fmt;
-
 use super::NodeName;
 use super::plan::{Asked, ErasedRouter, Routes};
 use crate::node::IntoTargets as _;
@@ -25,11 +23,7 @@ impl<S: State> Pick<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Pick<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pick")
-    }
-}
+impl_debug!([S: State] Pick<S>);
 
 /// A router that returns names and sends.
 pub(super) struct Named<R, K>(R, std::marker::PhantomData<fn() -> K>);

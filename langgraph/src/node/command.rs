@@ -40,20 +40,12 @@ impl Next {
 }
 
 /// One target of a jump.
+#[derive(Clone)]
 pub enum Target<S: State> {
     /// A node, or [`END`].
     Node(NodeName),
     /// A new task.
     Send(Send<S>),
-}
-
-impl<S: State> Clone for Target<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Node(name) => Self::Node(Arc::clone(name)),
-            Self::Send(send) => Self::Send(send.clone()),
-        }
-    }
 }
 
 impl<S: State> fmt::Debug for Target<S> {
@@ -137,6 +129,7 @@ impl<S: State, T: IntoTargets<S>, const N: usize> IntoTargets<S> for [T; N] {
 /// let command: Command<u32> = Command::update(PlainUpdate(Some(1))).and_goto(["a", "b"]);
 /// # let _ = command;
 /// ```
+#[derive(Clone)]
 pub struct Command<S: State> {
     writes: Writes<S>,
     overwrites: Option<S::Update>,
@@ -275,29 +268,9 @@ impl<S: State> Command<S> {
     }
 }
 
-impl<S: State> Clone for Command<S> {
-    fn clone(&self) -> Self {
-        Self {
-            writes: self.writes.clone(),
-            overwrites: self.overwrites.clone(),
-            goto: self.goto.clone(),
-            edges: self.edges,
-            parent: self.parent.clone(),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for Command<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Command")
-            .field("updates", &self.writes.as_slice().len())
-            .field("overwrites", &self.overwrites.is_some())
-            .field("goto", &self.goto)
-            .field("edges", &self.edges)
-            .field("parent", &self.parent)
-            .finish()
-    }
-}
+impl_debug!([S: State] Command<S>, |command|
+    updates = command.writes.as_slice().len(), overwrites = command.overwrites.is_some(),
+    goto = command.goto, edges = command.edges, parent = command.parent);
 
 /// A command for the parent graph, with its state type erased.
 #[derive(Clone)]
@@ -390,13 +363,10 @@ fn text<P: State>(command: &dyn Any) -> Result<String, FormatError> {
     codec::<P>()?.write_text(&command.clone().into_parts().to_wire()?)
 }
 
-impl fmt::Debug for ParentCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Command<{}>", self.state)
-    }
-}
+impl_debug!([] ParentCommand, |command| "Command<{}>", command.state);
 
 /// The targets of an output.
+#[derive(Clone)]
 pub(crate) enum Jump<S: State> {
     /// Follow the node's edges.
     Edges,
@@ -408,6 +378,7 @@ pub(crate) enum Jump<S: State> {
     Parent(Box<ParentCommand>),
 }
 
+#[derive(Clone)]
 pub(crate) struct JumpTo<S: State> {
     pub(crate) targets: Vec<Target<S>>,
     pub(crate) edges: bool,
@@ -433,20 +404,6 @@ impl<S: State> Jump<S> {
                 first.edges |= second.edges;
                 Self::To(first)
             }
-        }
-    }
-}
-
-impl<S: State> Clone for Jump<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Edges => Self::Edges,
-            Self::End => Self::End,
-            Self::To(to) => Self::To(Box::new(JumpTo {
-                targets: to.targets.clone(),
-                edges: to.edges,
-            })),
-            Self::Parent(parent) => Self::Parent(parent.clone()),
         }
     }
 }

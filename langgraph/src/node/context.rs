@@ -3,7 +3,6 @@
 mod asking;
 mod detached;
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -308,13 +307,6 @@ impl Context {
     }
 }
 
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("node", &self.node())
-            .field("step", &self.step)
-            .field("remaining_steps", &self.remaining_steps())
-            .field("attempt", &self.attempt())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([] Context, |context|
+    node = context.node(), step = context.step, remaining_steps = context.remaining_steps(),
+    attempt = context.attempt());

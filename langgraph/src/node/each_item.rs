@@ -1,6 +1,5 @@
 //! Nodes that run as one task for each item.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::send::{ErasedItem, item};
@@ -43,11 +42,7 @@ impl<S: State> EachItem<S> {
     }
 }
 
-impl<S: State> fmt::Debug for EachItem<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EachItem")
-    }
-}
+impl_debug!([S: State] EachItem<S>);
 
 /// A node, and how it runs on an item.
 pub(crate) struct EachStep<S: State> {

@@ -1,6 +1,5 @@
 //! The futures that node functions return. One box serves both direct calls and the runtime.
 
-use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -76,22 +75,14 @@ impl<'a, S: State, O, M> NodeFuture<'a, S, O, M> {
     }
 }
 
-impl<S, O, M> fmt::Debug for NodeFuture<'_, S, O, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NodeFuture")
-    }
-}
+impl_debug!([S, O, M] NodeFuture<'_, S, O, M>);
 
 /// The future of a direct call of a `#[node]` function.
 #[doc(hidden)]
 #[must_use = "a node does nothing until it is awaited"]
 pub struct DirectCall<'a, S, O>(Pin<Box<dyn Task<S, O> + Send + 'a>>);
 
-impl<S, O> fmt::Debug for DirectCall<'_, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DirectCall")
-    }
-}
+impl_debug!([S, O] DirectCall<'_, S, O>);
 
 impl<S, O> Future for DirectCall<'_, S, O> {
     type Output = O;
@@ -130,11 +121,7 @@ impl<'a, O, M> OwnedFuture<'a, O, M> {
     }
 }
 
-impl<O, M> fmt::Debug for OwnedFuture<'_, O, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnedFuture")
-    }
-}
+impl_debug!([O, M] OwnedFuture<'_, O, M>);
 
 impl<'a, O, M> IntoFuture for OwnedFuture<'a, O, M> {
     type Output = O;
@@ -174,8 +161,4 @@ impl<S: State> Future for NodeRun<'_, S> {
     }
 }
 
-impl<S: State> fmt::Debug for NodeRun<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NodeRun")
-    }
-}
+impl_debug!([S: State] NodeRun<'_, S>);

@@ -1,7 +1,5 @@
 //! Outputs of nodes.
 
-use std::fmt;
-
 use super::command::Jump;
 use super::{Command, Next, NodeError};
 use crate::state::State;
@@ -10,6 +8,7 @@ use crate::state::write::{Write, Writes};
 /// The output of a node: its writes, and its targets if it names some.
 ///
 /// Nodes rarely use this type: [`IntoOutput`] creates it from their return values.
+#[derive(Clone)]
 pub struct Output<S: State> {
     pub(crate) writes: Writes<S>,
     pub(crate) jump: Jump<S>,
@@ -46,23 +45,7 @@ impl<S: State> Output<S> {
     }
 }
 
-impl<S: State> Clone for Output<S> {
-    fn clone(&self) -> Self {
-        Self {
-            writes: self.writes.clone(),
-            jump: self.jump.clone(),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for Output<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output")
-            .field("writes", &self.writes().len())
-            .field("jump", &self.jump)
-            .finish()
-    }
-}
+impl_debug!([S: State] Output<S>, |output| writes = output.writes().len(), jump = output.jump);
 
 /// A type that a node may return.
 ///

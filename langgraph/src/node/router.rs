@@ -1,6 +1,5 @@
 //! Routers: functions that choose the next node.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
@@ -93,11 +92,7 @@ impl<T> Future for RouterRun<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for RouterRun<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RouterRun")
-    }
-}
+impl_debug!([T] RouterRun<'_, T>);
 
 /// What [`add_conditional_edges`](crate::StateGraph::add_conditional_edges) takes: a function of
 /// `&S` and an optional `&Context`, sync or async, that returns the targets, plain or in a

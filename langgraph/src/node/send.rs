@@ -67,18 +67,10 @@ impl ErasedItem for StoredItem {
 }
 
 /// The argument of a task, if it has more than the snapshot.
+#[derive(Clone)]
 pub(crate) enum Argument<S> {
     Item(Arc<dyn ErasedItem>),
     State(Arc<S>),
-}
-
-impl<S> Clone for Argument<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Item(item) => Self::Item(Arc::clone(item)),
-            Self::State(state) => Self::State(Arc::clone(state)),
-        }
-    }
 }
 
 /// Starts a node as a new task in the next superstep.
@@ -94,6 +86,7 @@ impl<S> Clone for Argument<S> {
 /// let sends: Vec<Send<u32>> = (0..3).map(|i| Send::to("square", i)).collect();
 /// assert_eq!(sends[0].node(), "square");
 /// ```
+#[derive(Clone)]
 pub struct Send<S> {
     pub(crate) node: NodeName,
     pub(crate) argument: Argument<S>,
@@ -130,15 +123,6 @@ impl<S: State> Send<S> {
         match &self.argument {
             Argument::Item(item) => item.to_json().ok(),
             Argument::State(_) => None,
-        }
-    }
-}
-
-impl<S> Clone for Send<S> {
-    fn clone(&self) -> Self {
-        Self {
-            node: Arc::clone(&self.node),
-            argument: self.argument.clone(),
         }
     }
 }

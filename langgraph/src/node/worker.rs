@@ -1,6 +1,5 @@
 //! Handles of workers.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -36,8 +35,4 @@ impl<T> Clone for Worker<T> {
     }
 }
 
-impl<T> fmt::Debug for Worker<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Worker({}, {})", self.name, std::any::type_name::<T>())
-    }
-}
+impl_debug!([T] Worker<T>, |worker| "Worker({}, {})", worker.name, std::any::type_name::<T>());

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,6 +48,7 @@ use langgraph_topology::NodeName;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct CachePolicy<S: State> {
     key: KeyOf<S>,
     ttl: Option<Duration>,
@@ -106,24 +106,7 @@ impl<S: State + Serialize> Default for CachePolicy<S> {
     }
 }
 
-impl<S: State> Clone for CachePolicy<S> {
-    fn clone(&self) -> Self {
-        Self {
-            key: Arc::clone(&self.key),
-            ttl: self.ttl,
-            version: self.version.clone(),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for CachePolicy<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CachePolicy")
-            .field("ttl", &self.ttl)
-            .field("version", &self.version)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] CachePolicy<S>, |policy| ttl = policy.ttl, version = policy.version);
 
 /// The key of a cached output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -173,11 +156,7 @@ impl CachedOutput {
     }
 }
 
-impl fmt::Debug for CachedOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CachedOutput")
-    }
-}
+impl_debug!([] CachedOutput);
 
 /// The future of a [`NodeCache`].
 pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,6 +1,5 @@
 //! Middleware around nodes.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -71,11 +70,7 @@ where
 /// A closure as a [`Middleware`]; see [`middleware`].
 pub struct FnMiddleware<F>(F);
 
-impl<F> fmt::Debug for FnMiddleware<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FnMiddleware")
-    }
-}
+impl_debug!([F] FnMiddleware<F>);
 
 /// A closure as a [`Middleware`].
 ///
@@ -102,6 +97,7 @@ where
 }
 
 /// One attempt at a node, as its middleware receives it.
+#[derive(Clone)]
 pub struct NodeCall<'a, S: State> {
     call: Call<'a, S>,
     /// The remaining middleware.
@@ -159,18 +155,5 @@ impl<'a, S: State> NodeCall<'a, S> {
     }
 }
 
-impl<S: State> Clone for NodeCall<'_, S> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
-
-impl<S: State> fmt::Debug for NodeCall<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NodeCall")
-            .field("node", &self.node())
-            .field("step", &self.step())
-            .field("attempt", &self.attempt())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] NodeCall<'_, S>, |call|
+    node = call.node(), step = call.step(), attempt = call.attempt());

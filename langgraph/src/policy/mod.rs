@@ -4,7 +4,6 @@
 //! its middleware and its time limits. A node without policies runs without these layers.
 
 mod cache;
-mod debug;
 mod error_handler;
 mod jitter;
 mod middleware;
@@ -17,7 +16,6 @@ mod trace;
 pub use crate::error::{NodeTimeout, TimeoutKind, is_transient};
 pub(crate) use cache::Cached;
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
-pub use debug::{DebugNode, StateLog};
 pub use error_handler::{ErrorHandler, NodeFailure};
 pub(crate) use jitter::random_fraction;
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};

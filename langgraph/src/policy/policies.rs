@@ -69,18 +69,10 @@ impl<S: State> Policies<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Policies<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Policies")
-            .field("retry", &self.retry)
-            .field("timeout", &self.timeout)
-            .field("idle", &self.idle)
-            .field("cache", &self.cache)
-            .field("handler", &self.handler.is_some())
-            .field("middleware", &self.middleware.len())
-            .finish()
-    }
-}
+impl_debug!([S: State] Policies<S>, |policies|
+    retry = policies.retry, timeout = policies.timeout, idle = policies.idle,
+    cache = policies.cache, handler = policies.handler.is_some(),
+    middleware = policies.middleware.len());
 
 /// Options of every node of a graph, for [`StateGraph::defaults`](crate::StateGraph::defaults).
 ///

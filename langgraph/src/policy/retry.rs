@@ -1,6 +1,5 @@
 //! Retries of nodes.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -198,15 +197,7 @@ impl From<u32> for RetryPolicy {
     }
 }
 
-impl fmt::Debug for RetryPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RetryPolicy")
-            .field("max_attempts", &self.max_attempts)
-            .field("initial_interval", &self.initial_interval)
-            .field("backoff", &self.backoff)
-            .field("max_interval", &self.max_interval)
-            .field("jitter", &self.jitter)
-            .field("predicates", &self.retry_on.len())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([] RetryPolicy, |policy|
+    max_attempts = policy.max_attempts, initial_interval = policy.initial_interval,
+    backoff = policy.backoff, max_interval = policy.max_interval, jitter = policy.jitter,
+    predicates = policy.retry_on.len());

@@ -1,6 +1,5 @@
 //! Graphs with input and output types of their own.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use super::Run;
@@ -116,10 +115,4 @@ impl<S: State, I, O> Clone for IoGraph<S, I, O> {
     }
 }
 
-impl<S: State, I, O> fmt::Debug for IoGraph<S, I, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IoGraph")
-            .field("graph", &self.graph)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State, I, O] IoGraph<S, I, O>, |graph| graph = graph.graph);

@@ -1,7 +1,6 @@
 //! The input and the options of a run.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,11 +217,4 @@ impl<S: State> IntoFuture for Run<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Run<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run")
-            .field("graph", &self.graph)
-            .field("limit", &self.options.limit)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] Run<S>, |run| graph = run.graph, limit = run.options.limit);

@@ -1,6 +1,5 @@
 //! Threads whose run vanished.
 
-use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -228,13 +227,6 @@ impl<S: State> IntoFuture for ResumePending<S> {
     }
 }
 
-impl<S: State> fmt::Debug for ResumePending<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResumePending")
-            .field("idle", &self.idle)
-            .field("statuses", &self.statuses)
-            .field("wait", &self.wait)
-            .field("concurrency", &self.concurrency)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] ResumePending<S>, |pending|
+    idle = pending.idle, statuses = pending.statuses, wait = pending.wait,
+    concurrency = pending.concurrency);

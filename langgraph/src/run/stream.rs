@@ -1,7 +1,6 @@
 //! A run as a stream of events.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -286,11 +285,4 @@ impl<S: State> Stream for EventStream<S> {
 
 impl<S: State> Unpin for EventStream<S> {}
 
-impl<S: State> fmt::Debug for EventStream<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream")
-            .field("seq", &self.seq)
-            .field("ended", &self.driver.is_none())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] EventStream<S>, |stream| seq = stream.seq, ended = stream.driver.is_none());

@@ -1,6 +1,5 @@
 //! Runs of subgraphs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::error::AgentError;
@@ -232,6 +231,7 @@ impl<S: State> CompiledStateGraph<S> {
 
 /// A compiled graph as a node of a graph over another state; see
 /// [`CompiledStateGraph::mapped`].
+#[derive(Clone)]
 pub struct MappedGraph<S: State, P: State> {
     graph: CompiledStateGraph<S>,
     #[allow(clippy::type_complexity)]
@@ -324,24 +324,7 @@ impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
     }
 }
 
-impl<S: State, P: State> Clone for MappedGraph<S, P> {
-    fn clone(&self) -> Self {
-        Self {
-            graph: self.graph.clone(),
-            into: Arc::clone(&self.into),
-            back: Arc::clone(&self.back),
-            may_goto: self.may_goto,
-        }
-    }
-}
-
-impl<S: State, P: State> fmt::Debug for MappedGraph<S, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MappedGraph")
-            .field("graph", &self.graph)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State, P: State] MappedGraph<S, P>, |graph| graph = graph.graph);
 
 impl Context {
     /// Runs another graph inside this node and returns its final state.

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -154,11 +153,7 @@ impl<S: State> Clone for StateCodec<S> {
 
 impl<S: State> Copy for StateCodec<S> {}
 
-impl<S: State> fmt::Debug for StateCodec<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "StateCodec<{}>", std::any::type_name::<S>())
-    }
-}
+impl_debug!([S: State] StateCodec<S>, |_codec| "StateCodec<{}>", std::any::type_name::<S>());
 
 /// Returns the part of a path that is inside an update.
 fn in_update(path: &str) -> Option<&str> {

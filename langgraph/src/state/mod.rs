@@ -7,28 +7,27 @@
 use crate::message::Message;
 use crate::node::IntoOutput;
 
-mod add_messages;
 mod codec;
 mod field;
 mod has_messages;
 mod name;
 mod plain;
-mod reducer;
-mod standard;
 mod stored_field;
 pub(crate) mod write;
 
 #[doc(inline)]
 pub use langgraph_macros::State;
+#[doc(inline)]
+pub use langgraph_values::{
+    Add, AddMessages, AddMessagesStrict, And, Append, KeepFirst, Max, MergeMap, Min, Or, Reducer,
+    ReducerError, ReducerFn, Replace, Union, add_messages_strict,
+};
 
-pub use add_messages::{AddMessages, AddMessagesStrict, add_messages_strict};
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use field::{Field, FieldSet};
 pub use has_messages::HasMessages;
 pub use name::short_name;
 pub use plain::{Plain, PlainUpdate};
-pub use reducer::{Reducer, ReducerError, ReducerFn};
-pub use standard::*;
 #[doc(hidden)]
 pub use stored_field::StoredField;
 

@@ -1,13 +1,11 @@
 //! Writes to a state.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::State;
 
 /// One write to the state.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[serde(bound(serialize = "S: Serialize, S::Update: Serialize"))]
 #[non_exhaustive]
@@ -18,26 +16,6 @@ pub enum Write<S: State> {
     Overwrite(S::Update),
     /// Every field, set.
     State(Box<S>),
-}
-
-impl<S: State> Clone for Write<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Update(update) => Self::Update(update.clone()),
-            Self::Overwrite(update) => Self::Overwrite(update.clone()),
-            Self::State(state) => Self::State(state.clone()),
-        }
-    }
-}
-
-impl<S: State<Update: fmt::Debug> + fmt::Debug> fmt::Debug for Write<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Update(update) => f.debug_tuple("Update").field(update).finish(),
-            Self::Overwrite(update) => f.debug_tuple("Overwrite").field(update).finish(),
-            Self::State(state) => f.debug_tuple("State").field(state).finish(),
-        }
-    }
 }
 
 impl<S: State> Write<S> {
@@ -51,20 +29,11 @@ impl<S: State> Write<S> {
 }
 
 /// The writes of one output; most nodes have at most one.
+#[derive(Clone)]
 pub(crate) enum Writes<S: State> {
     None,
     One(Write<S>),
     Many(Vec<Write<S>>),
-}
-
-impl<S: State> Clone for Writes<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::One(write) => Self::One(write.clone()),
-            Self::Many(writes) => Self::Many(writes.clone()),
-        }
-    }
 }
 
 impl<S: State> Writes<S> {

@@ -172,11 +172,7 @@ impl Serialize for InnerEvent {
     }
 }
 
-impl fmt::Debug for InnerEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InnerEvent")
-    }
-}
+impl_debug!([] InnerEvent);
 
 impl<S: State> Event<S> {
     pub(crate) fn new(seq: u64, raw: RawEvent) -> Self {
@@ -300,17 +296,9 @@ impl<S: State> EventKind<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Event<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event")
-            .field("seq", &self.seq)
-            .field("step", &self.step)
-            .field("namespace", &self.namespace)
-            .field("kind", &self.kind)
-            .field("node", &self.node())
-            .finish()
-    }
-}
+impl_debug!([S: State] Event<S>, |event|
+    seq = event.seq, step = event.step, namespace = event.namespace, kind = event.kind,
+    node = event.node());
 
 impl<S: State> fmt::Debug for EventKind<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -318,14 +306,6 @@ impl<S: State> fmt::Debug for EventKind<S> {
     }
 }
 
-impl<S: State> fmt::Debug for TaskStarted<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TaskStarted({})", self.node)
-    }
-}
+impl_debug!([S: State] TaskStarted<S>, |started| "TaskStarted({})", started.node);
 
-impl<S: State> fmt::Debug for TaskFinished<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TaskFinished({})", self.node)
-    }
-}
+impl_debug!([S: State] TaskFinished<S>, |finished| "TaskFinished({})", finished.node);

@@ -20,6 +20,7 @@ pub(crate) enum TaskResult<S: State> {
 }
 
 /// The result of a finished task.
+#[derive(Clone)]
 pub(crate) struct Finished<S: State> {
     pub(crate) output: Output<S>,
     /// The answers of its routers, if they ran before the commit.
@@ -34,16 +35,6 @@ impl<S: State> Finished<S> {
             output,
             routes: Vec::new(),
             cached: false,
-        }
-    }
-}
-
-impl<S: State> Clone for Finished<S> {
-    fn clone(&self) -> Self {
-        Self {
-            output: self.output.clone(),
-            routes: self.routes.clone(),
-            cached: self.cached,
         }
     }
 }

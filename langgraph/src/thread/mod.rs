@@ -71,6 +71,7 @@ use crate::state::State;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct Thread<S: State> {
     id: String,
     /// The graph, with the thread's checkpointer.
@@ -194,17 +195,6 @@ impl<S: State> Thread<S> {
     }
 }
 
-impl<S: State> Clone for Thread<S> {
-    fn clone(&self) -> Self {
-        Self {
-            id: self.id.clone(),
-            graph: self.graph.clone(),
-            place: self.place.clone(),
-            at: self.at,
-        }
-    }
-}
-
 impl<S: State> fmt::Debug for Thread<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Thread");
@@ -219,6 +209,7 @@ impl<S: State> fmt::Debug for Thread<S> {
 /// The threads of a graph's checkpointer; see [`CompiledStateGraph::threads`].
 ///
 /// They include another graph's threads, if it shares the checkpointer.
+#[derive(Clone)]
 pub struct Threads<S: State> {
     pub(crate) graph: CompiledStateGraph<S>,
 }
@@ -229,18 +220,4 @@ impl<S: State> Threads<S> {
     }
 }
 
-impl<S: State> Clone for Threads<S> {
-    fn clone(&self) -> Self {
-        Self {
-            graph: self.graph.clone(),
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for Threads<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Threads")
-            .field("graph", &self.graph)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] Threads<S>, |threads| graph = threads.graph);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph_message::Reading;
+use langgraph_values::message::Reading;
 
 use super::load::Loaded;
 use super::task_state::{Outcome, TaskState, task_states};

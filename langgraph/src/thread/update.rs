@@ -1,6 +1,5 @@
 //! Updates of a thread from outside.
 
-use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -37,13 +36,7 @@ impl<S: State> StateUpdate<S> {
     }
 }
 
-impl<S: State> fmt::Debug for StateUpdate<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateUpdate")
-            .field("node", &self.node)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] StateUpdate<S>, |update| node = update.node);
 
 /// A change of a thread. Await it to apply it; it returns the new checkpoint.
 #[must_use = "nothing is changed until it is awaited"]
@@ -95,13 +88,7 @@ impl<S: State> ThreadUpdate<S> {
     }
 }
 
-impl<S: State> fmt::Debug for ThreadUpdate<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadUpdate")
-            .field("thread", &self.thread)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] ThreadUpdate<S>, |update| thread = update.thread);
 
 impl<S: State> IntoFuture for ThreadUpdate<S> {
     type Output = Result<CheckpointId, AgentError>;

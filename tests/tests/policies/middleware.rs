@@ -5,8 +5,8 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::worker;
 use langgraph::node::{NodeRun, Output};
 use langgraph::policy::{CachePolicy, Middleware, NodeCall, NodeTimeout, RetryPolicy, middleware};
-use langgraph::policy::{DebugNode, StateLog};
 use langgraph::prelude::*;
+use langgraph_debug::{DebugNode, StateLog};
 
 use super::support::{Boom, Log, LogUpdate, Recorder, line, ms, single};
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use langgraph_message::is_fresh;
+use langgraph_values::message::is_fresh;
 use uuid::fmt::Hyphenated;
 
 use crate::node::{Write, whole};

@@ -1,15 +1,4 @@
-//! Chat messages as data, independent of graphs.
-//!
-//! Programs use them as `langgraph::message`. A crate that only speaks to models needs no more than
-//! this one.
-//!
-//! ```
-//! use langgraph_message::{Message, add_messages};
-//!
-//! let history = vec![Message::user("What is 2 + 3?").with_id("1")];
-//! let history = add_messages(history, vec![Message::assistant("5")]);
-//! assert_eq!(history[1].text(), "5");
-//! ```
+//! Chat messages, and how an update merges into a history.
 
 mod chunk;
 mod close_tool_calls;

@@ -285,7 +285,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::add_messages;
+    use crate::message::add_messages;
 
     fn fold(chunks: impl IntoIterator<Item = MessageChunk>) -> Message {
         MessageAccumulator::from_iter(chunks).finish()

@@ -1,12 +1,12 @@
-//! Debugging aids that print the state.
+//! Debugging aids that print the state: [`DebugNode`], a node, and [`StateLog`], a middleware.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Middleware, NodeCall};
-use crate::node::{Context, Node, NodeRun, Output};
-use crate::state::State;
+use langgraph::node::{Context, Node, NodeRun, Output};
+use langgraph::policy::{Middleware, NodeCall};
+use langgraph::state::State;
 
 /// The output for the lines. If the writer fails, the run does not.
 struct Log(Mutex<Box<dyn Write + Send>>);
@@ -28,7 +28,7 @@ impl Log {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::policy::DebugNode;
+/// use langgraph_debug::DebugNode;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -92,7 +92,7 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph::policy::StateLog;
+/// use langgraph_debug::StateLog;
 ///
 /// let mut graph = StateGraph::<i64>::new();
 /// graph

@@ -139,9 +139,13 @@ mod tests {
 
     #[test]
     fn ids_are_marked_only_while_that_is_wanted() {
-        let text = serde_json::to_string(&crate::Message::user("hi").with_id(new_id()));
+        let text = serde_json::to_string(&crate::message::Message::user("hi").with_id(new_id()));
         let text = text.unwrap();
-        let read = || serde_json::from_str::<crate::Message>(&text).unwrap().id;
+        let read = || {
+            serde_json::from_str::<crate::message::Message>(&text)
+                .unwrap()
+                .id
+        };
         assert!(!is_fresh(&read().unwrap()));
         let reading = Reading::begin();
         assert!(is_fresh(&read().unwrap()));

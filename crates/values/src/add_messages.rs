@@ -1,8 +1,8 @@
 //! Reducers for chat histories.
 
 use super::{Reducer, ReducerError};
+use crate::message::merge::{give_missing_ids, merge, prepare, try_merge};
 use crate::message::{Message, add_messages};
-use langgraph_message::merge::{give_missing_ids, merge, prepare, try_merge};
 
 /// [`add_messages`], but it refuses to remove an unknown message.
 ///
