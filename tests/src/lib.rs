@@ -34,6 +34,9 @@ mod pages {
     #[doc = include_str!("../../docs/testing.md")]
     struct Testing;
 
+    #[doc = include_str!("../../docs/production.md")]
+    struct Production;
+
     #[doc = include_str!("../../docs/performance.md")]
     struct Performance;
 

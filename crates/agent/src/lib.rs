@@ -41,6 +41,7 @@
 //! | write a model | [`ChatModel`] |
 //! | test without a model | [`ScriptedModel`] |
 //! | use a ready-made agent | [`react_agent`], [`SimpleAgent`], [`ToolAgent`], [`think`] |
+//! | charge a card once, whatever happens | [`Effect`] |
 //! | ask a person before a tool runs | [`ToolNode::approve`], [`Approval`] |
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph_agent`, in this crate too
@@ -49,6 +50,7 @@ extern crate self as langgraph_agent;
 #[doc(hidden)]
 pub mod __private;
 mod approval;
+mod effect;
 mod join_all;
 mod layers;
 mod messages_state;
@@ -68,6 +70,7 @@ mod tool_node;
 pub use approval::{Approval, ApprovalRequest, DecisionKind, ToolDecision};
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+pub use effect::{Effect, EffectDecision, EffectExt, EffectRequest, OnUnknown, UnknownOutcome};
 #[doc(inline)]
 pub use langgraph_macros::tool;
 pub use messages_state::{MessagesState, MessagesStateUpdate};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::OnceRecord;
 use super::{Batch, CheckpointError, CheckpointId, LogHead, RunStatus, TaskRecord, ThreadKey};
 use langgraph_topology::NodeName;
+use langgraph_topology::hash::Fnv;
 
 /// The place of a task in its thread's log. The logs of its subgraphs are below it.
 #[derive(Clone)]
@@ -22,6 +23,18 @@ impl Place {
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
         let node = self.called_before.as_deref().unwrap_or(node);
         below(&self.log_head.key, self.checkpoint, self.task, node, call)
+    }
+
+    /// Returns a text that no other task has, in any thread; a task that runs again keeps it.
+    pub(crate) fn identity(&self) -> String {
+        let ThreadKey { thread, namespace } = &self.log_head.key;
+        // A copied thread has the same checkpoints.
+        let mut log = Fnv::new();
+        log.text(thread);
+        for name in namespace {
+            log.text(name);
+        }
+        format!("{:016x}:{}:{}", log.finish(), self.checkpoint, self.task)
     }
 
     /// Stores a result of the task's `once`.

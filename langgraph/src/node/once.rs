@@ -24,6 +24,15 @@ pub struct OnceKey {
     arguments: Result<u64, FormatError>,
 }
 
+impl OnceKey {
+    /// Puts the name into a scope: `scope/name`.
+    #[must_use]
+    pub fn scoped(mut self, scope: &str) -> Self {
+        self.name = format!("{scope}/{}", self.name);
+        self
+    }
+}
+
 impl From<String> for OnceKey {
     fn from(name: String) -> Self {
         Self {
@@ -80,13 +89,8 @@ impl OnceMemory {
     /// Returns the result of the work, or the right to do it.
     fn begin(&self, key: &str, arguments: u64) -> Result<Begun<'_>, NodeError> {
         let mut known = self.known();
-        if let Some(record) = known.done.iter().find(|record| record.key == key) {
-            if record.arguments != arguments {
-                return Err(NodeError::msg(format!(
-                    "`{key}` was done before with other arguments; work with other arguments needs a key of its own"
-                )));
-            }
-            return Ok(Begun::Done(record.value.clone()));
+        if let Some(done) = known.result(key, arguments)? {
+            return Ok(Begun::Done(done));
         }
         if !known.under_way.insert(key.to_owned()) {
             return Err(NodeError::msg(format!(
@@ -97,6 +101,18 @@ impl OnceMemory {
             memory: self,
             key: key.to_owned(),
         }))
+    }
+}
+
+impl Known {
+    fn result(&self, key: &str, arguments: u64) -> Result<Option<String>, NodeError> {
+        match self.done.iter().find(|record| record.key == key) {
+            None => Ok(None),
+            Some(record) if record.arguments == arguments => Ok(Some(record.value.clone())),
+            Some(_) => Err(NodeError::msg(format!(
+                "`{key}` was done before with other arguments; work with other arguments needs a key of its own"
+            ))),
+        }
     }
 }
 
@@ -225,6 +241,47 @@ impl Context {
         }
         under_way.memory.known().done.push(record);
         Ok(value)
+    }
+
+    /// Returns the result of work that [`once`](Self::once) has done, without doing it.
+    ///
+    /// # Errors
+    ///
+    /// If the key was used with other arguments, or if the result is not a `T`.
+    pub fn once_result<T: DeserializeOwned>(
+        &self,
+        key: impl Into<OnceKey>,
+    ) -> Result<Option<T>, NodeError> {
+        let OnceKey { name, arguments } = key.into();
+        let arguments = arguments.map_err(|error| unwritable("the arguments of", &name, &error))?;
+        let done = self.once_memory().known().result(&name, arguments)?;
+        done.map(|text| typed(&name, &text)).transpose()
+    }
+
+    /// Returns a key by which an outside service recognises a repetition of this task's work.
+    ///
+    /// The key is the same in every attempt of the task: after a retry, a resume, and in a new
+    /// process after a crash. It differs in every other task: in another call, superstep or thread,
+    /// and when the run starts again from an older checkpoint. Without a thread it lives as long as
+    /// the run. It is `name`, followed by about 60 letters, digits, `-` and `:`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[node]
+    /// async fn pay(_: &String, cx: &Context) -> String {
+    ///     // The header `Idempotency-Key` of the request.
+    ///     cx.idempotency_key("charge")
+    /// }
+    /// # let _ = pay;
+    /// ```
+    pub fn idempotency_key(&self, name: &str) -> String {
+        match self.place() {
+            Some(place) => format!("{name}:{}", place.identity()),
+            None => format!("{name}:{}", self.identity()),
+        }
     }
 
     /// As [`once`](Self::once), for a closure that is not async.

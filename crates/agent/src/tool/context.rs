@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::ToolError;
+use crate::Effect;
 use langgraph::message::ToolCall;
-use langgraph::node::{Context, Interrupted};
+use langgraph::node::{Context, Interrupted, NodeError, OnceKey};
 use langgraph::state::State;
 
 /// What a tool knows about its call and about the run.
@@ -112,6 +114,69 @@ impl<'a> ToolContext<'a> {
             None => self.cx.interrupt(key, question),
             Some(scope) => self.cx.interrupt(&format!("{scope}/{key}"), question),
         }
+    }
+
+    /// As [`Context::once`], with the keys of [`interrupt`](Self::interrupt).
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::once`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Context::once`].
+    pub async fn once<T, E>(
+        &self,
+        key: impl Into<OnceKey>,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, ToolError>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<ToolError>,
+    {
+        let key = match self.scope {
+            None => key.into(),
+            Some(scope) => key.into().scoped(scope),
+        };
+        let mut failed = None;
+        let work = async {
+            work.await.map_err(|error| {
+                failed = Some(error.into());
+                NodeError::msg("the work failed")
+            })
+        };
+        let done = self.cx.once(key, work).await;
+        done.map_err(|error| failed.unwrap_or_else(|| error.into()))
+    }
+
+    /// As [`once`](Self::once), for a closure that is not async.
+    ///
+    /// # Errors
+    ///
+    /// As [`once`](Self::once).
+    pub async fn once_with<T, E>(
+        &self,
+        key: impl Into<OnceKey>,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, ToolError>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<ToolError>,
+    {
+        self.once(key, async { work() }).await
+    }
+
+    /// As [`Context::idempotency_key`]: a key that no other call has.
+    pub fn idempotency_key(&self, name: &str) -> String {
+        match self.scope {
+            None => self.cx.idempotency_key(name),
+            Some(scope) => self.cx.idempotency_key(&format!("{scope}/{name}")),
+        }
+    }
+
+    /// Names an [`Effect`] of this call.
+    pub fn effect(&self, name: impl Into<String>) -> Effect<'_> {
+        Effect::new(self.cx, self.scope, name.into())
     }
 
     /// As [`Context::interrupt_next`], with the keys of [`interrupt`](Self::interrupt).

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::UnknownOutcome;
 use langgraph::AgentError;
 use langgraph::node::{Interrupted, MissingResource, NodeError};
 
@@ -11,7 +12,8 @@ use langgraph::node::{Interrupted, MissingResource, NodeError};
 /// **Any error that a tool returns with `?` goes to the model**, as an error message that answers
 /// the call, and the run continues: the model can try again or do without. What the model cannot
 /// fix fails the node instead: an interrupt ([`Interrupted`]), a missing resource
-/// ([`MissingResource`]), and [`ToolError::fatal`].
+/// ([`MissingResource`]), an effect that nobody knows about ([`UnknownOutcome`]), and
+/// [`ToolError::fatal`].
 ///
 /// Like [`NodeError`], it converts from every error by `?`. Therefore it is not an
 /// [`Error`](std::error::Error) itself.
@@ -88,7 +90,11 @@ impl ToolError {
 impl<E: Into<NodeError>> From<E> for ToolError {
     fn from(error: E) -> Self {
         let error = error.into();
-        if error.is::<Interrupted>() || error.is::<MissingResource>() || error.is::<AgentError>() {
+        let fails = error.is::<Interrupted>()
+            || error.is::<MissingResource>()
+            || error.is::<AgentError>()
+            || error.is::<UnknownOutcome>();
+        if fails {
             return Self::Fatal(error);
         }
         Self::Model(in_full(error.source()))

@@ -21,6 +21,8 @@ pub(super) struct Memory {
     pub(super) answers: Vec<Answer>,
     pub(super) once: OnceMemory,
     asking: Mutex<Asking>,
+    /// A text that no other task has, for a task without a thread.
+    identity: OnceLock<String>,
     /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
@@ -51,6 +53,13 @@ impl Context {
         asking.calls += 1;
         let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
         first + asking.calls - 1
+    }
+
+    /// Returns a text that no other task has, and that its attempts share.
+    pub(in crate::node) fn identity(&self) -> &str {
+        let memory = self.memory.get_or_init(Box::default);
+        let new = || uuid::Uuid::now_v7().to_string();
+        memory.identity.get_or_init(new)
     }
 
     /// From now on, interrupts and calls come from the task's routers.

@@ -106,41 +106,35 @@ async fn k1_a_finished_call_runs_once_however_often_others_ask() {
     let saver = || Arc::new(MemorySaver::new());
     let question = || MessagesStateUpdate::user("Pay!");
 
-    let mut seen = Vec::new();
-    for form in ["node", "map", "react", "agent"] {
+    for form in ["node", "map", "react"] {
         let ran = Ran::default();
         let tool = pay(&ran, &["c2", "c3"]);
-        let messages = match form {
-            "agent" => {
-                let agent = ToolAgent::new(model(), (tool,)).graph().compile().unwrap();
-                let agent = agent.checkpointer(saver());
-                let asked = agent.run(ToolAgentState::user("Pay!")).thread("t").await;
-                assert_eq!(counts(&ran), times(&[("c1", 1)]));
-                let state = answer_one_by_one(&agent, asked.unwrap()).await;
-                assert_eq!(state.reply().unwrap().text(), "Done.");
-                state.messages
-            }
-            _ => {
-                let (graph, input) = match form {
-                    "node" => (graph_of(ToolNode::new((tool,))), calls(three())),
-                    "map" => (fanned_out(ToolNode::new((tool,))), calls(three())),
-                    _ => (react_agent(model(), (tool,)).compile().unwrap(), question()),
-                };
-                let graph = graph.checkpointer(saver());
-                let asked = graph.run(input).thread("t").await;
-                assert_eq!(counts(&ran), times(&[("c1", 1)]), "{form}");
-                answer_one_by_one(&graph, asked.unwrap()).await.messages
-            }
+        let (graph, input) = match form {
+            "node" => (graph_of(ToolNode::new((tool,))), calls(three())),
+            "map" => (fanned_out(ToolNode::new((tool,))), calls(three())),
+            _ => (react_agent(model(), (tool,)).compile().unwrap(), question()),
         };
-        assert_eq!(
-            counts(&ran),
-            times(&[("c1", 1), ("c2", 1), ("c3", 1)]),
-            "{form}"
-        );
-        assert_eq!(texts(&messages), PAID, "{form}");
-        seen.push(form);
+        let graph = graph.checkpointer(saver());
+        let asked = graph.run(input).thread("t").await;
+        assert_eq!(counts(&ran), times(&[("c1", 1)]), "{form}");
+        let state = answer_one_by_one(&graph, asked.unwrap()).await;
+        assert_eq!(counts(&ran), once_each(), "{form}");
+        assert_eq!(texts(&state.messages), PAID, "{form}");
     }
-    assert_eq!(seen.len(), 4);
+
+    let ran = Ran::default();
+    let agent = ToolAgent::new(model(), (pay(&ran, &["c2", "c3"]),));
+    let agent = agent.graph().compile().unwrap().checkpointer(saver());
+    let asked = agent.run(ToolAgentState::user("Pay!")).thread("t").await;
+    assert_eq!(counts(&ran), times(&[("c1", 1)]));
+    let state = answer_one_by_one(&agent, asked.unwrap()).await;
+    assert_eq!(counts(&ran), once_each());
+    assert_eq!(texts(&state.messages), PAID);
+    assert_eq!(state.reply().unwrap().text(), "Done.");
+}
+
+fn once_each() -> Vec<(String, u32)> {
+    times(&[("c1", 1), ("c2", 1), ("c3", 1)])
 }
 
 fn two(first: &str, second: &str) -> MessagesStateUpdate {
@@ -223,7 +217,7 @@ async fn k1_what_follows_the_node_follows_once_after_all_calls() {
     );
     let outcome = thread.answer(true).await.unwrap();
     assert_eq!(ROUTED.load(Ordering::Relaxed), 2);
-    assert_eq!(counts(&ran), times(&[("c1", 1), ("c2", 1), ("c3", 1)]));
+    assert_eq!(counts(&ran), once_each());
     assert!(outcome.unfilled_joins().is_empty());
     let state = outcome.finished().unwrap();
     assert_eq!(texts(&state.messages), PAID);
@@ -252,7 +246,7 @@ async fn k1_a_router_that_fails_after_the_calls_does_not_repeat_them() {
     let error = thread.run(calls(three())).await.unwrap_err().to_string();
     assert_eq!(error, "node `tools` failed: which way?");
     let state = thread.proceed().await.unwrap().finished().unwrap();
-    assert_eq!(counts(&ran), times(&[("c1", 1), ("c2", 1), ("c3", 1)]));
+    assert_eq!(counts(&ran), once_each());
     assert_eq!(texts(&state.messages), PAID);
 }
 
