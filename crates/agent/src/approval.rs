@@ -1,14 +1,27 @@
 //! Asking a person before a tool runs.
 
+mod answer;
+mod decide;
+mod decision;
+mod expiry;
+mod request;
+mod turn;
+
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::Tools;
-use langgraph::message::{Content, ContentPart, Message, ToolCall, ToolResult};
-use langgraph::node::{Context, Interrupt, Interrupted, NodeError};
+use langgraph::message::ToolCall;
+
+pub use answer::ApprovalAnswer;
+pub(super) use decide::{Approvals, Decided, key, note_edit};
+use decide::{Asked, Question};
+pub use decision::{DecisionKind, ToolDecision};
+pub use expiry::expired_approvals;
+pub use request::ApprovalRequest;
+pub use turn::ApprovalTurn;
 
 /// Selects the tool calls that need a person's approval, and the decisions that the person may
 /// take. See [`ToolNode::approve`](super::ToolNode::approve).
@@ -33,9 +46,21 @@ pub struct Approval {
     when: Option<Arc<When>>,
     allowed: Vec<DecisionKind>,
     describe: Option<Arc<Describe>>,
+    approvers: Approvers,
+    expiry: Option<(Duration, ToolDecision)>,
+}
+
+/// Who may decide.
+#[derive(Clone, Default)]
+enum Approvers {
+    #[default]
+    Anybody,
+    Named,
+    Only(Arc<May>),
 }
 
 type When = dyn Fn(&ToolCall) -> bool + Send + Sync;
+type May = dyn Fn(&str, &ToolCall) -> bool + Send + Sync;
 type Describe = dyn Fn(&ToolCall) -> String + Send + Sync;
 
 impl Approval {
@@ -45,6 +70,8 @@ impl Approval {
             when,
             allowed: DecisionKind::ALL.to_vec(),
             describe: None,
+            approvers: Approvers::Anybody,
+            expiry: None,
         }
     }
 
@@ -80,6 +107,33 @@ impl Approval {
         self
     }
 
+    /// Refuses decisions that do not name who took them; see [`ApprovalAnswer::by`].
+    #[must_use]
+    pub fn named(mut self) -> Self {
+        self.approvers = Approvers::Named;
+        self
+    }
+
+    /// Refuses decisions of people for whom `may` returns false, and those that name nobody.
+    #[must_use]
+    pub fn approvers(
+        mut self,
+        may: impl Fn(&str, &ToolCall) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.approvers = Approvers::Only(Arc::new(may));
+        self
+    }
+
+    /// Sets how long a request waits, and the decision that counts after that.
+    ///
+    /// A decision that comes too late does not count. [`expired_approvals`] resumes a thread whose
+    /// requests have expired.
+    #[must_use]
+    pub fn expires_in(mut self, wait: Duration, default: ToolDecision) -> Self {
+        self.expiry = Some((wait, default));
+        self
+    }
+
     fn fits(&self, call: &ToolCall) -> bool {
         match (&self.names, &self.when) {
             (Some(names), _) => names.contains(&call.name),
@@ -88,20 +142,70 @@ impl Approval {
         }
     }
 
-    fn request(&self, call: &ToolCall, tools: &Tools) -> ApprovalRequest {
+    fn request(&self, question: &Question<'_>, asked: &Asked) -> ApprovalRequest {
+        let call = question.call;
         let description = match &self.describe {
             Some(describe) => describe(call),
             None => format!("The model wants to call `{}`.", call.name),
         };
-        let parameters = tools
-            .get(&call.name)
-            .map(|tool| tool.definition().parameters.clone());
         ApprovalRequest {
             call: call.clone(),
             description,
             allowed: self.allowed.clone(),
-            parameters: parameters.unwrap_or_default(),
+            parameters: question.tool.definition().parameters.clone(),
+            digest: asked.digest.clone(),
+            turn: question.turn.map(str::to_owned),
+            expires_at: asked.expires_at,
+            default: self.expiry.as_ref().map(|(_, default)| default.clone()),
         }
+    }
+
+    /// Refuses an answer that may not be given to this question.
+    fn check(
+        &self,
+        question: &Question<'_>,
+        asked: &Asked,
+        answer: &ApprovalAnswer,
+    ) -> Result<(), String> {
+        let ApprovalAnswer {
+            decision,
+            by,
+            digest,
+        } = answer;
+        if !self.allowed.contains(&decision.kind()) {
+            let names: Vec<_> = self.allowed.iter().map(|kind| kind.name()).collect();
+            return Err(format!(
+                "`{}` is not allowed; it may be: {}",
+                decision.kind().name(),
+                names.join(", ")
+            ));
+        }
+        if digest
+            .as_ref()
+            .is_some_and(|digest| *digest != asked.digest)
+        {
+            return Err(format!(
+                "it is for other arguments; the call is now `{}({})`",
+                question.call.name,
+                question.call.arguments_text()
+            ));
+        }
+        match (&self.approvers, by) {
+            (Approvers::Anybody, _) | (Approvers::Named, Some(_)) => {}
+            (Approvers::Named | Approvers::Only(_), None) => {
+                return Err("it does not name who decides; add `by`".to_owned());
+            }
+            (Approvers::Only(may), Some(by)) if may(by, question.call) => {}
+            (Approvers::Only(_), Some(by)) => return Err(format!("`{by}` may not decide this")),
+        }
+        if let ToolDecision::Edit { arguments } = decision {
+            let arguments = Value::Object(arguments.clone());
+            question
+                .tool
+                .check(&arguments)
+                .map_err(|error| format!("the arguments do not fit: {error}"))?;
+        }
+        Ok(())
     }
 }
 
@@ -130,258 +234,4 @@ impl fmt::Debug for Approval {
             .field("allowed", &self.allowed)
             .finish_non_exhaustive()
     }
-}
-
-/// A kind of decision about a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum DecisionKind {
-    /// [`ToolDecision::Approve`].
-    Approve,
-    /// [`ToolDecision::Edit`].
-    Edit,
-    /// [`ToolDecision::Reject`].
-    Reject,
-    /// [`ToolDecision::Answer`].
-    Answer,
-}
-
-impl DecisionKind {
-    const ALL: [Self; 4] = [Self::Approve, Self::Edit, Self::Reject, Self::Answer];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Edit => "edit",
-            Self::Reject => "reject",
-            Self::Answer => "answer",
-        }
-    }
-}
-
-/// The interrupt before a tool call: the payload of its [`Interrupt`], whose key is the call's id.
-///
-/// # Wire form
-///
-/// `{"type": "tool_approval", "call": {"id", "name", "arguments"}, "description", "allowed",
-/// "parameters"}`. The answer is a [`ToolDecision`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "tool_approval")]
-#[non_exhaustive]
-pub struct ApprovalRequest {
-    /// The call, as the model requested it.
-    pub call: ToolCall,
-    /// A description of the call, for the person.
-    pub description: String,
-    /// The decisions that the person may take.
-    pub allowed: Vec<DecisionKind>,
-    /// The JSON schema of the tool's arguments, for a form that edits them.
-    #[serde(default)]
-    pub parameters: Value,
-}
-
-impl ApprovalRequest {
-    /// Reads the request from an interrupt, if the interrupt is an approval.
-    pub fn of(interrupt: &Interrupt) -> Option<Self> {
-        if interrupt.payload.get("type")? != "tool_approval" {
-            return None;
-        }
-        Self::deserialize(&interrupt.payload).ok()
-    }
-}
-
-/// A person's decision about a tool call: the answer to an [`ApprovalRequest`].
-///
-/// # Wire form
-///
-/// `{"type": "approve"}`, `{"type": "edit", "arguments": {..}}`,
-/// `{"type": "reject", "message": ".."}` (`message` is optional),
-/// `{"type": "answer", "content": ".."}`. LangGraph's older words `accept`, `ignore`, `response`
-/// and `args` are accepted too.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ToolDecision {
-    /// The tool runs.
-    #[serde(alias = "accept")]
-    Approve,
-    /// The tool runs with these arguments. The tool's answer tells the model about the change.
-    Edit {
-        /// The complete arguments: they replace those of the model.
-        #[serde(alias = "args")]
-        arguments: Map<String, Value>,
-    },
-    /// The tool does not run, and the model is told so.
-    #[serde(alias = "ignore")]
-    Reject {
-        /// The reason, for the model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        message: Option<String>,
-    },
-    /// The tool does not run; `content` becomes its answer.
-    #[serde(alias = "response", alias = "respond")]
-    Answer {
-        /// The answer.
-        #[serde(alias = "args", alias = "message")]
-        content: Content,
-    },
-}
-
-impl ToolDecision {
-    /// Runs the tool with these arguments: the fields of a JSON object.
-    pub fn edit<K: Into<String>, V: Into<Value>>(
-        arguments: impl IntoIterator<Item = (K, V)>,
-    ) -> Self {
-        let arguments = arguments.into_iter();
-        Self::Edit {
-            arguments: arguments.map(|(k, v)| (k.into(), v.into())).collect(),
-        }
-    }
-
-    /// Rejects the call and tells the model why.
-    pub fn reject(message: impl Into<String>) -> Self {
-        Self::Reject {
-            message: Some(message.into()),
-        }
-    }
-
-    /// Answers the call with `content`; the tool does not run.
-    pub fn answer(content: impl Into<Content>) -> Self {
-        Self::Answer {
-            content: content.into(),
-        }
-    }
-
-    /// Returns the kind of the decision.
-    pub fn kind(&self) -> DecisionKind {
-        match self {
-            Self::Approve => DecisionKind::Approve,
-            Self::Edit { .. } => DecisionKind::Edit,
-            Self::Reject { .. } => DecisionKind::Reject,
-            Self::Answer { .. } => DecisionKind::Answer,
-        }
-    }
-}
-
-/// The result of the decision about one call.
-pub(super) enum Decided {
-    /// The tool runs, with the model's arguments or with edited ones.
-    Run { call: ToolCall, edited: bool },
-    /// The tool does not run.
-    Answered(ToolResult),
-}
-
-impl Decided {
-    fn as_asked(call: &ToolCall) -> Self {
-        Self::Run {
-            call: call.clone(),
-            edited: false,
-        }
-    }
-}
-
-/// All approvals of a tool node. The first that matches a call applies.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Approvals(Vec<Approval>);
-
-impl Approvals {
-    pub(super) fn add(&mut self, approval: Approval) {
-        self.0.push(approval);
-    }
-
-    /// Refuses a misspelt tool name: the tool that was meant would run without approval.
-    pub(super) fn check(&self, tools: &Tools) -> Result<(), NodeError> {
-        let mut names = self.0.iter().flat_map(|approval| &approval.names).flatten();
-        match names.find(|name| tools.get(name).is_none()) {
-            None => Ok(()),
-            Some(name) => {
-                let known: Vec<_> = tools.iter().map(|tool| tool.name()).collect();
-                Err(NodeError::msg(format!(
-                    "an approval is for tool `{name}`, and there is no such tool (tools: {})",
-                    known.join(", ")
-                )))
-            }
-        }
-    }
-
-    /// Asks for approval of `call` under `key`, if an approval matches.
-    pub(super) fn decide(
-        &self,
-        call: &ToolCall,
-        key: &str,
-        tools: &Tools,
-        cx: &Context,
-    ) -> Result<Decided, Interrupted> {
-        // A call that cannot run needs no approval.
-        let runs = tools.get(&call.name).is_some() && call.invalid_arguments().is_none();
-        let Some(approval) = self.0.iter().find(|approval| runs && approval.fits(call)) else {
-            return Ok(Decided::as_asked(call));
-        };
-        let allowed = |decision: ToolDecision| {
-            if approval.allowed.contains(&decision.kind()) {
-                return Ok(decision);
-            }
-            let names: Vec<_> = approval.allowed.iter().map(|kind| kind.name()).collect();
-            Err(format!(
-                "`{}` is not allowed; it may be: {}",
-                decision.kind().name(),
-                names.join(", ")
-            ))
-        };
-        let request = approval.request(call, tools);
-        let decision = cx.interrupt_checked(key, &request, allowed)?;
-        Ok(match decision {
-            ToolDecision::Approve => Decided::as_asked(call),
-            ToolDecision::Edit { arguments } => Decided::Run {
-                call: ToolCall {
-                    arguments: Value::Object(arguments),
-                    ..call.clone()
-                },
-                edited: true,
-            },
-            ToolDecision::Reject { message } => {
-                let message = message.unwrap_or_else(|| {
-                    format!(
-                        "The user rejected the call of `{}`; it did not run.",
-                        call.name
-                    )
-                });
-                Decided::Answered(ToolResult::error(&call.id, message))
-            }
-            ToolDecision::Answer { content } => {
-                Decided::Answered(ToolResult::new(&call.id, content))
-            }
-        })
-    }
-}
-
-/// The key of a call's interrupt: its id, or the tool's name if the model gave no id.
-pub(super) fn key(call: &ToolCall) -> &str {
-    if call.id.is_empty() {
-        &call.name
-    } else {
-        &call.id
-    }
-}
-
-/// Adds a note to the tool's answer that its arguments were changed.
-pub(super) fn note_edit(call: &ToolCall, message: Message) -> Message {
-    let Some(result) = message.tool_result() else {
-        return message;
-    };
-    let note = format!(
-        "(The user changed the arguments to {}.)\n",
-        call.arguments_text()
-    );
-    let content = match result.content.clone() {
-        Content::Text(text) => Content::Text(note + &text),
-        Content::Parts(parts) => {
-            let note = ContentPart::text(note);
-            Content::Parts([note].into_iter().chain(parts).collect())
-        }
-    };
-    let mut edited = result.clone();
-    edited.content = content;
-    edited.into()
 }

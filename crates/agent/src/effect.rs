@@ -7,12 +7,12 @@ mod unknown_outcome;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::clock::now_ms;
 use langgraph::node::{Context, NodeError, OnceKey};
 
 pub use decision::EffectDecision;
@@ -204,7 +204,7 @@ impl<'a> Effect<'a> {
                 .cx
                 .once((intent, arguments), async {
                     is_new = true;
-                    Ok::<_, Infallible>(seconds_now())
+                    Ok::<_, Infallible>(now_ms())
                 })
                 .await?;
             if is_new {
@@ -258,11 +258,6 @@ enum Begun {
 
 fn settled(name: &str, attempt: u32) -> String {
     format!("{name}/settled/{attempt}")
-}
-
-fn seconds_now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
 
 impl fmt::Debug for Effect<'_> {

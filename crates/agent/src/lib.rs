@@ -50,6 +50,8 @@ extern crate self as langgraph_agent;
 #[doc(hidden)]
 pub mod __private;
 mod approval;
+mod clock;
+mod digest;
 mod effect;
 mod join_all;
 mod layers;
@@ -67,7 +69,10 @@ mod tool;
 mod tool_agent;
 mod tool_node;
 
-pub use approval::{Approval, ApprovalRequest, DecisionKind, ToolDecision};
+pub use approval::{
+    Approval, ApprovalAnswer, ApprovalRequest, ApprovalTurn, DecisionKind, ToolDecision,
+    expired_approvals,
+};
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 pub use effect::{Effect, EffectDecision, EffectExt, EffectRequest, OnUnknown, UnknownOutcome};

@@ -25,7 +25,7 @@ pub use registry::{IntoTools, Tools};
 pub use schema::schema_of;
 
 pub(super) use output::CommandFor;
-use schema::arguments;
+use schema::{arguments, check_as};
 
 /// One call of a `#[tool]` function, as a [`ToolMeta`] starts it.
 pub type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
@@ -82,6 +82,17 @@ pub trait Tool: Send + Sync + 'static {
     /// schema.
     async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError>;
 
+    /// Checks arguments without calling the tool: those that a person has edited.
+    ///
+    /// The default compares them with the schema: required properties, types and enumerations.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        schema::check(&self.definition().parameters, arguments)
+    }
+
     /// Returns the name by which the model calls it.
     fn name(&self) -> &str {
         &self.definition().name
@@ -108,6 +119,10 @@ macro_rules! pointers {
                 cx: &ToolContext<'_>,
             ) -> Result<ToolOutput, ToolError> {
                 (**self).call(arguments, cx).await
+            }
+
+            fn check(&self, arguments: &Value) -> Result<(), String> {
+                (**self).check(arguments)
             }
 
             fn returns_directly(&self) -> bool {

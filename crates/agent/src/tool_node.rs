@@ -239,7 +239,7 @@ impl ToolNode {
         cx: &Context,
     ) -> Result<Answers<S>, NodeError> {
         let calls = pending(messages)?;
-        let decided = self.decide_all(&calls, cx)?;
+        let decided = self.decide_all(&calls, turn(messages), cx).await?;
         let runs = decided.iter().filter_map(|decided| match decided {
             Decided::Run { call, .. } => Some(call),
             Decided::Answered(_) => None,
@@ -271,12 +271,16 @@ impl ToolNode {
         &self,
         call: &ToolCall,
         state: &S,
+        messages: &[Message],
         write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
         cx: &Context,
     ) -> Result<Answers<S>, NodeError> {
         self.approvals.check(&self.tools)?;
         let key = approval::key(call);
-        let decided = self.approvals.decide(call, key, &self.tools, cx)?;
+        let approvals = &self.approvals;
+        let decided = approvals
+            .decide(call, key, turn(messages), &self.tools, cx)
+            .await?;
         let mut result = None;
         if let Decided::Run { call, .. } = &decided {
             let context = ToolContext::new(cx, call).with_state(state);
@@ -291,7 +295,12 @@ impl ToolNode {
     }
 
     /// Decides about each call, before any of them runs.
-    fn decide_all(&self, calls: &[ToolCall], cx: &Context) -> Result<Vec<Decided>, NodeError> {
+    async fn decide_all(
+        &self,
+        calls: &[ToolCall],
+        turn: Option<&str>,
+        cx: &Context,
+    ) -> Result<Vec<Decided>, NodeError> {
         self.approvals.check(&self.tools)?;
         let mut decided = Vec::with_capacity(calls.len());
         for (index, call) in calls.iter().enumerate() {
@@ -304,7 +313,9 @@ impl ToolNode {
                 0 => own.to_owned(),
                 same => format!("{own}#{same}"),
             };
-            decided.push(self.approvals.decide(call, &key, &self.tools, cx)?);
+            let approvals = &self.approvals;
+            let one = approvals.decide(call, &key, turn, &self.tools, cx).await?;
+            decided.push(one);
         }
         Ok(decided)
     }
@@ -451,6 +462,15 @@ impl<S: HasMessages> Node<S> for ToolNode {
     }
 }
 
+/// Returns the id of the message that requests tools.
+fn turn(messages: &[Message]) -> Option<&str> {
+    messages
+        .iter()
+        .rfind(|message| message.is_assistant())?
+        .id
+        .as_deref()
+}
+
 type Read<S> = Arc<dyn for<'a> Fn(&'a S) -> &'a [Message] + Send + Sync>;
 type Write<S> = Arc<dyn Fn(Vec<Message>) -> <S as State>::Update + Send + Sync>;
 
@@ -469,7 +489,10 @@ fn each_call<S: State>(node: ToolNode, read: Read<S>, write: Write<S>) -> EachIt
         let (node, read, write) = (Arc::clone(&node), Arc::clone(&read), Arc::clone(&write));
         NodeRun::future(async move {
             match still_pending(read(state), call) {
-                Some(call) => node.answer_one(&call, state, &*write, cx).await,
+                Some(call) => {
+                    node.answer_one(&call, state, read(state), &*write, cx)
+                        .await
+                }
                 None => Ok(Answers(Vec::new())),
             }
         })
@@ -517,7 +540,7 @@ impl<S: HasMessages> IntoWorker<S, ToolCall, ByToolNode> for ToolNode {
         worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let node = Arc::clone(&node);
             Box::pin(async move {
-                node.answer_one(&call, state, &S::update_from_messages, cx)
+                node.answer_one(&call, state, state.messages(), &S::update_from_messages, cx)
                     .await
             })
         }))

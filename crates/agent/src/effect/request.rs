@@ -21,7 +21,7 @@ pub struct EffectRequest {
     pub arguments: Value,
     /// The key by which the service outside knows the work.
     pub idempotency_key: String,
-    /// When the work began, in seconds since 1970.
+    /// When the work began, in milliseconds since 1970.
     pub began_at: u64,
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolRun, arguments,
-    schema_of,
+    check_as, schema_of,
 };
 
 /// A function or closure as a tool.
@@ -89,6 +89,10 @@ impl Tool for FnTool {
         self.function.call(arguments, cx).await
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        self.function.check(arguments)
+    }
+
     fn returns_directly(&self) -> bool {
         self.returns_directly
     }
@@ -106,6 +110,7 @@ impl fmt::Debug for FnTool {
 #[doc(hidden)]
 pub trait Erased: Send + Sync {
     fn call<'a>(&'a self, arguments: Value, cx: &'a ToolContext<'a>) -> ToolRun<'a>;
+    fn check(&self, arguments: &Value) -> Result<(), String>;
 }
 
 /// What [`FnTool::new`] takes: `Fn() -> impl Future`, `Fn(T) -> impl Future`, and
@@ -144,6 +149,10 @@ where
         let run = (self.0)();
         Box::pin(async move { run.await.into_tool_output() })
     }
+
+    fn check(&self, _: &Value) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 impl<F, Fut> ToolFunction<(Nullary, Fut)> for F
@@ -169,6 +178,10 @@ where
     fn call<'a>(&'a self, value: Value, _: &'a ToolContext<'a>) -> ToolRun<'a> {
         let run = arguments(value).map(&self.0);
         Box::pin(async move { run?.await.into_tool_output() })
+    }
+
+    fn check(&self, value: &Value) -> Result<(), String> {
+        check_as::<T>(value)
     }
 }
 
@@ -224,6 +237,10 @@ where
             }
             Err(error) => Box::pin(async move { Err(error) }),
         }
+    }
+
+    fn check(&self, value: &Value) -> Result<(), String> {
+        check_as::<T>(value)
     }
 }
 

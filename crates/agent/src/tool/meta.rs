@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     IntoToolOutput, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolRun, arguments,
-    schema_of,
+    check_as, schema_of,
 };
 
 /// What `#[tool]` knows about a function, available from the function's type.
@@ -98,6 +98,10 @@ impl<M: ToolMeta> Tool for MetaTool<M> {
 
     async fn call(&self, value: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         M::call(arguments(value)?, cx).await
+    }
+
+    fn check(&self, value: &Value) -> Result<(), String> {
+        check_as::<M::Arguments>(value)
     }
 
     fn returns_directly(&self) -> bool {

@@ -112,3 +112,64 @@ pub(super) fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, Tool
         })
     })
 }
+
+/// Checks that arguments are a `T`.
+pub(super) fn check_as<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
+    match arguments::<T>(value.clone()) {
+        Ok(_) => Ok(()),
+        Err(ToolError::Arguments(error)) => Err(error),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Compares arguments with a schema: required properties, types and enumerations.
+pub(super) fn check(schema: &Value, arguments: &Value) -> Result<(), String> {
+    let Value::Object(given) = arguments else {
+        return Err("the arguments are not a JSON object".to_owned());
+    };
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if !given.contains_key(name) {
+            return Err(format!("missing field `{name}`"));
+        }
+    }
+    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    for (name, value) in given {
+        match schema.get("properties").and_then(|known| known.get(name)) {
+            Some(property) => {
+                check_value(property, value).map_err(|why| format!("{name}: {why}"))?;
+            }
+            None if closed => return Err(format!("unknown field `{name}`")),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_value(schema: &Value, value: &Value) -> Result<(), String> {
+    let fits = |ty: &str| match ty {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    };
+    let types: Vec<_> = match schema.get("type") {
+        Some(Value::String(ty)) => vec![ty.as_str()],
+        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !types.is_empty() && !types.iter().any(|ty| fits(ty)) {
+        return Err(format!("expected {}, not `{value}`", types.join(" or ")));
+    }
+    match schema.get("enum").and_then(Value::as_array) {
+        Some(values) if !values.contains(value) => {
+            let values: Vec<_> = values.iter().map(Value::to_string).collect();
+            Err(format!("`{value}` is none of {}", values.join(", ")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -44,7 +44,12 @@ impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
         let on = Arc::new(self);
         worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let on = Arc::clone(&on);
-            Box::pin(async move { on.node.answer_one(&call, state, &*on.write, cx).await })
+            Box::pin(async move {
+                let messages = (on.read)(state);
+                on.node
+                    .answer_one(&call, state, messages, &*on.write, cx)
+                    .await
+            })
         }))
     }
 }

@@ -216,6 +216,7 @@ async fn k2_the_same_effect_on_something_else_is_an_error() {
 }
 
 /// Notes its key; fails in its first attempt, and asks in its second.
+#[allow(clippy::ptr_arg)]
 async fn note(seen: &String, cx: &Context) -> Result<(), NodeError> {
     let keys = cx.resource::<Mutex<Vec<String>>>()?;
     keys.lock().unwrap().push(cx.idempotency_key("pay"));

@@ -15,6 +15,7 @@ use langgraph_agent::{
 use serde_json::{Value, json};
 
 mod approval;
+mod approval_holds;
 mod schemas;
 mod tasks;
 

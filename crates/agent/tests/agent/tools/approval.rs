@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use super::{Add, answers, calls, fanned_out, graph_of};
 
 /// What ran, in order.
-type Ran = Arc<Mutex<Vec<String>>>;
+pub(super) type Ran = Arc<Mutex<Vec<String>>>;
 
 /// The tools `add` and `free`, which note what they were called with.
-fn tools(ran: &Ran) -> (FnTool, FnTool) {
+pub(super) fn tools(ran: &Ran) -> (FnTool, FnTool) {
     let (first, second) = (Arc::clone(ran), Arc::clone(ran));
     (
         FnTool::new("add", "Adds.", move |Add { a, b }: Add| {
@@ -33,11 +33,11 @@ fn tools(ran: &Ran) -> (FnTool, FnTool) {
     )
 }
 
-fn ran(ran: &Ran) -> Vec<String> {
+pub(super) fn ran(ran: &Ran) -> Vec<String> {
     ran.lock().unwrap().clone()
 }
 
-fn add_call(id: &str, a: i64, b: i64) -> ToolCall {
+pub(super) fn add_call(id: &str, a: i64, b: i64) -> ToolCall {
     ToolCall::new(id, "add", json!({"a": a, "b": b}))
 }
 
@@ -45,11 +45,11 @@ fn kept(graph: &CompiledStateGraph<MessagesState>) -> CompiledStateGraph<Message
     graph.clone().checkpointer(Arc::new(MemorySaver::new()))
 }
 
-fn keys<S>(outcome: &Outcome<S>) -> Vec<&str> {
+pub(super) fn keys<S>(outcome: &Outcome<S>) -> Vec<&str> {
     outcome.interrupts().iter().map(|i| &*i.key).collect()
 }
 
-fn answer(id: &str, is_error: bool, text: &str) -> (String, bool, String) {
+pub(super) fn answer(id: &str, is_error: bool, text: &str) -> (String, bool, String) {
     (id.to_owned(), is_error, text.to_owned())
 }
 
@@ -178,6 +178,8 @@ async fn the_request_says_what_there_is_to_decide() {
             "description": "Add 1?",
             "allowed": ["approve", "reject"],
             "parameters": definition.parameters,
+            "digest": question.payload["digest"],
+            "turn": outcome.state().messages[1].id,
         })
     );
     let request = ApprovalRequest::of(question).unwrap();
