@@ -1,24 +1,64 @@
-//! What a saver stores, independent of graphs and of databases: how values become bytes, ids and
-//! statuses, the questions of a task.
+//! What a saver stores, and the interface of savers, independent of graphs and of databases.
 //!
-//! Programs use it as `langgraph::checkpoint`.
+//! Programs use it as `langgraph::checkpoint`. Besides what savers implement, it has what a runtime
+//! builds on them: the [head of a log](LogHead), savers that write [later](WriteBehind) or [at the
+//! end](ExitBuffer), and the [fold](fold_tasks) of a task's records.
 
+mod administration;
 mod any_value;
+mod checkpointer;
+mod ending;
+mod error;
+mod error_kind;
+mod exit_buffer;
 mod format;
 mod id;
 mod interrupt;
 mod json;
+mod leases;
+mod list_options;
+mod log_head;
+mod memory;
 mod once_record;
 mod owner;
+mod past;
+mod payload;
+mod record;
 mod run_status;
+mod source;
+mod task_fold;
+mod thread_filter;
+mod thread_info;
 mod usage;
+mod write_behind;
 
+pub use administration::Administration;
 pub use any_value::AnyValue;
+pub use checkpointer::{Checkpointer, SeePast};
+pub use ending::Ending;
+pub use error::CheckpointError;
+pub use error_kind::ErrorKind;
+pub use exit_buffer::ExitBuffer;
 pub use format::{Encoded, Format, FormatError, Formats, ReadValue};
 pub use id::CheckpointId;
 pub use interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
 pub use json::Json;
+pub use leases::{HeldBy, Leases};
+pub use list_options::ListOptions;
+pub use log_head::LogHead;
+pub use memory::MemorySaver;
 pub use once_record::OnceRecord;
 pub use owner::{Owner, StateType};
+pub use past::{Past, Standing};
+pub use payload::{Payload, PayloadValue, StoredValue};
+pub use record::{
+    AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
+    Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+};
 pub use run_status::RunStatus;
+pub use source::Source;
+pub use task_fold::{TaskFold, fold_tasks};
+pub use thread_filter::ThreadFilter;
+pub use thread_info::ThreadInfo;
 pub use usage::Usage;
+pub use write_behind::WriteBehind;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Checkpointer;
+use super::{Checkpointer, MemorySaver};
 use crate::state::{State, StateCodec};
 
 /// A saver that a graph over `S` accepts:
@@ -88,5 +88,11 @@ where
 {
     fn attach(self: Arc<Self>) -> Attached<S> {
         Attached::bytes(self)
+    }
+}
+
+impl<S: State> Attach<S> for MemorySaver {
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::values(self)
     }
 }

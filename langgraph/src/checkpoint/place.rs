@@ -22,7 +22,8 @@ impl Place {
     /// the same node in another superstep, has another key.
     pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
         let node = self.called_before.as_deref().unwrap_or(node);
-        below(&self.log_head.key, self.checkpoint, self.task, node, call)
+        let key = &self.log_head.key;
+        key.below(self.checkpoint, self.task, node, call)
     }
 
     /// Returns a text that no other task has, in any thread; a task that runs again keeps it.
@@ -55,36 +56,6 @@ impl Place {
 
     /// Returns the key of the log of a subgraph under `PerThread`.
     pub(crate) fn kept(&self, key: &str) -> ThreadKey {
-        kept(&self.log_head.key.thread, key)
-    }
-
-    /// Returns the checkpoint in the name of a log below a task. It parses from the end, because a
-    /// node may have any name.
-    pub(crate) fn checkpoint_of(name: &str) -> Option<CheckpointId> {
-        name.rsplit(':').nth(2)?.parse().ok()
-    }
-}
-
-/// Returns the key of the log for a subgraph that a task of the log `key` calls; see
-/// [`Place::below`].
-pub(crate) fn below(
-    key: &ThreadKey,
-    checkpoint: CheckpointId,
-    task: usize,
-    node: &str,
-    call: usize,
-) -> ThreadKey {
-    let mut key = key.clone();
-    key.namespace
-        .push(format!("{node}:{checkpoint}:{task}:{call}"));
-    key
-}
-
-/// Returns the key of the log for a thread's subgraph under `PerThread`; see [`Place::kept`].
-pub(crate) fn kept(thread: &str, key: &str) -> ThreadKey {
-    ThreadKey {
-        thread: thread.to_owned(),
-        // No log below a task has such a name: those end in numbers.
-        namespace: vec![format!("@{key}")],
+        ThreadKey::kept(&self.log_head.key.thread, key)
     }
 }

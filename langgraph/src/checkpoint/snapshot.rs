@@ -3,29 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Interrupt;
 use super::unfilled_join::UnfilledJoin;
-use super::{CheckpointId, InnerSnapshot};
+use super::{CheckpointId, InnerSnapshot, Source};
 use crate::state::State;
 use crate::state::write::Write;
 use langgraph_topology::NodeName;
-
-/// What created a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// An input.
-    Input,
-    /// A superstep.
-    Loop,
-    /// An update from outside.
-    Update,
-    /// A copy of another checkpoint.
-    Fork,
-}
 
 /// A thread at one of its checkpoints.
 ///

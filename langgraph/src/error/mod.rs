@@ -18,7 +18,8 @@ use crate::checkpoint::Interrupt;
 pub use agent_error::AgentError;
 pub use failure::Failure;
 pub use invalid_update::{InvalidUpdate, WrittenBy};
-pub use kind::ErrorKind;
+#[doc(inline)]
+pub use langgraph_checkpoint::ErrorKind;
 pub use no_runtime::NoRuntime;
 pub(crate) use no_runtime::runtime;
 pub use node_error::NodeError;

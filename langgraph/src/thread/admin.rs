@@ -160,10 +160,8 @@ impl<S: State> Threads<S> {
         let saver = self.saver()?;
         let administration = saver.administration_for("deleting idle threads")?;
         let now = SystemTime::now();
-        let filter = ThreadFilter {
-            idle_since: Some(now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH)),
-            ..ThreadFilter::default()
-        };
+        let since = now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH);
+        let filter = ThreadFilter::new().idle_since(since);
         let threads = administration.threads(filter).await?;
         let mut removed = 0;
         for ThreadInfo { thread, head, .. } in &threads {

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use super::Keep;
 use super::log_view::LogView;
-use crate::checkpoint::{Administration, CheckpointError, CheckpointId, ListOptions, Prune};
+use crate::checkpoint::{
+    Administration, CheckpointError, CheckpointId, ListOptions, Prune, ThreadKey,
+};
 use crate::error::AgentError;
 use crate::state::State;
 
@@ -139,7 +141,7 @@ impl<S: State> LogView<S> {
                 continue;
             };
             let place = below.first().map(String::as_str);
-            let checkpoint = place.and_then(crate::checkpoint::Place::checkpoint_of);
+            let checkpoint = place.and_then(ThreadKey::checkpoint_of);
             if checkpoint.is_some_and(|id| id < head && !kept.contains(&id)) {
                 administration.delete_log(&key).await?;
             }

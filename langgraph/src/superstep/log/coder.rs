@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointError, Kept, Payload, ThreadKey};
+use crate::checkpoint::{CheckpointError, Payload, StoredValue, ThreadKey};
 use crate::codec::{Encoded, FormatError, Formats, OutputWire, RoutesWire, TargetWire, WriteWire};
 use crate::error::AgentError;
 use crate::graph::NodeName;
@@ -70,7 +70,7 @@ impl<S: State> Coding<S> for Whole<S> {
     }
 }
 
-impl<S: State, T: Coding<S>> Kept for Coded<S, T> {
+impl<S: State, T: Coding<S>> StoredValue for Coded<S, T> {
     fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
         let Some(codec) = &self.coder.codec else {
             return Err(FormatError::new(CheckpointError::NotStorable {
@@ -85,7 +85,7 @@ impl<S: State, T: Coding<S>> Kept for Coded<S, T> {
     }
 }
 
-impl Kept for SentItem {
+impl StoredValue for SentItem {
     fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
         formats.encode(&self.0.to_text()?, 0)
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
-use crate::checkpoint::{below, kept};
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
@@ -44,7 +43,7 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
         Persistence::PerCall => (log.key, None),
         Persistence::PerThread(name) => {
             let call: Arc<str> = log.key.namespace.join("/").into();
-            (kept(&log.key.thread, name), Some(call))
+            (ThreadKey::kept(&log.key.thread, name), Some(call))
         }
     };
     let loaded = load(&Read {
@@ -103,7 +102,7 @@ pub(in crate::thread) async fn show<S: State>(
         let log = InnerLog {
             saver: shown.saver,
             // A node that is a graph makes one call.
-            key: below(shown.key, checkpoint, index, stored, 0),
+            key: shown.key.below(checkpoint, index, stored, 0),
             around: node.shares_state.then_some(around),
         };
         let look = Look {

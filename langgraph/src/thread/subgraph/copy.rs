@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::path::SubgraphPath;
 use super::resolve::{OuterTask, Resolved};
-use crate::checkpoint::below;
 use crate::checkpoint::{
     Batch, CheckpointError, CheckpointId, Checkpointer, Owner, Stored, TaskOutcome, ThreadKey,
 };
@@ -69,7 +68,7 @@ pub(super) async fn copy_logs(
     let mut copied = Vec::new();
     let mut copies = Vec::new();
     for (index, outer) in way.outer.iter().enumerate() {
-        key = below(&key, checkpoint, outer.task, name, 0);
+        key = key.below(checkpoint, outer.task, name, 0);
         let (from, upto) = match way.outer.get(index + 1) {
             Some(next) => {
                 (checkpoint, name) = (next.checkpoint, &next.node);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::path::SubgraphPath;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
-use crate::checkpoint::{below, kept};
 use crate::error::AgentError;
 use crate::error::SubgraphError;
 use crate::graph::{CompiledStateGraph, NodeName};
@@ -145,7 +144,7 @@ pub(super) async fn resolve(
         };
         let pending = way.whole && way.outer.iter().all(|outer| outer.pending);
         let task = task.map(|(key, task)| {
-            let below = below(&key, task.checkpoint, task.task, &task.node, 0);
+            let below = key.below(task.checkpoint, task.task, &task.node, 0);
             let outer = OuterTask {
                 pending: pending && task.pending && task.call == call,
                 key,
@@ -169,7 +168,7 @@ pub(super) async fn resolve(
             }
             let below = task.as_ref().map(|(outer, _)| &outer.below);
             call = below.map(|below| Arc::from(below.namespace.join("/")));
-            (Some(kept(thread, name)), None)
+            (Some(ThreadKey::kept(thread, name)), None)
         } else {
             call = None;
             let below = task.as_ref().map(|(outer, _)| outer.below.clone());

@@ -19,11 +19,11 @@ pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 /// [`Leases`], for runs that wait for a thread, and [`Administration`], for listing, copying, pruning
 /// and deleting threads. A call that needs one of them fails when the saver has none:
 /// [`CheckpointError::NoLeases`], [`CheckpointError::NoAdministration`]. For a graph to take a saver,
-/// it implements [`Attach`](super::Attach) too.
+/// it implements `Attach` too.
 ///
 /// # Examples
 ///
-/// Implementations are `async fn`s under [`#[async_trait]`](macro@crate::async_trait). A saver that
+/// Implementations are `async fn`s under `#[async_trait]`. A saver that
 /// counts what another one stores:
 ///
 /// ```

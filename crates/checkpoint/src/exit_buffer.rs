@@ -1,11 +1,11 @@
 //! `Durability::Exit`: records stay in memory until the run ends.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::Place;
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
     ListOptions, Owner, RunStatus, SeePast, Standing, Stored, TaskRecord, ThreadKey,
@@ -13,7 +13,7 @@ use super::{
 
 /// A layer before a saver that holds the records of a run in memory. At the end of the run,
 /// [`release`](Self::release) stores those that are still needed.
-pub(crate) struct ExitBuffer {
+pub struct ExitBuffer {
     saver: Arc<dyn Checkpointer>,
     logs: Mutex<HashMap<ThreadKey, BufferedLog>>,
 }
@@ -113,7 +113,8 @@ impl BufferedLog {
 }
 
 impl ExitBuffer {
-    pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
+    /// Buffers what is written to `saver`.
+    pub fn new(saver: Arc<dyn Checkpointer>) -> Self {
         Self {
             saver,
             logs: Mutex::default(),
@@ -125,14 +126,14 @@ impl ExitBuffer {
     }
 
     /// Returns true if a checkpoint is not stored yet.
-    pub(crate) fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
+    pub fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
         self.logs()
             .get(key)
             .is_some_and(|log| log.records.contains_key(&id))
     }
 
     /// Returns the nearest stored ancestor of `id`.
-    pub(crate) fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
+    pub fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
         let logs = self.logs();
         let mut before = Some(id);
         while let Some(held) = before.and_then(|id| logs.get(key)?.records.get(&id)) {
@@ -143,7 +144,7 @@ impl ExitBuffer {
 
     /// Stores the last checkpoint of the root's log: `folded`, or the additions to a stored
     /// checkpoint. Also stores the logs of its tasks' subgraphs, and the logs under `PerThread`.
-    pub(crate) async fn release(
+    pub async fn release(
         &self,
         root: &ThreadKey,
         last: CheckpointId,
@@ -191,7 +192,7 @@ fn is_needed(
     let Some((name, below)) = key.namespace.get(depth..).and_then(<[_]>::split_first) else {
         return false;
     };
-    if let Some(checkpoint) = Place::checkpoint_of(name) {
+    if let Some(checkpoint) = ThreadKey::checkpoint_of(name) {
         return checkpoint == last;
     }
     let Some(task) = below.first() else {
@@ -202,7 +203,7 @@ fn is_needed(
         namespace: key.namespace.iter().take(depth + 1).cloned().collect(),
     };
     let end = logs.get(&kept).and_then(|log| log.newest);
-    end.is_none_or(|end| Place::checkpoint_of(task) == Some(end.id))
+    end.is_none_or(|end| ThreadKey::checkpoint_of(task) == Some(end.id))
 }
 
 #[async_trait]
@@ -277,5 +278,13 @@ impl Checkpointer for ExitBuffer {
         options: ListOptions,
     ) -> Result<Vec<CheckpointId>, CheckpointError> {
         self.saver.list(key, options).await
+    }
+}
+
+impl fmt::Debug for ExitBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExitBuffer")
+            .field("logs", &self.logs().len())
+            .finish_non_exhaustive()
     }
 }

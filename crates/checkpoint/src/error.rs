@@ -151,7 +151,7 @@ pub enum CheckpointError {
         node: String,
         /// The graph.
         graph: String,
-        /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that wrote it.
+        /// The [fingerprint](langgraph_topology::Topology::fingerprint) of the graph that wrote it.
         stored: u64,
         /// The fingerprint of this graph.
         now: u64,

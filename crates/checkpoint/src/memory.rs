@@ -8,11 +8,10 @@ use std::time::{Duration, Instant, SystemTime};
 use async_trait::async_trait;
 
 use super::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Owner, Past, Prune, RunStatus, SeePast, Standing,
-    Stored, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
+    HeldBy, Leases, ListOptions, Owner, Past, Prune, RunStatus, SeePast, Standing, Stored,
+    ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
-use crate::state::State;
 
 /// Keeps threads in memory, as plain values: nothing is serialized.
 ///
@@ -198,12 +197,6 @@ impl Log {
         let delete: HashSet<_> = prune.delete.into_iter().collect();
         self.order.retain(|id| !delete.contains(id));
         self.records.retain(|id, _| !delete.contains(id));
-    }
-}
-
-impl<S: State> Attach<S> for MemorySaver {
-    fn attach(self: Arc<Self>) -> Attached<S> {
-        Attached::values(self)
     }
 }
 

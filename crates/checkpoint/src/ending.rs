@@ -6,7 +6,7 @@ use super::RunStatus;
 
 /// What the thread records of a run that is dropped before its end.
 #[derive(Debug)]
-pub(crate) struct Ending {
+pub struct Ending {
     /// The code of the status.
     status: AtomicU8,
     /// True while the thread says that the run is under way.
@@ -24,17 +24,17 @@ impl Default for Ending {
 
 impl Ending {
     /// Sets the status that a drop records.
-    pub(crate) fn set(&self, status: RunStatus) {
+    pub fn set(&self, status: RunStatus) {
         self.status.store(status.code(), Ordering::Relaxed);
     }
 
     /// Notes a status that was stored.
-    pub(crate) fn stored(&self, status: RunStatus) {
+    pub fn stored(&self, status: RunStatus) {
         self.running.store(status.is_running(), Ordering::Relaxed);
     }
 
     /// Returns the status to record now, if the thread says that the run is under way.
-    pub(crate) fn owed(&self) -> Option<RunStatus> {
+    pub fn owed(&self) -> Option<RunStatus> {
         let running = self.running.load(Ordering::Relaxed);
         let status = RunStatus::from_code(self.status.load(Ordering::Relaxed).into());
         status.filter(|_| running)

@@ -1,18 +1,21 @@
 //! The head of a log, to which a run and its tasks append.
 
+use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use crate::checkpoint::{
+use super::{
     Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, Owner,
     Payload, ThreadKey,
 };
 
 /// The head of a log. Writers wait for each other.
-pub(crate) struct LogHead {
-    pub(crate) saver: Arc<dyn Checkpointer>,
-    pub(crate) key: ThreadKey,
+pub struct LogHead {
+    /// The saver.
+    pub saver: Arc<dyn Checkpointer>,
+    /// The log.
+    pub key: ThreadKey,
     /// True if values are encoded before they reach the saver.
     encodes: bool,
     end: Mutex<KnownEnd>,
@@ -31,7 +34,8 @@ struct KnownEnd {
 }
 
 impl LogHead {
-    pub(crate) fn new(
+    /// Creates the head of a log, which is at `head`.
+    pub fn new(
         saver: Arc<dyn Checkpointer>,
         key: ThreadKey,
         head: Option<Head>,
@@ -52,29 +56,30 @@ impl LogHead {
     }
 
     /// Returns the log head with a fixed id for its next checkpoint, which is newer than the head.
-    pub(crate) fn with_next(mut self, id: Option<CheckpointId>) -> Self {
+    pub fn with_next(mut self, id: Option<CheckpointId>) -> Self {
         self.end.get_mut().next = id;
         self
     }
 
     /// Names the owner of the log with the next record.
-    pub(crate) fn with_owner(mut self, owner: Option<Arc<Owner>>) -> Self {
+    pub fn with_owner(mut self, owner: Option<Arc<Owner>>) -> Self {
         self.end.get_mut().owner = owner;
         self
     }
 
     /// Notes the statuses that are stored.
-    pub(crate) fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
+    pub fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
         self.ending = ending;
         self
     }
 
-    pub(crate) fn encodes(&self) -> bool {
+    /// Returns true if values are encoded before they reach the saver.
+    pub fn encodes(&self) -> bool {
         self.encodes
     }
 
     /// Encodes a payload if the saver needs it.
-    pub(crate) fn encode(
+    pub fn encode(
         &self,
         payload: Payload,
         what: impl FnOnce() -> String,
@@ -93,13 +98,13 @@ impl LogHead {
     }
 
     /// Stores a batch.
-    pub(crate) async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
+    pub async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
         let mut end = self.end.lock().await;
         self.put_behind(&mut end, batch).await
     }
 
     /// Stores a checkpoint, and assigns its id.
-    pub(crate) async fn put_checkpoint(
+    pub async fn put_checkpoint(
         &self,
         mut record: CheckpointRecord,
         batch: impl FnOnce(CheckpointRecord) -> Batch,
@@ -143,5 +148,14 @@ impl LogHead {
                 Err(error)
             }
         }
+    }
+}
+
+impl fmt::Debug for LogHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogHead")
+            .field("key", &self.key)
+            .field("encodes", &self.encodes)
+            .finish_non_exhaustive()
     }
 }

@@ -6,19 +6,20 @@ use super::{Payload, Stored, TaskOutcome, TaskRecord};
 use langgraph_topology::START;
 
 /// The state of a task after its records. Its payloads are not decoded.
-#[derive(Clone, Default)]
-pub(crate) struct TaskFold<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct TaskFold<'a> {
     /// Its last outcome; never [`TaskOutcome::Ran`].
-    pub(crate) outcome: Option<&'a TaskOutcome>,
+    pub outcome: Option<&'a TaskOutcome>,
     /// The node's result, if its routers have interrupted since.
-    pub(crate) ran: Option<&'a Payload>,
+    pub ran: Option<&'a Payload>,
     /// The error of START's routers; the input that START has taken is kept.
-    pub(crate) routing_error: Option<&'a str>,
+    pub routing_error: Option<&'a str>,
     /// Its last interrupts, answered or not.
-    pub(crate) asked: Option<&'a Questions>,
+    pub asked: Option<&'a Questions>,
     /// The answers to interrupts that have not come up again since.
-    pub(crate) answers: Vec<&'a Answer>,
-    pub(crate) once: Vec<&'a OnceRecord>,
+    pub answers: Vec<&'a Answer>,
+    /// The results of its work that runs once.
+    pub once: Vec<&'a OnceRecord>,
 }
 
 impl<'a> TaskFold<'a> {
@@ -54,7 +55,7 @@ impl<'a> TaskFold<'a> {
     }
 
     /// Returns the writes of the task, if it has any.
-    pub(crate) fn written(&self) -> Option<&'a Payload> {
+    pub fn written(&self) -> Option<&'a Payload> {
         match self.outcome {
             Some(TaskOutcome::Finished(done)) => Some(done),
             _ => self.ran,
@@ -64,7 +65,7 @@ impl<'a> TaskFold<'a> {
 
 /// Returns the states of a checkpoint's tasks: its own, then those that joined in. The last ones
 /// may be missing, if they have no records.
-pub(crate) fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
+pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
     let mut tasks: Vec<TaskFold<'_>> = Vec::new();
     for record in &stored.tasks {
         if tasks.len() <= record.task {

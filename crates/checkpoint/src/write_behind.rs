@@ -1,5 +1,6 @@
 //! `Durability::Async`: records are written in the background.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -17,7 +18,7 @@ const WAITING: usize = 64;
 ///
 /// After a batch that cannot be written, every call fails. When a run is dropped, the batches in
 /// the queue are still written.
-pub(crate) struct WriteBehind {
+pub struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
     failed: Arc<Mutex<Failure>>,
@@ -40,7 +41,7 @@ enum Job {
 
 impl WriteBehind {
     /// Starts the writer, on the runtime of the caller.
-    pub(crate) fn new(saver: Arc<dyn Checkpointer>, ending: Option<Arc<Ending>>) -> Self {
+    pub fn new(saver: Arc<dyn Checkpointer>, ending: Option<Arc<Ending>>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         let failed = Arc::<Mutex<Failure>>::default();
         let writer = write(Arc::clone(&saver), waiting, Arc::clone(&failed), ending);
@@ -64,7 +65,7 @@ impl WriteBehind {
     }
 
     /// Waits until everything is written.
-    pub(crate) async fn flush(&self) -> Result<(), CheckpointError> {
+    pub async fn flush(&self) -> Result<(), CheckpointError> {
         let (done, wait) = oneshot::channel();
         if self.jobs.send(Job::Barrier(done)).await.is_ok() {
             // The writer ends only after a failure, which `check` reports.
@@ -151,5 +152,11 @@ impl Checkpointer for WriteBehind {
     ) -> Result<Vec<CheckpointId>, CheckpointError> {
         self.flush().await?;
         self.saver.list(key, options).await
+    }
+}
+
+impl fmt::Debug for WriteBehind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WriteBehind")
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::codec::{Encoded, FormatError, Formats};
+use super::{Encoded, FormatError, Formats};
 
 /// A value of the graph's own types: a plain value, or bytes.
 ///
@@ -21,9 +21,15 @@ pub enum Payload {
 
 /// A value in memory that may be encoded later.
 #[derive(Clone)]
-pub struct PayloadValue(Arc<dyn Kept>);
+pub struct PayloadValue(Arc<dyn StoredValue>);
 
-pub(crate) trait Kept: Any + Send + Sync {
+/// A value that a [`Payload`] holds.
+pub trait StoredValue: Any + Send + Sync {
+    /// Encodes the value.
+    ///
+    /// # Errors
+    ///
+    /// If the value's type, or the format, does not allow it.
     fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError>;
 
     /// The state type of its graph, for errors.
@@ -31,11 +37,13 @@ pub(crate) trait Kept: Any + Send + Sync {
 }
 
 impl Payload {
-    pub(crate) fn of(value: impl Kept) -> Self {
+    /// Holds a value.
+    pub fn of(value: impl StoredValue) -> Self {
         Self::Value(PayloadValue(Arc::new(value)))
     }
 
-    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
+    /// Returns the value, if it is a `T` in memory.
+    pub fn get<T: 'static>(&self) -> Option<&T> {
         match self {
             Self::Value(PayloadValue(value)) => {
                 let value: &dyn Any = &**value;
@@ -46,7 +54,7 @@ impl Payload {
     }
 
     /// Returns the state type of the graph that made the value, for errors.
-    pub(crate) fn state(&self) -> &'static str {
+    pub fn state(&self) -> &'static str {
         match self {
             Self::Value(PayloadValue(value)) => value.state(),
             Self::Bytes(_) => "bytes",
@@ -96,4 +104,8 @@ impl fmt::Debug for Payload {
     }
 }
 
-impl_debug!([] PayloadValue);
+impl fmt::Debug for PayloadValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PayloadValue")
+    }
+}

@@ -10,10 +10,9 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::interrupt::{Answer, Questions};
-use super::once_record::OnceRecord;
-use super::{CheckpointId, Owner, Payload, RunStatus, Source};
 use langgraph_topology::NodeName;
+
+use super::{Answer, CheckpointId, OnceRecord, Owner, Payload, Questions, RunStatus, Source};
 
 /// The key of a log: a thread, and the place of the graph in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +30,31 @@ impl ThreadKey {
             thread: thread.into(),
             namespace: Vec::new(),
         }
+    }
+
+    /// Returns the key of the log for the `call`th subgraph that a task of this log calls. It is
+    /// unique: another task, or the same node in another superstep, has another key.
+    #[must_use]
+    pub fn below(&self, checkpoint: CheckpointId, task: usize, node: &str, call: usize) -> Self {
+        let mut key = self.clone();
+        key.namespace
+            .push(format!("{node}:{checkpoint}:{task}:{call}"));
+        key
+    }
+
+    /// Returns the key of the log for a subgraph that a thread keeps from call to call.
+    pub fn kept(thread: &str, key: &str) -> Self {
+        Self {
+            thread: thread.to_owned(),
+            // No log below a task has such a name: those end in numbers.
+            namespace: vec![format!("@{key}")],
+        }
+    }
+
+    /// Returns the checkpoint in the name of a log below a task. It parses from the end, because a
+    /// node may have any name.
+    pub fn checkpoint_of(name: &str) -> Option<CheckpointId> {
+        name.rsplit(':').nth(2)?.parse().ok()
     }
 }
 
@@ -71,7 +95,7 @@ pub struct CheckpointRecord {
     pub joined: Vec<NodeName>,
     /// The caller's metadata of the run.
     pub metadata: BTreeMap<String, Value>,
-    /// The [fingerprint](crate::graph::Topology::fingerprint) of the graph that created it.
+    /// The [fingerprint](langgraph_topology::Topology::fingerprint) of the graph that created it.
     pub graph: u64,
     /// The parent's task and the number of the call in it, for a graph under `PerThread`.
     pub call: Option<Arc<str>>,
@@ -89,7 +113,7 @@ pub struct Base {
 /// A task of a checkpoint's next superstep.
 #[derive(Clone, Debug)]
 pub struct TaskSpec {
-    /// The node; [`START`](crate::START) for an input that the graph has not taken yet.
+    /// The node; [`START`](langgraph_topology::START) for an input that the graph has not taken yet.
     pub node: NodeName,
     /// The argument of a send.
     pub argument: Option<TaskArgument>,
@@ -133,7 +157,7 @@ pub struct TaskRecord {
     pub outcome: Option<TaskOutcome>,
     /// Answers to its interrupts.
     pub answers: Vec<Answer>,
-    /// Results of its [`once`](crate::Context::once).
+    /// Results of its `once`.
     pub once: Vec<OnceRecord>,
 }
 
@@ -153,7 +177,7 @@ pub enum TaskOutcome {
 
 /// The interrupts with which a task ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct AskedQuestions(pub(crate) Questions);
+pub struct AskedQuestions(pub Questions);
 
 /// An update of a checkpoint from outside, after the state that it is based on.
 #[derive(Clone, Debug)]

@@ -7,7 +7,6 @@ use super::{Chain, Head, Owner, Payload, Stored};
 
 /// A part of a state: the last snapshot, and then the writes, in order.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Past {
     /// A snapshot, which replaces everything before it.
     Snapshot(Payload),
