@@ -246,11 +246,6 @@ fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<Stri
                 let values: Result<_, _> = written.into_iter().map(value).collect();
                 format!("tasks {}", Value::Array(values?))
             }
-            other => {
-                return Err(Problem::Wrong(format!(
-                    "a past of no known kind: {other:?}"
-                )));
-            }
         });
     }
     lines.extend(text(standing.checkpoint.into_iter().collect())?);
