@@ -84,6 +84,11 @@ pub enum CheckpointError {
         "thread `{0}` cannot be kept or read: the graph has no checkpointer; add one with `.checkpointer(..)`"
     )]
     NoCheckpointer(String),
+    /// A node declares that it may interrupt, and the graph has no checkpointer.
+    #[error(
+        "`{0}` may interrupt, and the graph has no checkpointer, so nothing would wait for the answer; add one with `.checkpointer(..)`, and name the thread"
+    )]
+    InterruptsUnkept(String),
     /// A call needs [`Leases`](super::Leases), and the checkpointer has none.
     #[error(
         "{0} needs leases, and this checkpointer has none; implement `Leases` for it, and return it from `Checkpointer::leases`"

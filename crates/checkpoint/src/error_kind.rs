@@ -115,6 +115,7 @@ impl CheckpointError {
             | Self::WrongType { .. } => ErrorKind::StoredData,
             Self::NoThread
             | Self::NoCheckpointer(_)
+            | Self::InterruptsUnkept(_)
             | Self::NotStorable { .. }
             | Self::NoLeases { .. }
             | Self::NoAdministration { .. }

@@ -77,6 +77,12 @@ pub struct NodeInfo {
     pub kind: NodeKind,
     /// True for a node that waits until nothing else is pending.
     pub defer: bool,
+    /// True if the node declares that it may interrupt.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "std::ops::Not::not")
+    )]
+    pub interrupts: bool,
     /// True if the node's output type can name the next node (`Next`, `Command`).
     pub may_goto: bool,
     /// Attempts allowed by the node's retry policies; 1 without any.
@@ -98,6 +104,7 @@ impl NodeInfo {
             name: name.as_ref().into(),
             kind: NodeKind::Function,
             defer: false,
+            interrupts: false,
             may_goto: false,
             max_attempts: 1,
             writes: None,
@@ -197,5 +204,17 @@ impl Topology {
         #[cfg(test)]
         crate::algo::work::count(self.nodes.len());
         self.nodes.iter().find(|node| &*node.name == name)
+    }
+
+    /// Returns the path of the first node, also of a subgraph, that declares that it may interrupt.
+    pub fn interrupting_node(&self) -> Option<String> {
+        self.nodes.iter().find_map(|node| match &node.kind {
+            _ if node.interrupts => Some(node.name.to_string()),
+            NodeKind::Subgraph(inner) => {
+                let path = inner.interrupting_node()?;
+                Some(format!("{}/{path}", node.name))
+            }
+            _ => None,
+        })
     }
 }

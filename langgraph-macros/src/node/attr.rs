@@ -8,7 +8,7 @@ use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 use langgraph_topology::similar::did_you_mean;
 
-const KEYS: [&str; 4] = ["writes", "alias", "state", "crate"];
+const KEYS: [&str; 5] = ["writes", "alias", "interrupts", "state", "crate"];
 /// Options that are methods of the node, not options of the attribute.
 const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
 
@@ -19,6 +19,8 @@ pub(super) struct Options {
     /// The fields that receive the function's value.
     pub(super) writes: Option<Vec<Ident>>,
     pub(super) aliases: Vec<LitStr>,
+    /// The word `interrupts`, if the function declares that it may interrupt.
+    pub(super) interrupts: Option<Ident>,
     /// True if `writes` did not parse. The function's return type may then not be a valid output,
     /// and that is not another mistake.
     pub(super) writes_unread: bool,
@@ -36,6 +38,8 @@ impl Options {
                 options.root = Root::given(meta.value()?.parse()?);
             } else if meta.path.is_ident("alias") {
                 options.aliases.push(meta.value()?.parse()?);
+            } else if meta.path.is_ident("interrupts") {
+                options.interrupts = meta.path.get_ident().cloned();
             } else if meta.path.is_ident("state") {
                 options.state = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("writes") {
@@ -82,7 +86,10 @@ impl Options {
 impl Options {
     /// Returns true if an option has to be part of the function's type.
     pub(super) fn need_a_marker(&self) -> bool {
-        self.writes.is_some() || self.writes_unread || !self.aliases.is_empty()
+        self.writes.is_some()
+            || self.writes_unread
+            || !self.aliases.is_empty()
+            || self.interrupts.is_some()
     }
 }
 
@@ -94,7 +101,7 @@ fn unknown(name: &str) -> String {
     }
     let hint = suggestion(name, KEYS);
     if hint.is_empty() {
-        "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `state = …` or `crate = …`".to_owned()
+        "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `state = …` or `crate = …`".to_owned()
     } else {
         format!("unknown option of `#[node]`{hint}")
     }

@@ -232,6 +232,11 @@ fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
         let aliases = &options.aliases;
         quote!(const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];)
     });
+    let interrupts = options.interrupts.as_ref().map(|_| {
+        quote!(
+            const INTERRUPTS: ::core::primitive::bool = true;
+        )
+    });
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
@@ -243,6 +248,7 @@ fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
             #docs
             #writes
             #aliases
+            #interrupts
         }
 
         #declared

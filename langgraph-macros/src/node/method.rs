@@ -40,6 +40,12 @@ pub(super) fn read<'a>(
             "an alias of a value is given where it is added: `.alias(\"…\")`",
         );
     }
+    if let Some(interrupts) = &options.interrupts {
+        errors.on(
+            interrupts,
+            "a value declares where it is added that it interrupts: `.interrupts()`",
+        );
+    }
     let methods: Vec<_> = block
         .items
         .iter()

@@ -123,6 +123,35 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
         node
     }
 
+    /// Declares that the node may [interrupt](crate::Context::interrupt). A graph of such nodes needs
+    /// a checkpointer: a run without one is refused at its start, and not at the question.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// fn confirm(n: &i64, cx: &Context) -> Result<i64, NodeError> {
+    ///     let sure: bool = cx.interrupt("sure?", n)?;
+    ///     Ok(if sure { *n } else { 0 })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("confirm", confirm.interrupts()).add_sequence(&["confirm"]);
+    ///
+    /// let error = graph.compile()?.invoke(1).await.unwrap_err();
+    /// assert!(error.to_string().contains("`confirm` may interrupt"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn interrupts(self) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.info.interrupts = true;
+        node
+    }
+
     /// Labels the node, for drawings and traces.
     fn metadata(self, key: impl Into<String>, value: impl Into<String>) -> ConfiguredNode<S> {
         let mut node = self.into_node();

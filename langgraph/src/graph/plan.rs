@@ -53,6 +53,8 @@ pub(crate) struct Plan<S: State> {
     pub(crate) fingerprint: u64,
     /// A subgraph that cannot be stored as bytes, and its state type.
     pub(crate) unstorable: Option<(NodeName, &'static str)>,
+    /// The path of a node that declares that it may interrupt.
+    pub(crate) interrupting: Option<String>,
     /// The names of `nodes`.
     pub(crate) names: Arc<[NodeName]>,
     /// The declared nodes, sorted by name.
@@ -239,6 +241,7 @@ impl<S: State> Plan<S> {
             cache,
             fail_fast: graph.fail_fast,
             fingerprint: topology.fingerprint(),
+            interrupting: topology.interrupting_node(),
             unstorable: graph.nodes.iter().find_map(|node| {
                 let state = node.unstorable?;
                 Some((Arc::clone(&node.info.name), state))

@@ -18,6 +18,8 @@ pub trait NodeMeta: Send + Sync + 'static {
     const WRITES: Option<&'static [&'static str]> = None;
     /// Former names of the node; threads that wait for one of these continue with this node.
     const ALIASES: &'static [&'static str] = &[];
+    /// True if it declares that it may interrupt.
+    const INTERRUPTS: bool = false;
 }
 
 /// A boxed node body that polls to the runtime's form of its output.

@@ -92,7 +92,10 @@ pub(crate) fn log<S: State>(
 ) -> Result<Option<Log>, CheckpointError> {
     match (&graph.saver, &options.thread) {
         (None, None) if options.at.is_some() => Err(CheckpointError::NoThread),
-        (None, None) => Ok(None),
+        (None, None) => match &graph.plan.interrupting {
+            Some(node) => Err(CheckpointError::InterruptsUnkept(node.clone())),
+            None => Ok(None),
+        },
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => Ok(Some(Log {

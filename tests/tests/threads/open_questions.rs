@@ -1,6 +1,7 @@
 //! New inputs on threads that wait for answers, and changes of threads that do not exist.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::{CheckpointError, MemorySaver};
 use langgraph::message::ToolCall;
@@ -190,6 +191,49 @@ async fn a_question_without_a_checkpointer_is_an_error_that_says_so() {
         "{text}"
     );
     assert!(text.contains(".checkpointer(..)"), "{text}");
+}
+
+/// Asks, and says so.
+#[node(interrupts)]
+async fn declared(_: &i64, cx: &Context) -> Result<i64, NodeError> {
+    Ok(cx.interrupt("how many", "?")?)
+}
+
+#[tokio::test]
+async fn a_node_that_declares_its_question_is_refused_before_anything_runs() {
+    static RAN: AtomicUsize = AtomicUsize::new(0);
+    let before = |n: &i64| {
+        RAN.fetch_add(1, Ordering::SeqCst);
+        *n
+    };
+    let asks = |_: &i64, cx: &Context| Ok::<i64, NodeError>(cx.interrupt("how many", "?")?);
+    let mut by_method = StateGraph::<i64>::new();
+    by_method
+        .add_node("before", before)
+        .add_node("declared", asks.interrupts())
+        .add_sequence(&["before", "declared"]);
+    let by_attribute = graph! { type State = i64; START => before => declared => END };
+    let inner = by_attribute.compile().unwrap();
+    let mut around = StateGraph::<i64>::new();
+    around.add_node("inner", inner).add_sequence(&["inner"]);
+    for (graph, node) in [
+        (by_method, "`declared`"),
+        (by_attribute, "`declared`"),
+        (around, "`inner/declared`"),
+    ] {
+        let graph = graph.compile().unwrap();
+        let error = graph.invoke(0).await.unwrap_err();
+        let is_it = matches!(
+            error,
+            AgentError::Checkpoint(CheckpointError::InterruptsUnkept(_))
+        );
+        assert!(is_it && error.to_string().contains(node), "{error}");
+        assert_eq!(RAN.load(Ordering::SeqCst), 0);
+        // With a checkpointer it asks.
+        let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+        assert!(!graph.thread("t").run(0).await.unwrap().is_done());
+        RAN.store(0, Ordering::SeqCst);
+    }
 }
 
 #[tokio::test]

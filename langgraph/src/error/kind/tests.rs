@@ -231,6 +231,10 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
         ("CheckpointError::NoThread", E::NoThread),
         ("CheckpointError::NoCheckpointer", E::NoCheckpointer(text())),
         (
+            "CheckpointError::InterruptsUnkept",
+            E::InterruptsUnkept(text()),
+        ),
+        (
             "CheckpointError::Conflict",
             E::Conflict {
                 thread: text(),
