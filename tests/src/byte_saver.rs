@@ -128,6 +128,14 @@ impl Kept {
                 head,
             });
         }
+        let stored = |id: &CheckpointId| {
+            let log = self.logs.get(key);
+            log.is_some_and(|log| log.checkpoints.contains_key(id))
+        };
+        if let Some(base) = batch.bases().find(|id| !stored(id)) {
+            let thread = key.thread.clone();
+            return Err(CheckpointError::BaseGone { thread, base });
+        }
         let (Some(head), status) = (batch.next_head(), batch.status) else {
             return Ok(());
         };
@@ -193,7 +201,19 @@ impl Log {
         ))
     }
 
-    fn prune(&mut self, prune: Prune, formats: &Formats) -> Result<(), CheckpointError> {
+    fn prune(
+        &mut self,
+        thread: &str,
+        prune: Prune,
+        formats: &Formats,
+    ) -> Result<(), CheckpointError> {
+        let lines = self.checkpoints.iter();
+        let rest =
+            lines.filter_map(|(id, line)| Some((*id, line.base.filter(|_| !line.snapshot)?)));
+        if let Some(base) = prune.needed(rest) {
+            let thread = thread.to_owned();
+            return Err(CheckpointError::BaseGone { thread, base });
+        }
         let mut pruned = self.clone();
         for fold in prune.fold {
             let id = fold.id;
@@ -314,7 +334,7 @@ impl Administration for ByteSaver {
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
         let mut kept = self.kept();
         let log = kept.logs.get_mut(key);
-        log.map_or(Ok(()), |log| log.prune(prune, &self.formats))
+        log.map_or(Ok(()), |log| log.prune(&key.thread, prune, &self.formats))
     }
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {

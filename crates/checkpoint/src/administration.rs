@@ -28,6 +28,11 @@ pub trait Administration: Send + Sync {
 
     /// Removes checkpoints of a log with their records. Gives a snapshot to each checkpoint that
     /// was based on one of them. The operation is atomic.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::BaseGone`] if another checkpoint needs one of those to delete; see
+    /// [`Prune::needed`].
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError>;
 
     /// Deletes a log.

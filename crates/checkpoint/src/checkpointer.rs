@@ -124,6 +124,8 @@ pub trait Checkpointer: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`CheckpointError::Conflict`] if the head of the log is not the one that the batch names.
+    /// [`CheckpointError::BaseGone`] if a new checkpoint is based on one that is not stored; see
+    /// [`Batch::bases`].
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError>;
 
     /// Loads the records from which the state of a checkpoint is folded; without `id`, of the head.

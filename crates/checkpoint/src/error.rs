@@ -109,6 +109,16 @@ pub enum CheckpointError {
         /// The current head.
         head: Option<Head>,
     },
+    /// A checkpoint that the change needs was removed in the meantime.
+    #[error(
+        "checkpoint `{base}` of thread `{thread}`, which the change is based on, was removed meanwhile; load the thread again"
+    )]
+    BaseGone {
+        /// The thread.
+        thread: String,
+        /// The checkpoint that is missing.
+        base: CheckpointId,
+    },
     /// The thread does not exist, so there is nothing to continue.
     #[error(
         "thread `{0}` does not exist, so there is nothing to go on with; start it with `run(input).thread(..)`"

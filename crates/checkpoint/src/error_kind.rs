@@ -96,9 +96,10 @@ impl CheckpointError {
     /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Conflict { .. } | Self::Held { .. } | Self::LeaseLost { .. } => {
-                ErrorKind::Conflict
-            }
+            Self::Conflict { .. }
+            | Self::BaseGone { .. }
+            | Self::Held { .. }
+            | Self::LeaseLost { .. } => ErrorKind::Conflict,
             Self::ThreadExists(_) => ErrorKind::AlreadyExists,
             Self::UnknownThread(_)
             | Self::UnknownCheckpoint { .. }

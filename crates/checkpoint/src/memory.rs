@@ -105,6 +105,10 @@ impl Log {
                 head: self.head(),
             });
         }
+        if let Some(base) = batch.bases().find(|id| !self.records.contains_key(id)) {
+            let thread = key.thread.clone();
+            return Err(CheckpointError::BaseGone { thread, base });
+        }
         self.version += 1;
         self.status = batch.status;
         self.owner = batch.owner.or_else(|| self.owner.take());
@@ -185,7 +189,16 @@ impl Log {
             .collect()
     }
 
-    fn prune(&mut self, prune: Prune) {
+    fn prune(&mut self, thread: &str, prune: Prune) -> Result<(), CheckpointError> {
+        let rest = self.records.values().filter_map(|stored| {
+            let checkpoint = &stored.checkpoint;
+            let base = checkpoint.base.filter(|_| checkpoint.snapshot.is_none());
+            base.map(|base| (checkpoint.id, base.id))
+        });
+        if let Some(base) = prune.needed(rest) {
+            let thread = thread.to_owned();
+            return Err(CheckpointError::BaseGone { thread, base });
+        }
         for fold in prune.fold {
             if let Some(stored) = self.records.get_mut(&fold.id) {
                 stored.checkpoint.snapshot = Some(fold.snapshot);
@@ -197,6 +210,7 @@ impl Log {
         let delete: HashSet<_> = prune.delete.into_iter().collect();
         self.order.retain(|id| !delete.contains(id));
         self.records.retain(|id, _| !delete.contains(id));
+        Ok(())
     }
 }
 
@@ -306,8 +320,8 @@ impl Administration for MemorySaver {
     }
 
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
-        self.at(key, |log| log.prune(prune));
-        Ok(())
+        let pruned = self.at(key, |log| log.prune(&key.thread, prune));
+        pruned.unwrap_or(Ok(()))
     }
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {

@@ -3,7 +3,7 @@
 //! A saver writes every field of these records and restores it. So the structs are exhaustive: a
 //! saver that does not know a new field does not compile, and cannot lose it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -209,6 +209,23 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Returns the stored checkpoints that the new ones are based on. One with a snapshot needs none.
+    ///
+    /// A saver refuses a batch if it does not have one of them:
+    /// [`CheckpointError::BaseGone`](super::CheckpointError::BaseGone).
+    pub fn bases(&self) -> impl Iterator<Item = CheckpointId> {
+        let is_new = |id| {
+            self.checkpoints
+                .iter()
+                .any(|checkpoint| checkpoint.id == id)
+        };
+        let bases = self.checkpoints.iter().filter_map(|checkpoint| {
+            let base = checkpoint.base.map(|base| base.id);
+            base.filter(|_| checkpoint.snapshot.is_none())
+        });
+        bases.filter(move |base| !is_new(*base))
+    }
+
     /// Returns the head of the log after this batch; `None` for an empty batch to a new log.
     pub fn next_head(&self) -> Option<Head> {
         let id = self.checkpoints.last().map(|checkpoint| checkpoint.id);
@@ -265,6 +282,25 @@ pub struct Prune {
     pub fold: Vec<Fold>,
     /// Checkpoints to delete, with their records.
     pub delete: Vec<CheckpointId>,
+}
+
+impl Prune {
+    /// Returns the first checkpoint to delete that another one needs: one of `rest`, which are all
+    /// checkpoints of the log that are without a snapshot, with their bases.
+    ///
+    /// A saver refuses to prune then: [`CheckpointError::BaseGone`](super::CheckpointError::BaseGone).
+    pub fn needed(
+        &self,
+        rest: impl IntoIterator<Item = (CheckpointId, CheckpointId)>,
+    ) -> Option<CheckpointId> {
+        let deleted: HashSet<_> = self.delete.iter().copied().collect();
+        let folded: HashSet<_> = self.fold.iter().map(|fold| fold.id).collect();
+        let mut rest = rest.into_iter();
+        let found = rest.find(|(id, base)| {
+            deleted.contains(base) && !deleted.contains(id) && !folded.contains(id)
+        });
+        found.map(|(_, base)| base)
+    }
 }
 
 /// A checkpoint that gets a snapshot.

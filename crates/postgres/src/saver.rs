@@ -108,14 +108,25 @@ impl Checkpointer for PostgresSaver {
         let known = batch.head;
         let name = LogName::of(key)?;
         let lines = put::Lines::of(batch, &self.formats)?;
-        let client = self.database.client().await?;
-        match put::put(&client, &name, &lines).await? {
-            Ok(()) => Ok(()),
-            Err(head) => Err(CheckpointError::Conflict {
-                thread: key.thread.clone(),
+        let put = if lines.has_old_bases() {
+            let task = Arc::new((name, lines));
+            let job = self.database.transaction(|transaction| {
+                let task = Arc::clone(&task);
+                Box::pin(async move { put::put_behind_bases(transaction, &task.0, &task.1).await })
+            });
+            job.await?
+        } else {
+            put::put(&self.database.client().await?, &name, &lines).await?
+        };
+        let thread = key.thread.clone();
+        match put {
+            put::Put::Stored => Ok(()),
+            put::Put::HeadIs(head) => Err(CheckpointError::Conflict {
+                thread,
                 known,
                 head,
             }),
+            put::Put::BaseGone(base) => Err(CheckpointError::BaseGone { thread, base }),
         }
     }
 

@@ -129,13 +129,15 @@ impl Checkpointer for SqliteSaver {
         let name = LogName::of(key)?;
         let batch = put::Lines::of(batch, &self.formats)?;
         let job = move |connection: &_| put::put(connection, &name, batch);
+        let thread = key.thread.clone();
         match self.database.write(job).await? {
-            Ok(()) => Ok(()),
-            Err(head) => Err(CheckpointError::Conflict {
-                thread: key.thread.clone(),
+            put::Put::Stored => Ok(()),
+            put::Put::HeadIs(head) => Err(CheckpointError::Conflict {
+                thread,
                 known,
                 head,
             }),
+            put::Put::BaseGone(base) => Err(CheckpointError::BaseGone { thread, base }),
         }
     }
 

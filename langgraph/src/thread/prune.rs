@@ -10,6 +10,9 @@ use crate::checkpoint::{
 use crate::error::AgentError;
 use crate::state::State;
 
+/// How often a log is pruned anew when another run has changed it meanwhile.
+const ATTEMPTS: usize = 10;
+
 impl<S: State> LogView<S> {
     /// Removes old checkpoints of all branches of the log, and returns their number.
     pub(super) async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
@@ -59,6 +62,22 @@ impl<S: State> LogView<S> {
         first: Option<CheckpointId>,
     ) -> Result<usize, AgentError> {
         let administration = self.saver.administration_for("pruning a thread")?;
+        for _ in 1..ATTEMPTS {
+            match self.try_prune(administration, keep, first).await {
+                // Meanwhile a run has begun at a checkpoint that was to go.
+                Err(AgentError::Checkpoint(CheckpointError::BaseGone { .. })) => {}
+                pruned => return pruned,
+            }
+        }
+        self.try_prune(administration, keep, first).await
+    }
+
+    async fn try_prune(
+        &self,
+        administration: &dyn Administration,
+        keep: Keep,
+        first: Option<CheckpointId>,
+    ) -> Result<usize, AgentError> {
         let Some(head) = self.saver.head(&self.key).await? else {
             return Err(CheckpointError::UnknownThread(self.key.thread.clone()).into());
         };

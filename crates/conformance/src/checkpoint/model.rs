@@ -60,6 +60,7 @@ fn kind(result: Result<(), CheckpointError>) -> String {
         Err(CheckpointError::Conflict { known, head, .. }) => {
             format!("conflict of {known:?} with {head:?}")
         }
+        Err(CheckpointError::BaseGone { .. }) => "a base is gone".to_owned(),
         Err(error) => error.to_string(),
     }
 }
@@ -190,23 +191,25 @@ impl History {
         let key = self.key();
         let ids = self.memory.list(&key, ListOptions::default()).await?;
         let mut prune = Prune::default();
+        // If every other one is folded, none needs those that go.
+        let all = self.rng.bool();
         // The head stays.
-        for id in ids.into_iter().skip(1) {
+        for (index, id) in ids.into_iter().enumerate() {
             match self.rng.u8(..4) {
-                0 => prune.fold.push(Fold {
+                1 if index > 0 => prune.delete.push(id),
+                0 | 2 | 3 if all => prune.fold.push(Fold {
                     id,
                     snapshot: payload(&json!("folded")),
                     ran: vec!["a".into()],
                     joined: vec!["b".into()],
                 }),
-                1 => prune.delete.push(id),
                 _ => {}
             }
         }
-        administration(&self.saver)?
-            .prune(&key, prune.clone())
-            .await?;
-        Ok(administration(&self.memory)?.prune(&key, prune).await?)
+        let saver = administration(&self.saver)?;
+        let saver = kind(saver.prune(&key, prune.clone()).await);
+        let memory = administration(&self.memory)?.prune(&key, prune).await;
+        same("a prune", saver, kind(memory))
     }
 
     async fn list(&mut self) -> Result<(), Problem> {

@@ -211,7 +211,7 @@ async fn a_pruned_log_has_the_same_states(world: &World<'_>) -> Result<(), Probl
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(6).await?;
-    for (folded, gone) in [(4, 0..3), (2, 0..0), (5, 3..5)] {
+    for (folded, gone) in [(2, 0..0), (4, 0..4), (5, 4..5)] {
         let Some(id) = ids.get(folded).copied() else {
             continue;
         };
@@ -238,12 +238,17 @@ async fn a_checkpoint_goes_and_what_its_task_before_wrote_stays(
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(4).await?;
-    let Some([kept, gone]) = ids.get(1..3) else {
+    let Some([kept, gone, next]) = ids.get(1..4) else {
         return Ok(());
     };
     let before: Usage = administration(&saver)?.usage("t").await?;
     let prune = Prune {
-        fold: Vec::new(),
+        fold: vec![Fold {
+            id: *next,
+            snapshot: payload(&json!(0)),
+            ran: Vec::new(),
+            joined: Vec::new(),
+        }],
         delete: vec![*gone],
     };
     administration(&saver)?.prune(&log.key, prune).await?;

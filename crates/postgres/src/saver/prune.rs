@@ -5,7 +5,7 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Fold, Formats, Prune}
 use langgraph_sql::rows::{self, Row};
 use langgraph_sql::{FormatNames, LogName};
 
-use super::place::{self, uuid};
+use super::place::{self, id, uuid};
 use super::read::read;
 use super::threads::delete_log;
 use crate::PostgresError;
@@ -20,6 +20,10 @@ pub(super) async fn prune(
     let Some(log) = place::log(client, name, "FOR UPDATE").await? else {
         return Ok(());
     };
+    if let Some(base) = prune.needed(based(client, log.id).await?) {
+        let thread = name.thread.clone();
+        return Err(CheckpointError::BaseGone { thread, base });
+    }
     for fold in &prune.fold {
         if let Some((number, row)) = first_row(client, log.id, fold.id).await? {
             let folded = rows::fold(Fold::clone(fold), &row, formats)?;
@@ -31,6 +35,21 @@ pub(super) async fn prune(
         delete_log(client, name).await?;
     }
     Ok(())
+}
+
+/// Returns the checkpoints without a snapshot, and their bases.
+async fn based(
+    client: &impl GenericClient,
+    log: i64,
+) -> Result<Vec<(CheckpointId, CheckpointId)>, PostgresError> {
+    let sql = "SELECT id, base FROM thread_checkpoints
+        WHERE log = $1 AND NOT snapshot AND base IS NOT NULL";
+    let statement = client.prepare_cached(sql).await?;
+    let found = client.query(&statement, &[&log]).await?;
+    let based = found
+        .iter()
+        .map(|row| Ok((id(row.try_get(0)?), id(row.try_get(1)?))));
+    based.collect()
 }
 
 /// Returns the row of a checkpoint itself.

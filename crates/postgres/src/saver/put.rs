@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{Batch, CheckpointError, Formats, Head};
+use langgraph::checkpoint::{Batch, CheckpointError, CheckpointId, Formats, Head};
 use langgraph_sql::rows::{self, Row, RowKind};
 use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
 use tokio_postgres::types::ToSql;
@@ -20,6 +20,8 @@ pub(super) struct Lines {
     status: i16,
     owner: Option<OwnerRow>,
     rows: i64,
+    /// The bases of the new checkpoints, except for the head and for new ones.
+    bases: Vec<CheckpointId>,
     new: NewCheckpoints,
     known: KnownCheckpoints,
     parts: Parts,
@@ -61,6 +63,9 @@ impl Lines {
     ///
     /// If a value cannot be encoded.
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
+        let newest = batch.head.map(|head| head.id);
+        let bases = batch.bases().filter(|base| Some(*base) != newest);
+        let bases = bases.collect();
         let mut new = NewCheckpoints::default();
         for checkpoint in &batch.checkpoints {
             new.ids.push(uuid(checkpoint.id));
@@ -84,6 +89,7 @@ impl Lines {
             status,
             owner,
             rows: signed(rows.len() as u64),
+            bases,
             new,
             known: KnownCheckpoints::default(),
             parts: Parts::default(),
@@ -105,6 +111,13 @@ impl Lines {
             lines.parts.push(row);
         }
         Ok(lines)
+    }
+}
+
+impl Lines {
+    /// Returns true if a new checkpoint is based on an old one that is not the head.
+    pub(super) fn has_old_bases(&self) -> bool {
+        !self.bases.is_empty()
     }
 }
 
@@ -192,23 +205,55 @@ fn statements(known: &str) -> [String; 2] {
     [MAKE, MOVE].map(|head| format!("WITH moved AS ({head}){store}"))
 }
 
-/// Stores a batch. An `Err` in the result is the actual head, if it differs from the batch's.
+/// What became of a batch.
+pub(super) enum Put {
+    Stored,
+    /// The actual head, which is not the batch's.
+    HeadIs(Option<Head>),
+    BaseGone(CheckpointId),
+}
+
+/// Stores a batch whose bases have to be there; in a transaction.
+pub(super) async fn put_behind_bases(
+    client: &impl GenericClient,
+    name: &LogName,
+    lines: &Lines,
+) -> Result<Put, PostgresError> {
+    // Until the end of the transaction, nobody prunes the log.
+    let log = place::log(client, name, "FOR UPDATE").await?;
+    let head = log.as_ref().map(|log| log.head);
+    if head != lines.head {
+        return Ok(Put::HeadIs(head));
+    }
+    let sql = "SELECT 1 FROM thread_checkpoints WHERE log = $1 AND id = $2";
+    let statement = client.prepare_cached(sql).await?;
+    let log = log.map(|log| log.id);
+    for base in &lines.bases {
+        let found = client.query_opt(&statement, &[&log, &uuid(*base)]).await?;
+        if found.is_none() {
+            return Ok(Put::BaseGone(*base));
+        }
+    }
+    put(client, name, lines).await
+}
+
+/// Stores a batch.
 pub(super) async fn put(
     client: &impl GenericClient,
     name: &LogName,
     lines: &Lines,
-) -> Result<Result<(), Option<Head>>, PostgresError> {
+) -> Result<Put, PostgresError> {
     if let Some(next) = lines.next
         && store(client, name, lines, next).await?
     {
-        return Ok(Ok(()));
+        return Ok(Put::Stored);
     }
     let head = place::log(client, name, "").await?.map(|log| log.head);
     // Nothing to store, and nothing exists: a log without a checkpoint does not exist.
     if lines.next.is_none() && head.is_none() {
-        return Ok(Ok(()));
+        return Ok(Put::Stored);
     }
-    Ok(Err(head))
+    Ok(Put::HeadIs(head))
 }
 
 /// Returns false if the head has moved.

@@ -22,6 +22,10 @@ pub(super) fn prune(
     let Some(log) = place::log(connection, name)? else {
         return Ok(());
     };
+    if let Some(base) = prune.needed(based(connection, log.id)?) {
+        let thread = name.thread.clone();
+        return Err(CheckpointError::BaseGone { thread, base });
+    }
     let mut state = log.state;
     for fold in prune.fold {
         let id = fold.id;
@@ -46,6 +50,20 @@ pub(super) fn prune(
         state = state.filter(|state| first.is_none_or(|first| first < *state));
     }
     settle(connection, name, log.id, state)
+}
+
+/// Returns the checkpoints without a snapshot, and their bases.
+fn based(
+    connection: &Connection,
+    log: i64,
+) -> Result<Vec<(CheckpointId, CheckpointId)>, SqliteError> {
+    let sql = "SELECT id, base FROM thread_checkpoints
+        WHERE log = ?1 AND snapshot = 0 AND base IS NOT NULL";
+    let mut statement = connection.prepare_cached(sql)?;
+    let based = statement.query_map([log], |row| {
+        Ok((row.get::<_, Id>(0)?.0, row.get::<_, Id>(1)?.0))
+    })?;
+    Ok(based.collect::<Result<_, _>>()?)
 }
 
 /// Gives the writes of the previous checkpoint's task a row of their own, at the number that was

@@ -24,6 +24,8 @@ pub(super) struct Lines {
     /// The code of the status.
     status: u8,
     owner: Option<OwnerRow>,
+    /// The bases of the new checkpoints, except for the head and for new ones.
+    bases: Vec<CheckpointId>,
 }
 
 /// The first row of the new head's state; see the table of logs.
@@ -51,6 +53,10 @@ impl Lines {
     ///
     /// If a value cannot be encoded.
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
+        let (head, status) = (batch.head, batch.status.code());
+        let newest = batch.head.map(|head| head.id);
+        let bases = batch.bases().filter(|base| Some(*base) != newest);
+        let bases = bases.collect();
         let lines = batch.checkpoints.iter().map(|checkpoint| {
             Ok(Line {
                 id: checkpoint.id,
@@ -62,7 +68,6 @@ impl Lines {
             })
         });
         let lines = lines.collect::<Result<Vec<_>, CheckpointError>>()?;
-        let (head, status) = (batch.head, batch.status.code());
         let owner = batch.owner.as_deref().map(OwnerRow::of).transpose()?;
         let rows = rows::encode(batch, formats)?;
         Ok(Self {
@@ -72,6 +77,7 @@ impl Lines {
             head,
             status,
             owner,
+            bases,
             rows,
         })
     }
@@ -132,19 +138,39 @@ impl StateRow {
     }
 }
 
-/// Stores a batch. An `Err` in the result is the actual head, if it differs from the batch's.
+/// What became of a batch.
+pub(super) enum Put {
+    Stored,
+    /// The actual head, which is not the batch's.
+    HeadIs(Option<Head>),
+    BaseGone(CheckpointId),
+}
+
+/// Stores a batch.
 pub(super) fn put(
     connection: &Connection,
     name: &LogName,
     batch: Lines,
-) -> Result<Result<(), Option<Head>>, SqliteError> {
+) -> Result<Put, SqliteError> {
+    for base in &batch.bases {
+        let sql = "SELECT 1 FROM thread_checkpoints AS c JOIN thread_logs AS l ON l.id = c.log
+            WHERE l.thread = ?1 AND l.namespace = ?2 AND c.id = ?3";
+        let mut statement = connection.prepare_cached(sql)?;
+        if !statement.exists(params![name.thread, name.namespace, Id(*base)])? {
+            let head = place::log(connection, name)?.map(|log| log.head);
+            return Ok(match head == batch.head {
+                true => Put::BaseGone(*base),
+                false => Put::HeadIs(head),
+            });
+        }
+    }
     let Some((log, start)) = advance(connection, name, &batch)? else {
         let head = place::log(connection, name)?.map(|log| log.head);
         // Nothing to store, and nothing exists: a log without a checkpoint does not exist.
         return Ok(if head == batch.head {
-            Ok(())
+            Put::Stored
         } else {
-            Err(head)
+            Put::HeadIs(head)
         });
     };
     let mut last = last_rows(&batch.rows);
@@ -187,7 +213,7 @@ pub(super) fn put(
             insert(connection, place, checkpoint, row.kind as u8, &row)?;
         }
     }
-    Ok(Ok(()))
+    Ok(Put::Stored)
 }
 
 /// Moves the head of the log, if it is where the batch expects it. Returns the log and the number

@@ -274,6 +274,13 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
             },
         ),
         (
+            "CheckpointError::BaseGone",
+            E::BaseGone {
+                thread: text(),
+                base: CheckpointId::after(None),
+            },
+        ),
+        (
             "CheckpointError::WrongType",
             E::WrongType {
                 thread: text(),
