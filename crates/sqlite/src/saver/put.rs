@@ -158,9 +158,10 @@ pub(super) fn put(
         let mut statement = connection.prepare_cached(sql)?;
         if !statement.exists(params![name.thread, name.namespace, Id(*base)])? {
             let head = place::log(connection, name)?.map(|log| log.head);
-            return Ok(match head == batch.head {
-                true => Put::BaseGone(*base),
-                false => Put::HeadIs(head),
+            return Ok(if head == batch.head {
+                Put::BaseGone(*base)
+            } else {
+                Put::HeadIs(head)
             });
         }
     }
