@@ -158,7 +158,6 @@ mod impl_debug;
 #[doc(hidden)]
 pub mod __private;
 pub mod checkpoint;
-mod codec;
 mod error;
 pub mod graph;
 pub mod message;

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The modules of the runtime, lowest first. A module uses only those before it.
-const ORDER: [&str; 12] = [
-    "codec",
+const ORDER: [&str; 11] = [
     "message",
     "state",
     "checkpoint",

@@ -5,7 +5,10 @@
 //! end](ExitBuffer), and the [fold](fold_tasks) of a task's records.
 
 mod administration;
+mod ancestry;
 mod any_value;
+mod ask_again;
+mod branch;
 mod checkpointer;
 mod ending;
 mod error;
@@ -14,7 +17,9 @@ mod exit_buffer;
 mod format;
 mod id;
 mod interrupt;
+mod jitter;
 mod json;
+mod lease;
 mod leases;
 mod list_options;
 mod log_head;
@@ -23,17 +28,24 @@ mod once_record;
 mod owner;
 mod past;
 mod payload;
+mod place;
 mod record;
 mod run_status;
 mod source;
+mod subgraph_path;
 mod task_fold;
 mod thread_filter;
 mod thread_info;
+mod unfilled_join;
 mod usage;
+mod wire;
 mod write_behind;
 
 pub use administration::Administration;
+pub use ancestry::{joined, last_by_edge};
 pub use any_value::AnyValue;
+pub use ask_again::ask_again;
+pub use branch::copy_of_branch;
 pub use checkpointer::{Checkpointer, SeePast};
 pub use ending::Ending;
 pub use error::CheckpointError;
@@ -42,7 +54,9 @@ pub use exit_buffer::ExitBuffer;
 pub use format::{Encoded, Format, FormatError, Formats, ReadValue};
 pub use id::CheckpointId;
 pub use interrupt::{Answer, Interrupt, Interrupted, Question, Questions};
+pub use jitter::random_fraction;
 pub use json::Json;
+pub use lease::{Lease, shut_out};
 pub use leases::{HeldBy, Leases};
 pub use list_options::ListOptions;
 pub use log_head::LogHead;
@@ -51,14 +65,18 @@ pub use once_record::OnceRecord;
 pub use owner::{Owner, StateType};
 pub use past::{Past, Standing};
 pub use payload::{Payload, PayloadValue, StoredValue};
+pub use place::Place;
 pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
 pub use run_status::RunStatus;
 pub use source::Source;
+pub use subgraph_path::{PathNode, SubgraphPath};
 pub use task_fold::{TaskFold, fold_tasks};
 pub use thread_filter::ThreadFilter;
 pub use thread_info::ThreadInfo;
+pub use unfilled_join::UnfilledJoin;
 pub use usage::Usage;
+pub use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire, WritesWire};
 pub use write_behind::WriteBehind;

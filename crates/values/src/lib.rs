@@ -14,10 +14,12 @@
 //! ```
 
 mod add_messages;
+mod field;
 pub mod message;
 mod reducer;
 mod standard;
 
 pub use add_messages::{AddMessages, AddMessagesStrict, add_messages_strict};
+pub use field::{Field, FieldSet};
 pub use reducer::{Reducer, ReducerError, ReducerFn};
 pub use standard::*;

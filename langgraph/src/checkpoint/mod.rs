@@ -8,9 +8,7 @@ mod attach;
 mod durability;
 mod inner;
 mod owner;
-mod place;
 mod snapshot;
-pub(crate) mod unfilled_join;
 
 pub use attach::{Attach, Attached};
 pub use durability::Durability;
@@ -24,9 +22,9 @@ pub use langgraph_checkpoint::{
     TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
 pub(crate) use langgraph_checkpoint::{
-    Answer, Ending, ExitBuffer, Interrupt, Interrupted, LogHead, OnceRecord, Question, Questions,
-    StoredValue, TaskFold, WriteBehind, fold_tasks,
+    Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,
+    Place, Question, Questions, RoutesWire, StoredValue, TargetWire, TaskFold, UnfilledJoin,
+    WriteBehind, WriteWire, fold_tasks,
 };
 pub(crate) use owner::{check_owner, owner_of};
-pub(crate) use place::Place;
 pub use snapshot::{Snapshot, TaskSnapshot};

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Interrupt;
-use super::unfilled_join::UnfilledJoin;
+use super::UnfilledJoin;
 use super::{CheckpointId, InnerSnapshot, Source};
 use crate::state::State;
 use crate::state::write::Write;

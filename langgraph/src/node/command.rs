@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{NodeError, Output, Send};
-use crate::codec::FormatError;
+use crate::checkpoint::FormatError;
 use crate::state::State;
 use crate::state::StateCodec;
 use crate::state::write::{Write, Writes};

@@ -15,8 +15,8 @@ use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;
 use super::{MissingResource, NodeError, NodeId};
+use crate::checkpoint::Json;
 use crate::checkpoint::Place;
-use crate::codec::Json;
 use crate::message::MessageChunk;
 use crate::stream::{Payload, StreamMode};
 

@@ -25,7 +25,6 @@ mod stored;
 mod subgraph;
 mod worker;
 
-pub use crate::checkpoint::unfilled_join::UnfilledJoin;
 pub use crate::error::NodeError;
 pub use crate::state::write::Write;
 pub use agent::Agent;
@@ -37,6 +36,7 @@ pub use context::{Context, ContextOptions, DetachedContext};
 pub use each_item::EachItem;
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
+pub use langgraph_checkpoint::UnfilledJoin;
 pub use langgraph_checkpoint::{Answer, Interrupt, Interrupted, OnceRecord};
 pub use node::Node;
 pub use once::OnceKey;

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::{Context, NodeError};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::OnceRecord;
-use crate::codec::{Format as _, FormatError, Json};
+use crate::checkpoint::{Format as _, FormatError, Json};
 use crate::error::AgentError;
 use crate::error::runtime;
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{NodeError, NodeMeta, OwnedFuture, Worker};
-use crate::codec::{Format as _, FormatError, Json};
+use crate::checkpoint::{Format as _, FormatError, Json};
 use crate::state::State;
 use langgraph_topology::NodeName;
 

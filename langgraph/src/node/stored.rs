@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::command::{Jump, JumpTo, ParentCommand, Target};
 use super::output::Output;
 use super::send::{Argument, Send, StoredItem};
-use crate::codec::{FormatError, JumpWire, OutputWire, TargetWire, WriteWire};
+use crate::checkpoint::{FormatError, JumpWire, OutputWire, TargetWire, WriteWire};
 use crate::state::State;
 use crate::state::write::{Write, Writes};
 use langgraph_topology::NodeName;

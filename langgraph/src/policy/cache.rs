@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::codec::{FormatError, Json};
+use crate::checkpoint::{FormatError, Json};
 use crate::node::{Call, NodeError, Output};
 use crate::state::State;
 use langgraph_topology::NodeName;

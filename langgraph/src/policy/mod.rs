@@ -5,7 +5,6 @@
 
 mod cache;
 mod error_handler;
-mod jitter;
 mod middleware;
 mod policies;
 mod retry;
@@ -17,7 +16,6 @@ pub use crate::error::{NodeTimeout, TimeoutKind, is_transient};
 pub(crate) use cache::Cached;
 pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use error_handler::{ErrorHandler, NodeFailure};
-pub(crate) use jitter::random_fraction;
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use policies::NodeDefaults;
 pub(crate) use policies::Policies;

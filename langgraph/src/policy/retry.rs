@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::random_fraction;
+use langgraph_checkpoint::random_fraction;
+
 use crate::node::NodeError;
 
 /// When to retry a failed node, and how long to wait before.

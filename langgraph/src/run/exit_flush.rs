@@ -8,8 +8,8 @@ use crate::error::AgentError;
 use crate::state::State;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
-use crate::thread::ancestry::{joined, last_by_edge};
 use crate::thread::load::{Read, load};
+use langgraph_checkpoint::{joined, last_by_edge};
 
 /// Stores the end of a run: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(
@@ -40,7 +40,10 @@ pub(crate) async fn save<S: State>(
     let Some(loaded) = loaded else { return Ok(()) };
     let mut stored = loaded.stored;
     let ran = last_by_edge(buffer, &log.key, &stored).await?;
-    let joined = joined(buffer, &log.key, plan, &stored).await?;
+    let joined = joined(buffer, &log.key, &stored, &plan.topology_joins, |name| {
+        plan.renamed(name)
+    })
+    .await?;
     let mut state = Arc::unwrap_or_clone(loaded.state);
     state.reset(&plan.fields.untracked);
     // The snapshot includes the updates of the checkpoint from outside.

@@ -14,7 +14,7 @@ use crate::error::runtime;
 use crate::state::State;
 use crate::stream::Event;
 use crate::thread::Threads;
-use crate::thread::lease::Lease;
+use langgraph_checkpoint::Lease;
 
 /// The call that errors name.
 const CALL: &str = "`resume_pending`";

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::State;
-use crate::codec::{AnyValue, Encoded, FormatError, Formats, OutputWire, WriteWire, WritesWire};
+use langgraph_checkpoint::{
+    AnyValue, Encoded, FormatError, Formats, OutputWire, WriteWire, WritesWire,
+};
 
 /// Converts an update of an older version of the state type to the current form.
 ///

@@ -8,7 +8,6 @@ use crate::message::Message;
 use crate::node::IntoOutput;
 
 mod codec;
-mod field;
 mod has_messages;
 mod name;
 mod plain;
@@ -19,12 +18,11 @@ pub(crate) mod write;
 pub use langgraph_macros::State;
 #[doc(inline)]
 pub use langgraph_values::{
-    Add, AddMessages, AddMessagesStrict, And, Append, KeepFirst, Max, MergeMap, Min, Or, Reducer,
-    ReducerError, ReducerFn, Replace, Union, add_messages_strict,
+    Add, AddMessages, AddMessagesStrict, And, Append, Field, FieldSet, KeepFirst, Max, MergeMap,
+    Min, Or, Reducer, ReducerError, ReducerFn, Replace, Union, add_messages_strict,
 };
 
 pub use codec::{Migrate, StateCodec, StateVersion};
-pub use field::{Field, FieldSet};
 pub use has_messages::HasMessages;
 pub use name::short_name;
 pub use plain::{Plain, PlainUpdate};

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ancestry::{joined, last_by_edge};
 use super::load::{Loaded, Read, load};
 use super::read::subgraphs::{ShownLog, show};
 use super::read::walk::Walk;
@@ -15,6 +14,7 @@ use crate::error::AgentError;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::state::State;
 use crate::superstep::log::Coder;
+use langgraph_checkpoint::{joined, last_by_edge};
 
 /// The log of a graph, with everything needed to read it.
 pub(super) struct LogView<S: State> {
@@ -170,7 +170,14 @@ impl<S: State> LogView<S> {
                 id: stored.checkpoint.id,
                 snapshot: self.payload_of_state(state),
                 ran: last_by_edge(&*self.saver, &self.key, &stored).await?,
-                joined: joined(&*self.saver, &self.key, plan, &stored).await?,
+                joined: joined(
+                    &*self.saver,
+                    &self.key,
+                    &stored,
+                    &plan.topology_joins,
+                    |name| plan.renamed(name),
+                )
+                .await?,
             });
         }
         Ok(folds)

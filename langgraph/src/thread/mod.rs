@@ -5,7 +5,6 @@
 //! have the same handle: [`Thread::subgraph`].
 
 mod admin;
-pub(crate) mod ancestry;
 mod interrupts;
 pub(crate) mod lease;
 pub(crate) mod load;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::checkpoint::CheckpointError;
-use crate::codec::Json;
+use crate::checkpoint::Json;
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::{Answer, Interrupt};

@@ -12,13 +12,11 @@ use crate::state::State;
 
 mod copy;
 mod erased;
-mod invalidate;
-mod path;
 mod resolve;
 mod write;
 
 use crate::error::SubgraphError;
-pub use path::SubgraphPath;
+pub use langgraph_checkpoint::SubgraphPath;
 
 /// The subgraphs of a thread.
 impl<S: State> Thread<S> {

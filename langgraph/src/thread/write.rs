@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::ancestry::{joined, last_by_edge};
 use super::lease::under_policy;
 use super::load::Loaded;
 use super::log_view::LogView;
@@ -18,6 +17,7 @@ use crate::node::{NodeError, Output, Resources};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin, Snapshots};
 use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view, enter};
+use langgraph_checkpoint::{joined, last_by_edge};
 
 impl<S: State> ThreadUpdate<S> {
     /// Applies the change, and returns the new checkpoint.
@@ -165,7 +165,14 @@ async fn drop_but_arrived<S: State>(
     let mut arrived = Vec::new();
     let mut tasks = Vec::new();
     if let Some(loaded) = loaded {
-        let joined = joined(&*log.saver, &log.key, plan, &loaded.stored).await?;
+        let joined = joined(
+            &*log.saver,
+            &log.key,
+            &loaded.stored,
+            &plan.topology_joins,
+            |name| plan.renamed(name),
+        )
+        .await?;
         for mut task in std::mem::take(&mut loaded.tasks) {
             let by_edge = !task.joined_in && task.argument.is_none();
             let Some(node) = plan.stored_node(&task.node).filter(|_| by_edge) else {

@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Context;
+use crate::checkpoint::Json;
 use crate::checkpoint::OnceRecord;
 use crate::checkpoint::{Answer, Interrupt, Interrupted, Question, Questions};
-use crate::codec::Json;
 use crate::node::NodeError;
 use crate::node::heartbeat::Heartbeat;
 use crate::node::once::OnceMemory;

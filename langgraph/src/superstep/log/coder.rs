@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::checkpoint::{CheckpointError, Payload, StoredValue, ThreadKey};
-use crate::codec::{Encoded, FormatError, Formats, OutputWire, RoutesWire, TargetWire, WriteWire};
+use crate::checkpoint::{
+    Encoded, FormatError, Formats, OutputWire, RoutesWire, TargetWire, WriteWire,
+};
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};

@@ -1,14 +1,13 @@
 //! Subgraph logs of a checkpoint's copy.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::path::SubgraphPath;
+use langgraph_checkpoint::copy_of_branch;
+
+use super::SubgraphPath;
 use super::resolve::{OuterTask, Resolved};
-use crate::checkpoint::{
-    Batch, CheckpointError, CheckpointId, Checkpointer, Owner, Stored, TaskOutcome, ThreadKey,
-};
-use crate::graph::{NodeName, START};
+use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ThreadKey};
+use crate::graph::NodeName;
 use crate::node::Fork;
 
 /// The logs below a checkpoint's copy, before the copy itself exists.
@@ -76,10 +75,10 @@ pub(super) async fn copy_logs(
             }
             None => (last, at),
         };
-        copies.push((key.clone(), lineage(&**saver, from, upto).await?));
+        copies.push((key.clone(), copy_of_branch(&**saver, from, upto).await?));
     }
-    for (key, records) in copies {
-        let put = saver.put(&key, copy_of(records)).await;
+    for (key, batch) in copies {
+        let put = saver.put(&key, batch).await;
         copied.push(key);
         if let Err(error) = put {
             delete(&**saver, copied.iter()).await;
@@ -91,64 +90,4 @@ pub(super) async fn copy_logs(
         first: copied,
         last,
     }))
-}
-
-/// What a log belongs to, and records of it, oldest first.
-type Lineage = (Option<Arc<Owner>>, VecDeque<Stored>);
-
-/// Returns a checkpoint (`None` means the head) and its ancestors, to the beginning of the log.
-async fn lineage(
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
-    at: Option<CheckpointId>,
-) -> Result<Lineage, CheckpointError> {
-    let (mut lineage, mut owner) = (VecDeque::new(), None);
-    let mut next = at;
-    loop {
-        let chain = saver.load(key, next).await?;
-        let Some(chain) = chain.filter(|chain| !chain.records.is_empty()) else {
-            break;
-        };
-        owner = chain.owner;
-        for stored in chain.records.into_iter().rev() {
-            next = stored.checkpoint.base.map(|base| base.id);
-            lineage.push_front(stored);
-        }
-        if next.is_none() {
-            break;
-        }
-    }
-    match at {
-        Some(id) if lineage.is_empty() => {
-            let thread = key.thread.clone();
-            Err(CheckpointError::UnknownCheckpoint { thread, id })
-        }
-        // A pruned log ends here.
-        _ => Ok((owner, lineage)),
-    }
-}
-
-/// Returns the records of a new log; all tasks of the last checkpoint run again.
-fn copy_of((owner, records): Lineage) -> Batch {
-    let mut batch = Batch {
-        owner,
-        ..Batch::default()
-    };
-    let last = records.len().saturating_sub(1);
-    for (index, stored) in records.into_iter().enumerate() {
-        let starts = |task: usize| {
-            let spec = stored.checkpoint.tasks.get(task);
-            spec.is_some_and(|spec| &*spec.node == START)
-        };
-        // START has no code: it reuses its input.
-        let stays = |task: usize, outcome: Option<&TaskOutcome>| {
-            index < last || (starts(task) && matches!(outcome, Some(TaskOutcome::Finished(_))))
-        };
-        let tasks = stored.tasks.iter();
-        let tasks = tasks.filter(|record| stays(record.task, record.outcome.as_ref()));
-        batch.tasks.extend(tasks.cloned());
-        batch.entries.extend(stored.entries);
-        batch.checkpoints.push(stored.checkpoint);
-    }
-    batch
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::path::SubgraphPath;
+use langgraph_checkpoint::ask_again;
+
+use super::SubgraphPath;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
 use crate::error::AgentError;
 use crate::error::SubgraphError;
@@ -192,5 +194,22 @@ impl Resolved {
     pub(in crate::thread) fn pending_call(&self) -> Option<Arc<str>> {
         let outer = self.pending()?;
         Some(outer.below.namespace.join("/").into())
+    }
+
+    /// Removes the interrupts of the changed graph from its parent tasks. These tasks run again,
+    /// whether their other interrupts are answered or not.
+    pub(in crate::thread) async fn run_again(
+        &self,
+        saver: &Arc<dyn Checkpointer>,
+    ) -> Result<(), AgentError> {
+        if self.pending().is_none() {
+            return Ok(());
+        }
+        let mut gone = None;
+        for outer in self.outer.iter().rev() {
+            let task = (outer.checkpoint, outer.task);
+            gone = Some(ask_again(&**saver, &outer.key, outer.head, task, gone).await?);
+        }
+        Ok(())
     }
 }

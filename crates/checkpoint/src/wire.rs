@@ -10,28 +10,33 @@ use langgraph_topology::NodeName;
     serialize = "U: Serialize",
     deserialize = "U: serde::de::DeserializeOwned"
 ))]
-pub(crate) struct OutputWire<U> {
+pub struct OutputWire<U> {
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) writes: Vec<WriteWire<U>>,
+    /// The writes, in order.
+    pub writes: Vec<WriteWire<U>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) jump: Option<JumpWire<U>>,
+    /// Where the task goes, if not along the edges.
+    pub jump: Option<JumpWire<U>>,
     /// The answers of its routers.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) routes: Vec<RoutesWire<U>>,
+    pub routes: Vec<RoutesWire<U>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) cached: bool,
+    /// True if a cache answered.
+    pub cached: bool,
 }
 
 /// The writes of an [`OutputWire`]; the other fields are skipped.
 #[derive(Debug, Deserialize)]
 #[serde(bound(deserialize = "U: serde::de::DeserializeOwned"))]
-pub(crate) struct WritesWire<U> {
+pub struct WritesWire<U> {
+    /// The writes, in order.
     #[serde(default = "Vec::new")]
-    pub(crate) writes: Vec<WriteWire<U>>,
+    pub writes: Vec<WriteWire<U>>,
 }
 
 impl<U> OutputWire<U> {
-    pub(crate) fn writes(writes: Vec<WriteWire<U>>) -> Self {
+    /// Creates one that only writes.
+    pub fn writes(writes: Vec<WriteWire<U>>) -> Self {
         Self {
             writes,
             jump: None,
@@ -41,20 +46,20 @@ impl<U> OutputWire<U> {
     }
 }
 
+/// One write.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum WriteWire<U> {
+pub enum WriteWire<U> {
+    /// An update to merge.
     Update(U),
+    /// Values that replace the old ones.
     Overwrite(U),
     /// Every field.
     State(U),
 }
 
 impl<U> WriteWire<U> {
-    pub(crate) fn try_map<V, E>(
-        self,
-        map: &mut impl FnMut(U) -> Result<V, E>,
-    ) -> Result<WriteWire<V>, E> {
+    fn try_map<V, E>(self, map: &mut impl FnMut(U) -> Result<V, E>) -> Result<WriteWire<V>, E> {
         Ok(match self {
             Self::Update(update) => WriteWire::Update(map(update)?),
             Self::Overwrite(update) => WriteWire::Overwrite(map(update)?),
@@ -62,54 +67,76 @@ impl<U> WriteWire<U> {
         })
     }
 
-    pub(crate) fn into_update(self) -> U {
+    /// Returns the update.
+    pub fn into_update(self) -> U {
         match self {
             Self::Update(update) | Self::Overwrite(update) | Self::State(update) => update,
         }
     }
 }
 
+/// Where a task goes, instead of along the edges.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum JumpWire<U> {
+pub enum JumpWire<U> {
+    /// Nowhere.
     End,
+    /// To these targets.
     To {
+        /// The targets, in order.
         targets: Vec<TargetWire<U>>,
+        /// True if it also follows the edges.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         edges: bool,
     },
     /// A command for the parent graph, over a state of its own.
     Parent {
+        /// The type of that state.
         state: String,
+        /// The command, as text.
         command: String,
     },
 }
 
+/// The answer of a router.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum RoutesWire<U> {
+pub enum RoutesWire<U> {
+    /// To these targets.
     Targets(Vec<TargetWire<U>>),
+    /// Several answers at once.
     Several(Vec<RoutesWire<U>>),
 }
 
+/// A target of a task.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum TargetWire<U> {
+pub enum TargetWire<U> {
+    /// A node.
     Node(NodeName),
-    /// The item is JSON, as text.
+    /// A task of a worker.
     Send {
+        /// The worker.
         node: NodeName,
+        /// The item is JSON, as text.
         item: String,
     },
+    /// A task over a state of its own.
     SendState {
+        /// The node.
         node: NodeName,
+        /// Every field of the state.
         state: U,
     },
 }
 
 impl<U> OutputWire<U> {
     /// Converts every update.
-    pub(crate) fn try_map<V, E>(
+    ///
+    /// # Errors
+    ///
+    /// The first error of `map`.
+    pub fn try_map<V, E>(
         self,
         map: &mut impl FnMut(U) -> Result<V, E>,
     ) -> Result<OutputWire<V>, E> {

@@ -24,7 +24,8 @@ pub struct UnfilledJoin {
 }
 
 impl UnfilledJoin {
-    pub(crate) fn new(
+    /// Creates it from a join and what has come: `came` tells of a source and its place.
+    pub fn new(
         namespace: &[NodeName],
         sources: &[NodeName],
         target: &NodeName,

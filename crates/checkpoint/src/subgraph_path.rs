@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::checkpoint::CheckpointId;
-use crate::graph::NodeName;
+use langgraph_topology::NodeName;
+
+use super::CheckpointId;
 
 /// The path to a subgraph: the nodes that lead to it, outermost first.
 ///
@@ -24,12 +25,13 @@ pub struct SubgraphPath(Vec<PathNode>);
 
 /// A node on the path to a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct PathNode {
-    pub(super) node: NodeName,
+pub struct PathNode {
+    /// The node.
+    pub node: NodeName,
     /// The number of its task.
-    pub(super) instance: Option<usize>,
+    pub instance: Option<usize>,
     /// The checkpoint of the parent's log; `None` means the newest with such a task.
-    pub(super) at: Option<CheckpointId>,
+    pub at: Option<CheckpointId>,
 }
 
 impl PathNode {
@@ -65,7 +67,7 @@ impl SubgraphPath {
     }
 
     /// Returns the path from that checkpoint of its first log.
-    pub(super) fn starting_at(mut self, at: Option<CheckpointId>) -> Self {
+    pub fn starting_at(mut self, at: Option<CheckpointId>) -> Self {
         if let Some(first) = self.0.first_mut() {
             first.at = at;
         }
@@ -73,34 +75,35 @@ impl SubgraphPath {
     }
 
     /// Appends another path.
-    pub(super) fn join(mut self, further: Self) -> Self {
+    pub fn join(mut self, further: Self) -> Self {
         self.0.extend(further.0);
         self
     }
 
     /// Returns true if it names a checkpoint.
-    pub(super) fn names_checkpoint(&self) -> bool {
+    pub fn names_checkpoint(&self) -> bool {
         self.0.iter().any(|node| node.at.is_some())
     }
 
     /// Returns the nodes, outermost first.
-    pub(super) fn nodes(&self) -> &[PathNode] {
+    pub fn nodes(&self) -> &[PathNode] {
         &self.0
     }
 
     /// Changes the name of a node to its current one.
-    pub(super) fn rename(&mut self, index: usize, name: NodeName) {
+    pub fn rename(&mut self, index: usize, name: NodeName) {
         if let Some(node) = self.0.get_mut(index) {
             node.node = name;
         }
     }
 
-    pub(in crate::thread) fn names(&self) -> Vec<NodeName> {
+    /// Returns the names of the nodes.
+    pub fn names(&self) -> Vec<NodeName> {
         self.0.iter().map(|node| Arc::clone(&node.node)).collect()
     }
 
     /// Returns the path up to that node.
-    pub(super) fn up_to(&self, index: usize) -> String {
+    pub fn up_to(&self, index: usize) -> String {
         let nodes = self.0.iter().take(index + 1).map(ToString::to_string);
         nodes.collect::<Vec<_>>().join("/")
     }
@@ -130,7 +133,7 @@ impl<T: Into<NodeName>, const N: usize> From<[T; N]> for SubgraphPath {
     }
 }
 
-/// Converts a [namespace](crate::node::Interrupt::namespace) of an interrupt.
+/// Converts a [namespace](super::Interrupt::namespace) of an interrupt.
 impl From<&[NodeName]> for SubgraphPath {
     fn from(nodes: &[NodeName]) -> Self {
         nodes.iter().cloned().collect()

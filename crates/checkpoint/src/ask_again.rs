@@ -1,62 +1,46 @@
-//! Invalidates tasks whose subgraph was changed.
+//! Makes a task run again that waits for answers.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use super::resolve::{OuterTask, Resolved};
-use crate::checkpoint::{
-    AskedQuestions, Batch, CheckpointError, Checkpointer, Stored, TaskOutcome, TaskRecord,
-    fold_tasks,
+use super::{
+    AskedQuestions, Batch, CheckpointError, CheckpointId, Checkpointer, Head, Questions, Stored,
+    TaskOutcome, TaskRecord, ThreadKey, fold_tasks,
 };
-use crate::error::AgentError;
-use crate::node::Questions;
 
 /// The number of attempts to store a record while other runs write first.
 const ATTEMPTS: usize = 3;
 
-impl Resolved {
-    /// Removes the interrupts of the changed graph from its parent tasks. These tasks run again,
-    /// whether their other interrupts are answered or not.
-    pub(in crate::thread) async fn run_again(
-        &self,
-        saver: &Arc<dyn Checkpointer>,
-    ) -> Result<(), AgentError> {
-        if self.pending().is_none() {
-            return Ok(());
-        }
-        let mut gone = None;
-        for outer in self.outer.iter().rev() {
-            gone = Some(mark(&**saver, outer, gone).await?);
-        }
-        Ok(())
-    }
-}
-
 /// Lets a task run again without the subgraph's interrupts: all of them, or those with these ids.
 /// Returns the ids of the removed interrupts.
-async fn mark(
+///
+/// # Errors
+///
+/// [`CheckpointError::Conflict`] if another run has continued from the checkpoint; and if the
+/// storage fails.
+pub async fn ask_again(
     saver: &dyn Checkpointer,
-    outer: &OuterTask,
+    key: &ThreadKey,
+    known: Head,
+    (checkpoint, task): (CheckpointId, usize),
     gone: Option<HashSet<String>>,
-) -> Result<HashSet<String>, AgentError> {
+) -> Result<HashSet<String>, CheckpointError> {
     let mut attempt = 0;
     loop {
-        let chain = saver.load(&outer.key, None).await?;
+        let chain = saver.load(key, None).await?;
         let Some((head, stored)) =
             chain.and_then(|mut chain| Some((chain.head, chain.records.pop()?)))
         else {
             return Ok(HashSet::new());
         };
         // Another run has continued in the meantime.
-        if stored.checkpoint.id != outer.checkpoint {
+        if stored.checkpoint.id != checkpoint {
             return Err(CheckpointError::Conflict {
-                thread: outer.key.thread.clone(),
-                known: Some(outer.head),
+                thread: key.thread.clone(),
+                known: Some(known),
                 head: Some(head),
-            }
-            .into());
+            });
         }
-        let Some(asked) = open(&stored, outer.task) else {
+        let Some(asked) = open(&stored, task) else {
             // It runs again anyway.
             return Ok(HashSet::new());
         };
@@ -71,8 +55,8 @@ async fn mark(
             again: true,
         };
         let record = TaskRecord {
-            checkpoint: outer.checkpoint,
-            task: outer.task,
+            checkpoint,
+            task,
             outcome: Some(TaskOutcome::Asked(AskedQuestions(questions))),
             answers: Vec::new(),
             once: Vec::new(),
@@ -83,10 +67,10 @@ async fn mark(
             ..Batch::default()
         };
         attempt += 1;
-        match saver.put(&outer.key, batch).await {
+        match saver.put(key, batch).await {
             Ok(()) => return Ok(dropped.into_iter().map(|question| question.id).collect()),
             Err(CheckpointError::Conflict { .. }) if attempt < ATTEMPTS => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
 }

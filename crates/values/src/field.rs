@@ -81,7 +81,7 @@ impl Field {
     }
 
     /// Returns true if values are stored under `name`, today or in older versions.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
+    pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
 
@@ -101,7 +101,7 @@ impl Field {
     }
 }
 
-/// A set of fields, by their position in [`State::fields`](crate::State::fields).
+/// A set of fields, by their position in `State::fields`.
 ///
 /// States of up to 64 fields need no allocation.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl FieldSet {
 
     /// Returns true if the sets share a field.
     #[inline]
-    pub(crate) fn meets(&self, other: &Self) -> bool {
+    pub fn meets(&self, other: &Self) -> bool {
         self.low & other.low != 0
             || (self.high.iter().zip(&other.high)).any(|(mine, theirs)| mine & theirs != 0)
     }

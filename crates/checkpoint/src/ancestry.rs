@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{Base, Checkpointer, JoinRecord, Stored, ThreadKey};
-use crate::error::AgentError;
-use crate::graph::plan::Plan;
-use crate::graph::{NodeName, START};
-use crate::state::State;
+use langgraph_topology::{NodeName, START};
+
+use super::{Base, CheckpointError, Checkpointer, JoinRecord, Stored, ThreadKey};
 
 /// Returns the nodes that last ran by an edge, before that checkpoint. START counts; sends and
 /// updates from outside do not.
-pub(crate) async fn last_by_edge(
+pub async fn last_by_edge(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     from: &Stored,
-) -> Result<Vec<NodeName>, AgentError> {
+) -> Result<Vec<NodeName>, CheckpointError> {
     if !from.checkpoint.ran.is_empty() {
         return Ok(from.checkpoint.ran.clone());
     }
@@ -44,20 +42,20 @@ pub(crate) async fn last_by_edge(
 }
 
 /// Returns the nodes that are pending at that checkpoint because a join has started them.
-pub(crate) async fn joined<S: State>(
+pub async fn joined(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
-    plan: &Plan<S>,
     at: &Stored,
-) -> Result<Vec<NodeName>, AgentError> {
-    let now = |name: &NodeName| plan.renamed(name);
-    let is_target = |node: &NodeName| plan.topology_joins.iter().any(|(_, target)| target == node);
+    joins: &[(Vec<NodeName>, NodeName)],
+    now: impl Fn(&NodeName) -> NodeName,
+) -> Result<Vec<NodeName>, CheckpointError> {
+    let is_target = |node: &NodeName| joins.iter().any(|(_, target)| target == node);
     let by_edge = at.checkpoint.tasks.iter();
     let by_edge = by_edge.filter(|task| task.argument.is_none());
     let mut pending: Vec<NodeName> = by_edge.map(|task| now(&task.node)).collect();
     pending.retain(is_target);
     let mut found = Vec::new();
-    let mut known: Vec<NodeName> = at.checkpoint.joined.iter().map(now).collect();
+    let mut known: Vec<NodeName> = at.checkpoint.joined.iter().map(&now).collect();
     let mut base = at.checkpoint.base;
     loop {
         found.extend(pending.extract_if(.., |node| known.contains(node)));
@@ -74,24 +72,23 @@ pub(crate) async fn joined<S: State>(
             let fired = |(sources, target): &(Vec<NodeName>, NodeName), node: &NodeName| {
                 let same = |join: &&JoinRecord| {
                     now(&join.target) == *target
-                        && join.sources.iter().map(now).eq(sources.iter().cloned())
+                        && join.sources.iter().map(&now).eq(sources.iter().cloned())
                 };
                 let record = before.joins.iter().find(same);
                 let seen: Vec<NodeName> =
-                    record.map_or_else(Vec::new, |join| join.seen.iter().map(now).collect());
+                    record.map_or_else(Vec::new, |join| join.seen.iter().map(&now).collect());
                 target == node
                     && sources
                         .iter()
                         .all(|name| ran.contains(name) || seen.contains(name))
             };
-            let joins = &plan.topology_joins;
             pending.retain(|node| joins.iter().any(|join| fired(join, node)));
             found.append(&mut pending);
             return Ok(found);
         }
         // It is a copy: the same nodes are pending as in the original.
         pending.retain(|node| ran.contains(node));
-        known = before.joined.iter().map(now).collect();
+        known = before.joined.iter().map(&now).collect();
         base = before.base;
     }
 }

@@ -8,26 +8,29 @@ use langgraph_topology::NodeName;
 use langgraph_topology::hash::Fnv;
 
 /// The place of a task in its thread's log. The logs of its subgraphs are below it.
-#[derive(Clone)]
-pub(crate) struct Place {
-    pub(crate) log_head: Arc<LogHead>,
-    pub(crate) checkpoint: CheckpointId,
-    pub(crate) task: usize,
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The head of the log.
+    pub log_head: Arc<LogHead>,
+    /// The checkpoint whose task it is.
+    pub checkpoint: CheckpointId,
+    /// The number of the task in the checkpoint.
+    pub task: usize,
     /// The name of the node when the checkpoint was stored, if it has changed.
-    pub(crate) called_before: Option<NodeName>,
+    pub called_before: Option<NodeName>,
 }
 
 impl Place {
     /// Returns the key of the log for the task's `call`th subgraph. It is unique: another task, or
     /// the same node in another superstep, has another key.
-    pub(crate) fn below(&self, node: &str, call: usize) -> ThreadKey {
+    pub fn below(&self, node: &str, call: usize) -> ThreadKey {
         let node = self.called_before.as_deref().unwrap_or(node);
         let key = &self.log_head.key;
         key.below(self.checkpoint, self.task, node, call)
     }
 
     /// Returns a text that no other task has, in any thread; a task that runs again keeps it.
-    pub(crate) fn identity(&self) -> String {
+    pub fn identity(&self) -> String {
         let ThreadKey { thread, namespace } = &self.log_head.key;
         // A copied thread has the same checkpoints.
         let mut log = Fnv::new();
@@ -39,7 +42,7 @@ impl Place {
     }
 
     /// Stores a result of the task's `once`.
-    pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
+    pub async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
         let batch = Batch {
             tasks: vec![TaskRecord {
                 checkpoint: self.checkpoint,
@@ -55,7 +58,7 @@ impl Place {
     }
 
     /// Returns the key of the log of a subgraph under `PerThread`.
-    pub(crate) fn kept(&self, key: &str) -> ThreadKey {
+    pub fn kept(&self, key: &str) -> ThreadKey {
         ThreadKey::kept(&self.log_head.key.thread, key)
     }
 }
