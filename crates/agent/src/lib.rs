@@ -41,6 +41,7 @@
 //! | write a model | [`ChatModel`] |
 //! | test without a model | [`ScriptedModel`] |
 //! | use a ready-made agent | [`react_agent`], [`SimpleAgent`], [`ToolAgent`], [`think`] |
+//! | limit what a run may spend, and calls at a time | [`Budget`], [`limit`](fn@limit) |
 //! | charge a card once, whatever happens | [`Effect`] |
 //! | ask a person before a tool runs | [`ToolNode::approve`], [`Approval`] |
 
@@ -50,11 +51,13 @@ extern crate self as langgraph_agent;
 #[doc(hidden)]
 pub mod __private;
 mod approval;
+mod budget;
 mod clock;
 mod digest;
 mod effect;
 mod join_all;
 mod layers;
+mod limit;
 mod messages_state;
 mod model;
 mod model_node;
@@ -75,13 +78,19 @@ pub use approval::{
 };
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+pub use budget::{
+    Account, Amounts, AtLimit, Budget, BudgetAnswer, BudgetExceeded, BudgetItem, BudgetRequest,
+    Ledger, MemoryLedger, Price, Prices,
+};
 pub use effect::{Effect, EffectDecision, EffectExt, EffectRequest, OnUnknown, UnknownOutcome};
 #[doc(inline)]
 pub use langgraph_macros::tool;
+pub use limit::{Limit, Permit, limit};
 pub use messages_state::{MessagesState, MessagesStateUpdate};
 pub use model::{
-    BoundModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError, ModelErrorKind,
-    ModelStream, ResponseFormat, ToolChoice,
+    BoundModel, CachedModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, FallbackModel,
+    LimitedModel, MemoryModelCache, ModelCache, ModelError, ModelErrorKind, ModelStream,
+    ResponseFormat, Structured, StructuredAnswer, TokenCount, ToolChoice,
 };
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;

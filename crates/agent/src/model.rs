@@ -1,10 +1,15 @@
 //! Chat models: messages in, a message or its chunks out.
 
 mod bound;
+mod cached;
 mod call;
 mod error;
+mod fallback;
+mod limited;
 mod request;
 mod stream;
+mod structured;
+mod tokens;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,15 +19,21 @@ use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::IntoTools;
+use super::{IntoTools, Limit};
 use langgraph::message::{Message, MessageChunk};
 use langgraph::node::Context;
 
 pub(super) use call::respond;
+pub(crate) use tokens::estimate_message;
 
 pub use bound::BoundModel;
+pub use cached::{CachedModel, MemoryModelCache, ModelCache};
 pub use error::{ModelError, ModelErrorKind};
+pub use fallback::FallbackModel;
+pub use limited::LimitedModel;
 pub use request::{ChatRequest, ChatResponse, ResponseFormat, ToolChoice};
+pub use structured::{Structured, StructuredAnswer};
+pub use tokens::TokenCount;
 
 /// The answer of a model as a stream of pieces.
 pub type ModelStream<'a> =
@@ -100,6 +111,17 @@ pub trait ChatModel: Send + Sync {
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         Box::pin(stream::Whole::new(self.generate(request)))
     }
+
+    /// Returns the name of the model, for prices and traces.
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the number of tokens of a request, before it is sent. The default is an
+    /// [estimate](TokenCount::estimate).
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+        Ok(TokenCount::estimate(request))
+    }
 }
 
 macro_rules! pointers {
@@ -112,6 +134,14 @@ macro_rules! pointers {
 
             fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
                 (**self).stream(request)
+            }
+
+            fn name(&self) -> Option<&str> {
+                (**self).name()
+            }
+
+            async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+                (**self).count_tokens(request).await
             }
         }
     )*};
@@ -201,6 +231,90 @@ pub trait ChatModelExt: ChatModel {
             let message = call::respond(self, request, Some(cx)).await?.message;
             call::structured(&message.text())
         }
+    }
+
+    /// Starts a request whose answer is a `T`. If the answer does not parse, the model repairs it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::prelude::*;
+    /// use langgraph_agent::ScriptedModel;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Verdict {
+    ///     guilty: bool,
+    /// }
+    ///
+    /// async fn judge(text: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     let model = ScriptedModel::new([r#"{"guilty": "no"}"#, r#"{"guilty": false}"#]);
+    ///     let question = ChatRequest::new(vec![Message::user(text.as_str())]);
+    ///     let verdict = model.structured::<Verdict>(question).repairs(1).send(cx).await?;
+    ///     Ok(format!("{}, repaired {} times", verdict.value.guilty, verdict.repairs))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<String>::new();
+    /// graph.add_node("judge", judge).add_sequence(&["judge"]);
+    /// let verdict = graph.compile()?.invoke("The butler?".to_owned()).await?;
+    /// assert_eq!(verdict, "false, repaired 1 times");
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn structured<T: JsonSchema + DeserializeOwned>(
+        &self,
+        request: ChatRequest,
+    ) -> Structured<'_, Self, T> {
+        Structured::new(self, request)
+    }
+
+    /// Returns a model that asks `other` if this one fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::{ChatModelExt, ModelError, ModelErrorKind, ScriptedModel};
+    ///
+    /// let down = ScriptedModel::new([ModelError::new(ModelErrorKind::Timeout, "no answer")]);
+    /// let model = down.or(ScriptedModel::new(["hi"])).when(ModelError::is_retryable);
+    /// # let _ = model;
+    /// ```
+    fn or(self, other: impl ChatModel + 'static) -> FallbackModel
+    where
+        Self: Sized + 'static,
+    {
+        FallbackModel::new(self, other)
+    }
+
+    /// Returns the model behind a cache: it does not answer an equal request twice.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use langgraph_agent::{ChatModelExt, MemoryModelCache, ScriptedModel};
+    ///
+    /// let hour = MemoryModelCache::new(Duration::from_secs(3600));
+    /// let model = ScriptedModel::new(["hi"]).cached(hour);
+    /// # let _ = model;
+    /// ```
+    fn cached(self, cache: impl ModelCache) -> CachedModel<Self>
+    where
+        Self: Sized,
+    {
+        CachedModel::new(self, cache)
+    }
+
+    /// Returns the model behind a limit; see [`limit`](crate::limit).
+    fn limited(self, limit: Limit) -> LimitedModel<Self>
+    where
+        Self: Sized,
+    {
+        LimitedModel::new(self, limit)
     }
 
     /// Returns the model with these tools, offered in every request that names none.

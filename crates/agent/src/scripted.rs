@@ -42,7 +42,10 @@ use langgraph::message::{
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct ScriptedModel(Arc<Mutex<Script>>);
+pub struct ScriptedModel {
+    script: Arc<Mutex<Script>>,
+    name: Option<Arc<str>>,
+}
 
 struct Script {
     turns: VecDeque<Turn>,
@@ -172,11 +175,22 @@ impl From<ModelError> for Turn {
 impl ScriptedModel {
     /// Creates a model with these turns: texts, messages, errors, or [`Turn`]s.
     pub fn new(turns: impl IntoIterator<Item = impl Into<Turn>>) -> Self {
-        Self(Arc::new(Mutex::new(Script {
+        let script = Script {
             turns: turns.into_iter().map(Into::into).collect(),
             given: 0,
             requests: Vec::new(),
-        })))
+        };
+        Self {
+            script: Arc::new(Mutex::new(script)),
+            name: None,
+        }
+    }
+
+    /// Names the model, for prices and traces.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// Adds a turn at the end.
@@ -195,7 +209,7 @@ impl ScriptedModel {
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self, request: ChatRequest) -> Turn {
@@ -220,6 +234,10 @@ impl ScriptedModel {
 
 #[async_trait]
 impl ChatModel for ScriptedModel {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         self.take(request).respond()
     }

@@ -9,7 +9,7 @@ use super::approval::{self, Approvals, Decided};
 use super::join_all::join_all;
 use super::pending::pending;
 use super::tool::CommandFor;
-use super::{Approval, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
+use super::{Approval, Budget, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
 use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeError, NodeRun, Output};
@@ -353,10 +353,19 @@ impl ToolNode {
                 "the arguments are not a JSON object",
             )));
         }
+        let budget = cx.resource_arc::<Budget>().ok();
+        let reserved = match &budget {
+            Some(budget) => Some(budget.reserve_tool(cx).await.map_err(fatal)?),
+            None => None,
+        };
         let result = tool.as_ref().call(call.arguments.clone(), cx);
         #[cfg(feature = "tracing")]
         let result = in_span(cx, result);
         let result = result.await;
+        // A call that pauses runs again, and counts then.
+        if let Some(reserved) = reserved.filter(|_| cx.has_open_question()) {
+            reserved.cancel().await.map_err(fatal)?;
+        }
         result.map_err(Failed::Tool)
     }
 
@@ -412,6 +421,10 @@ impl ToolNode {
             Errors::Fail => Err(NodeError::msg(format!("tool `{}`: {error}", call.name))),
         }
     }
+}
+
+fn fatal(error: NodeError) -> Failed {
+    Failed::Tool(ToolError::Fatal(error))
 }
 
 /// A call of a tool in a span with its id.

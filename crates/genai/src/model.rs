@@ -253,6 +253,10 @@ impl GenaiModel {
 
 #[async_trait]
 impl ChatModel for GenaiModel {
+    fn name(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         self.answer(request).await
     }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, ToolChoice};
+use super::{
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, TokenCount, ToolChoice,
+};
 use crate::ToolDefinition;
 
 /// A model that offers tools in every request; see
@@ -43,12 +45,20 @@ impl<M> BoundModel<M> {
 
 #[async_trait]
 impl<M: ChatModel> ChatModel for BoundModel<M> {
+    fn name(&self) -> Option<&str> {
+        self.model.name()
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         self.model.generate(self.bind(request)).await
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         self.model.stream(self.bind(request))
+    }
+
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+        self.model.count_tokens(&self.bind(request.clone())).await
     }
 }
 

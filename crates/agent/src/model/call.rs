@@ -4,13 +4,40 @@ use serde::de::DeserializeOwned;
 
 use super::stream::next;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
+use crate::Budget;
+use crate::budget::refused;
 use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
 
 /// Returns the answer to `request`, and streams it into the run's events if somebody subscribes and
 /// the request allows it.
+///
+/// A budget among the resources reserves the call first.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
+    model: &M,
+    request: ChatRequest,
+    cx: Option<&Context>,
+) -> Result<ChatResponse, ModelError> {
+    let budget = cx.and_then(|cx| Some((cx, cx.resource_arc::<Budget>().ok()?)));
+    let Some((cx, budget)) = budget else {
+        return call(model, request, cx).await;
+    };
+    let reserved = budget.reserve_model(model, &request, cx).await;
+    let reserved = reserved.map_err(refused)?;
+    let answer = match &reserved.cheaper {
+        Some(cheaper) => call(&**cheaper, request, Some(cx)).await,
+        None => call(model, request, Some(cx)).await,
+    };
+    let settled = match &answer {
+        Ok(response) => reserved.settle(response).await,
+        Err(_) => reserved.release().await,
+    };
+    // The answer's own error is more important.
+    answer.and_then(|answer| settled.map(|()| answer).map_err(refused))
+}
+
+async fn call<M: ChatModel + ?Sized>(
     model: &M,
     request: ChatRequest,
     cx: Option<&Context>,

@@ -51,6 +51,9 @@ pub enum ModelErrorKind {
     Auth,
     /// The request is longer than the model's context.
     ContextLength,
+    /// The run's [`Budget`](crate::Budget) does not allow the call. The error's source is
+    /// [`BudgetExceeded`](crate::BudgetExceeded).
+    BudgetExceeded,
     /// The answer does not have the requested form.
     InvalidOutput,
     /// The provider failed.
@@ -101,7 +104,8 @@ impl ModelError {
             ModelErrorKind::Provider { status } => status.is_none_or(|status| status >= 500),
             ModelErrorKind::InvalidRequest
             | ModelErrorKind::Auth
-            | ModelErrorKind::ContextLength => false,
+            | ModelErrorKind::ContextLength
+            | ModelErrorKind::BudgetExceeded => false,
         }
     }
 

@@ -115,6 +115,16 @@ impl ChatRequest {
         self
     }
 
+    /// Returns the SHA-256 digest of the request: what the model sees, without the messages' ids.
+    pub fn digest(&self) -> String {
+        let mut request = self.clone();
+        for message in &mut request.messages {
+            message.id = None;
+        }
+        let value = serde_json::to_value(&request);
+        crate::digest::digest(&value.unwrap_or_default())
+    }
+
     /// Adds a text at which the answer stops.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::UnknownOutcome;
+use crate::{BudgetExceeded, UnknownOutcome};
 use langgraph::AgentError;
 use langgraph::node::{Interrupted, MissingResource, NodeError};
 
@@ -12,7 +12,8 @@ use langgraph::node::{Interrupted, MissingResource, NodeError};
 /// **Any error that a tool returns with `?` goes to the model**, as an error message that answers
 /// the call, and the run continues: the model can try again or do without. What the model cannot
 /// fix fails the node instead: an interrupt ([`Interrupted`]), a missing resource
-/// ([`MissingResource`]), an effect that nobody knows about ([`UnknownOutcome`]), and
+/// ([`MissingResource`]), an effect that nobody knows about ([`UnknownOutcome`]), a spent budget
+/// ([`BudgetExceeded`]), and
 /// [`ToolError::fatal`].
 ///
 /// Like [`NodeError`], it converts from every error by `?`. Therefore it is not an
@@ -93,7 +94,8 @@ impl<E: Into<NodeError>> From<E> for ToolError {
         let fails = error.is::<Interrupted>()
             || error.is::<MissingResource>()
             || error.is::<AgentError>()
-            || error.is::<UnknownOutcome>();
+            || error.is::<UnknownOutcome>()
+            || error.is::<BudgetExceeded>();
         if fails {
             return Self::Fatal(error);
         }

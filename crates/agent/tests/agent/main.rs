@@ -1,11 +1,13 @@
 //! Models, tools, the ready-made agents, and the flows that agents are made of.
 #![allow(clippy::unwrap_used)] // clippy does not know that nodes and helpers of tests are tests
 
+mod budget;
 mod effects;
 mod failing;
 mod flows;
 mod memory;
 mod middleware;
+mod models;
 mod react;
 mod react_linear_chain;
 mod simple;

@@ -1,0 +1,116 @@
+//! A model with others that take its place.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use langgraph::message::MessageChunk;
+
+use super::stream::{next, unfold};
+use super::{
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
+};
+
+/// A model with others that answer if it fails; see [`ChatModelExt::or`](super::ChatModelExt::or).
+#[derive(Clone)]
+pub struct FallbackModel {
+    models: Vec<Arc<dyn ChatModel>>,
+    worth: Arc<Worth>,
+}
+
+type Worth = dyn Fn(&ModelError) -> bool + Send + Sync;
+
+impl FallbackModel {
+    pub(super) fn new(first: impl ChatModel + 'static, second: impl ChatModel + 'static) -> Self {
+        Self {
+            models: vec![Arc::new(first), Arc::new(second)],
+            worth: Arc::new(|error| *error.kind() != ModelErrorKind::BudgetExceeded),
+        }
+    }
+
+    /// Adds a model that answers if all others fail.
+    #[must_use]
+    pub fn or(mut self, model: impl ChatModel + 'static) -> Self {
+        self.models.push(Arc::new(model));
+        self
+    }
+
+    /// Sets the errors after which the next model is asked; by default all.
+    #[must_use]
+    pub fn when(mut self, worth: impl Fn(&ModelError) -> bool + Send + Sync + 'static) -> Self {
+        self.worth = Arc::new(worth);
+        self
+    }
+
+    async fn step<'a>(
+        &'a self,
+        request: ChatRequest,
+        turn: Option<Turn<'a>>,
+    ) -> Option<(Chunk, Option<Turn<'a>>)> {
+        let mut index = match turn? {
+            Turn::Asks(index) => index,
+            Turn::Streams(mut stream) => {
+                let chunk = next(&mut stream).await?;
+                return Some((chunk, Some(Turn::Streams(stream))));
+            }
+        };
+        loop {
+            let mut stream = self.models.get(index)?.stream(request.clone());
+            match next(&mut stream).await? {
+                Err(error) if self.goes_on(index, &error) => index += 1,
+                chunk => return Some((chunk, Some(Turn::Streams(stream)))),
+            }
+        }
+    }
+
+    fn goes_on(&self, index: usize, error: &ModelError) -> bool {
+        index + 1 < self.models.len() && (self.worth)(error)
+    }
+}
+
+type Chunk = Result<MessageChunk, ModelError>;
+
+enum Turn<'a> {
+    Asks(usize),
+    Streams(ModelStream<'a>),
+}
+
+#[async_trait]
+impl ChatModel for FallbackModel {
+    /// The name of the first model.
+    fn name(&self) -> Option<&str> {
+        self.models.first()?.name()
+    }
+
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        for (index, model) in self.models.iter().enumerate() {
+            match model.generate(request.clone()).await {
+                Err(error) if self.goes_on(index, &error) => {}
+                answer => return answer,
+            }
+        }
+        Err(ModelError::no_model())
+    }
+
+    /// Another model is asked only as long as nothing of an answer has arrived.
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        unfold(Some(Turn::Asks(0)), move |turn| {
+            self.step(request.clone(), turn)
+        })
+    }
+
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+        match self.models.first() {
+            Some(model) => model.count_tokens(request).await,
+            None => Ok(TokenCount::estimate(request)),
+        }
+    }
+}
+
+impl fmt::Debug for FallbackModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FallbackModel")
+            .field("models", &self.models.len())
+            .finish_non_exhaustive()
+    }
+}

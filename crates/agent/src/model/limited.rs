@@ -1,0 +1,66 @@
+//! A model behind a limit.
+
+use async_trait::async_trait;
+
+use super::stream::{next, unfold};
+use super::{
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
+};
+use crate::{Limit, limit::Permit};
+use langgraph::node::NodeError;
+
+/// A model that waits for its turn; see [`ChatModelExt::limited`](super::ChatModelExt::limited).
+#[derive(Clone, Debug)]
+pub struct LimitedModel<M> {
+    model: M,
+    limit: Limit,
+}
+
+impl<M> LimitedModel<M> {
+    pub(super) fn new(model: M, limit: Limit) -> Self {
+        Self { model, limit }
+    }
+}
+
+enum Turn<'a> {
+    Waits(Box<ChatRequest>),
+    Streams(ModelStream<'a>, Permit),
+}
+
+fn closed(error: NodeError) -> ModelError {
+    ModelError::new(ModelErrorKind::InvalidRequest, error.to_string())
+        .with_source(error.into_source())
+}
+
+#[async_trait]
+impl<M: ChatModel> ChatModel for LimitedModel<M> {
+    fn name(&self) -> Option<&str> {
+        self.model.name()
+    }
+
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        let _permit = self.limit.acquire().await.map_err(closed)?;
+        self.model.generate(request).await
+    }
+
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        unfold(
+            Some(Turn::Waits(Box::new(request))),
+            move |turn| async move {
+                let (mut stream, permit) = match turn? {
+                    Turn::Streams(stream, permit) => (stream, permit),
+                    Turn::Waits(request) => match self.limit.acquire().await {
+                        Ok(permit) => (self.model.stream(*request), permit),
+                        Err(error) => return Some((Err(closed(error)), None)),
+                    },
+                };
+                let chunk = next(&mut stream).await?;
+                Some((chunk, Some(Turn::Streams(stream, permit))))
+            },
+        )
+    }
+
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+        self.model.count_tokens(request).await
+    }
+}
