@@ -307,6 +307,12 @@ impl<S: State> Plan<S> {
         self.node(node).is_some_and(|node| node.defer)
     }
 
+    /// Returns true if reaching the node makes one task of the next superstep.
+    pub(crate) fn runs_at_once(&self, node: NodeId) -> bool {
+        self.node(node)
+            .is_some_and(|node| !node.defer && node.items.is_none())
+    }
+
     /// Returns the function that finds the node's items, if it runs as one task for each.
     pub(crate) fn items(&self, node: NodeId) -> Option<&Items<S>> {
         self.node(node)?.items.as_deref()

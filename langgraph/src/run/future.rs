@@ -128,7 +128,8 @@ pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S
                 state: engine.into_state(),
             })
         }
-        End::Paused(interrupts) => {
+        End::Paused(_, Some(refused)) => Err(*refused),
+        End::Paused(interrupts, None) => {
             let next = engine.frontier.names(&engine.plan);
             Ok(Outcome::Interrupted {
                 interrupts,
@@ -136,7 +137,6 @@ pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S
                 state: engine.into_state(),
             })
         }
-        End::Refused(_, error) => Err(*error),
         End::Parent(parent) => Err(AgentError::NoParent {
             command: format!("{parent:?}"),
         }),
@@ -232,7 +232,7 @@ async fn on_thread<S: State>(
     // A failed run also rests at its end.
     let status = match &ended {
         Ok(End::Done | End::Parent(_)) => RunStatus::Done,
-        Ok(End::Paused(_) | End::Refused(..)) => RunStatus::Interrupted,
+        Ok(End::Paused(..)) => RunStatus::Interrupted,
         Err(AgentError::Cancelled) => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };

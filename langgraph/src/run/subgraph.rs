@@ -8,7 +8,7 @@ use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::node::{
     Answer, Call, Context, GraphNode, IntoInput, IntoOutput, NodeError, NodeRun, OnlyCall, Output,
-    Persistence, Scope, Step, Write,
+    ParentCommand, Persistence, Scope, Step, Write,
 };
 use crate::state::State;
 use crate::superstep::enter;
@@ -20,7 +20,7 @@ use crate::thread::resume_values::answer_key;
 /// The result of a subgraph.
 struct Inner<S: State> {
     engine: Engine<S>,
-    end: End,
+    parent: Option<Box<ParentCommand>>,
 }
 
 /// Runs `graph` inside the task of `cx`.
@@ -61,14 +61,20 @@ async fn run_inside<S: State>(
     enter_below(&mut engine, &graph.persistence, input, cx, collect)
         .await
         .map_err(NodeError::from_agent)?;
-    let end = engine.run().await.map_err(NodeError::from_agent)?;
-    if matches!(end, End::Done) {
-        engine
-            .scope
-            .shared
-            .report_unfilled_joins(engine.unfilled_joins());
-    }
-    Ok(Inner { engine, end })
+    let parent = match engine.run().await.map_err(NodeError::from_agent)? {
+        End::Done => {
+            let unfilled = engine.unfilled_joins();
+            engine.scope.shared.report_unfilled_joins(unfilled);
+            None
+        }
+        End::Parent(parent) => Some(parent),
+        End::Paused(interrupts, refused) => {
+            let refused = refused.map(|error| NodeError::from_agent(*error));
+            cx.pass_on(interrupts, refused);
+            return Err(NodeError::msg("the graph inside waits"));
+        }
+    };
+    Ok(Inner { engine, parent })
 }
 
 /// Starts a graph inside a task, or resumes it where an earlier attempt of the task stopped. On a
@@ -151,19 +157,19 @@ impl<S: State> Shared<S> {
             _ => (call.state.clone(), Output::none()),
         };
         let inner = run_inside(&self.0, state, input, call.cx, true).await?;
-        let Inner { mut engine, end } = inner;
+        let Inner { mut engine, parent } = inner;
         let changes = engine
             .cell
             .changes
             .take()
             .map_or_else(Vec::new, Changes::into_writes);
-        finish(end, changes, call)
+        finish(parent, changes, call)
     }
 }
 
 /// Returns the output of a node that is a graph: the changes, and the command for the parent.
 fn finish<P: State>(
-    end: End,
+    parent: Option<Box<ParentCommand>>,
     changes: Vec<Write<P>>,
     call: Call<'_, P>,
 ) -> Result<Output<P>, NodeError> {
@@ -171,22 +177,10 @@ fn finish<P: State>(
         writes: changes.into(),
         ..Output::none()
     };
-    match end {
-        End::Done => {}
-        End::Parent(parent) => {
-            let command = parent.into_output(call.state)?;
-            output.writes.extend(command.writes);
-            output.jump = command.jump;
-        }
-        End::Paused(interrupts) => {
-            call.cx.pass_on(interrupts, None);
-            return Err(NodeError::msg("the graph inside waits"));
-        }
-        End::Refused(interrupts, error) => {
-            let error = NodeError::from_agent(*error);
-            call.cx.pass_on(interrupts, Some(error));
-            return Err(NodeError::msg("the graph inside waits"));
-        }
+    if let Some(parent) = parent {
+        let command = parent.into_output(call.state)?;
+        output.writes.extend(command.writes);
+        output.jump = command.jump;
     }
     Ok(output)
 }
@@ -288,10 +282,10 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let mut input = (self.into)(call.state)?;
         let plan = &self.graph.plan;
         enter(plan, &mut input);
-        let Inner { engine, end } =
+        let Inner { engine, parent } =
             run_inside(&self.graph, plan.initial.clone(), input, call.cx, false).await?;
         // A paused graph has no result yet.
-        let command = finish(end, Vec::new(), call)?;
+        let command = finish(parent, Vec::new(), call)?;
         let mut output = (self.back)(engine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
@@ -343,19 +337,11 @@ impl Context {
         let mut input = input.into_output()?;
         let plan = &graph.plan;
         enter(plan, &mut input);
-        let Inner { engine, end } =
+        let Inner { engine, parent } =
             run_inside(graph, plan.initial.clone(), input, self, false).await?;
-        match end {
-            End::Done => Ok(engine.into_state()),
-            End::Paused(interrupts) => {
-                self.pass_on(interrupts, None);
-                Err(NodeError::msg("the graph inside waits"))
-            }
-            End::Refused(interrupts, error) => {
-                self.pass_on(interrupts, Some(NodeError::from_agent(*error)));
-                Err(NodeError::msg("the graph inside waits"))
-            }
-            End::Parent(parent) => Err(NodeError::from_agent(AgentError::NoParent {
+        match parent {
+            None => Ok(engine.into_state()),
+            Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
                 command: format!("{parent:?}"),
             })),
         }

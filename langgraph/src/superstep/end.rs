@@ -7,20 +7,8 @@ use crate::node::{Interrupt, ParentCommand};
 pub(crate) enum End {
     /// Nothing is left to do.
     Done,
-    /// Tasks interrupted, or a breakpoint was reached.
-    Paused(Vec<Interrupt>),
-    /// The interrupts stay open, because an answer was refused.
-    Refused(Vec<Interrupt>, Box<AgentError>),
+    /// Tasks interrupted, or a breakpoint was reached. The error is that of a refused answer.
+    Paused(Vec<Interrupt>, Option<Box<AgentError>>),
     /// A command ended this graph and continues in its parent.
     Parent(Box<ParentCommand>),
-}
-
-impl End {
-    /// Creates a pause; the error of a refused answer goes to the caller.
-    pub(crate) fn paused(interrupts: Vec<Interrupt>, refused: Option<AgentError>) -> Self {
-        match refused {
-            None => Self::Paused(interrupts),
-            Some(error) => Self::Refused(interrupts, Box::new(error)),
-        }
-    }
 }

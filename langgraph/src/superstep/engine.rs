@@ -7,7 +7,7 @@ use super::budget::{Budget, check_cancelled};
 use super::commit::{Changes, StateCell};
 use super::end::End;
 use super::executor::fast_path::{Bailout, Chain};
-use super::executor::{Executor, Inline, Parallel, Snapshot, Stopped, TaskSlot};
+use super::executor::{Executor, Inline, Parallel, Stopped, TaskSlot};
 use super::frontier::Frontier;
 use super::log::{Observer, Origin};
 use super::moment::Moment;
@@ -181,16 +181,16 @@ impl<S: State> Engine<S> {
         if self.scope.emitter.is_some() {
             self.announce(&mut slots).await;
         }
-        let snapshot = Snapshot {
+        let at = Moment {
             plan,
             scope: &self.scope,
             state: &self.cell.state,
             step: self.budget.step,
         };
         let executed = if slots.len() == 1 {
-            Inline.run(&snapshot, slots, &mut self.observer).await
+            Inline.run(&at, slots, &mut self.observer).await
         } else {
-            Parallel.run(&snapshot, slots, &mut self.observer).await
+            Parallel.run(&at, slots, &mut self.observer).await
         };
         executed.map_err(|Stopped { slots, error }| {
             self.frontier.tasks = slots.into_iter().map(|slot| slot.into_parts().0).collect();
@@ -234,7 +234,11 @@ impl<S: State> Engine<S> {
                     let shared = !alone && task.is_item_of(plan);
                     let last = cx.take().filter(|_| shared).map(|cx| Box::new((index, cx)));
                     let same = |to: &&mut Direction<S>| to.node == node && to.last.is_some();
-                    match directions.iter_mut().find(same).filter(|_| shared) {
+                    let all = match shared {
+                        true => directions.iter_mut().find(same),
+                        false => None,
+                    };
+                    match all {
                         Some(all) => {
                             let jump = std::mem::replace(&mut all.jump, Jump::Edges);
                             all.jump = jump.and(done.output.jump);
@@ -292,7 +296,7 @@ impl<S: State> Engine<S> {
             if wrote {
                 self.split().0.emit_values().await;
             }
-            return Ok(Flow::Pause(End::paused(interrupts, refused)));
+            return Ok(Flow::Pause(End::Paused(interrupts, refused.map(Box::new))));
         }
         let unrouted = routers.and_then(|routers| Some((routers, tasks.pop()?)));
         Ok(Flow::Continue(Committed {
@@ -433,7 +437,7 @@ impl<S: State> Engine<S> {
                     .asking
                     .interrupts(current, &at, task, index, questions);
                 let refused = refused.map(|error| at.failure(task.node, error));
-                Ok(Some(End::paused(interrupts, refused)))
+                Ok(Some(End::Paused(interrupts, refused.map(Box::new))))
             }
             // The task's error is more important than an error of storing it.
             TaskResult::Failed(error) => Err(at.failure(task.node, error)),
@@ -699,7 +703,7 @@ impl<S: State> Engine<S> {
 
     async fn pause_at_breakpoint(&self) -> End {
         self.moment().emit_breakpoint().await;
-        End::Paused(Vec::new())
+        End::Paused(Vec::new(), None)
     }
 
     pub(crate) fn context(&self, node: NodeId) -> Context {

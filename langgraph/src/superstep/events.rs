@@ -19,15 +19,17 @@ impl<S: State> Moment<'_, S> {
             .filter(|emitter| emitter.wants(mode))
     }
 
-    pub(crate) async fn emit_values(&self) {
-        if let Some(emitter) = self.emitter(StreamMode::Values) {
-            emitter
-                .send(
-                    self.shown_step(),
-                    Payload::Values(Arc::new(S::clone(self.state))),
-                )
-                .await;
+    async fn emit(&self, mode: StreamMode, event: impl FnOnce() -> Payload) {
+        if let Some(emitter) = self.emitter(mode) {
+            emitter.send(self.shown_step(), event()).await;
         }
+    }
+
+    pub(crate) async fn emit_values(&self) {
+        self.emit(StreamMode::Values, || {
+            Payload::Values(Arc::new(S::clone(self.state)))
+        })
+        .await;
     }
 
     pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce(bool) -> Option<Payload>) {
@@ -39,17 +41,14 @@ impl<S: State> Moment<'_, S> {
     }
 
     pub(crate) async fn emit_progress(&self, map: &MapProgress) {
-        if let Some(emitter) = self.emitter(StreamMode::Progress) {
-            let progress = Payload::Progress(map.clone());
-            emitter.send(self.shown_step(), progress).await;
-        }
+        self.emit(StreamMode::Progress, || Payload::Progress(map.clone()))
+            .await;
     }
 
     pub(crate) async fn emit_breakpoint(&self) {
         if let Some(emitter) = &self.scope.emitter {
-            emitter
-                .send(self.shown_step(), Payload::Interrupt(Vec::new()))
-                .await;
+            let interrupt = Payload::Interrupt(Vec::new());
+            emitter.send(self.shown_step(), interrupt).await;
         }
     }
 
@@ -57,20 +56,16 @@ impl<S: State> Moment<'_, S> {
         if task.node.is_start() {
             return;
         }
-        if let Some(emitter) = self.emitter(StreamMode::Tasks) {
+        self.emit(StreamMode::Tasks, || {
             let (input, item) = match &task.argument {
                 None => (Arc::new(S::clone(self.state)), None),
                 Some(Argument::State(state)) => (Arc::clone(state), None),
                 Some(Argument::Item(item)) => (Arc::new(S::clone(self.state)), item.to_json().ok()),
             };
             let node = self.plan.name(task.node);
-            emitter
-                .send(
-                    self.shown_step(),
-                    Payload::TaskStarted { node, input, item },
-                )
-                .await;
-        }
+            Payload::TaskStarted { node, input, item }
+        })
+        .await;
     }
 
     /// Emits the writes of a task that does not run again.
@@ -78,24 +73,24 @@ impl<S: State> Moment<'_, S> {
         if task.node.is_start() {
             return;
         }
-        if let Some(emitter) = self.emitter(StreamMode::Updates) {
-            let kept = Payload::Update {
-                node: self.plan.name(task.node),
-                writes: Arc::new(done.output.writes().to_vec()),
-                cached: true,
-            };
-            emitter.send(self.shown_step(), kept).await;
-        }
+        let node = self.plan.name(task.node);
+        let writes = Arc::new(done.output.writes().to_vec());
+        let update = || Payload::Update {
+            node: Arc::clone(&node),
+            writes: Arc::<Vec<Write<S>>>::clone(&writes),
+            cached: true,
+        };
+        self.emit(StreamMode::Updates, update).await;
         // A task of which only the routers are asked has not started either.
-        if let (Some(emitter), None) = (self.emitter(StreamMode::Tasks), task.ran()) {
-            let finished = Payload::TaskFinished {
-                node: self.plan.name(task.node),
-                writes: Arc::new(done.output.writes().to_vec()),
+        if task.ran().is_none() {
+            let finished = || Payload::TaskFinished {
+                node: Arc::clone(&node),
+                writes: Arc::<Vec<Write<S>>>::clone(&writes),
                 error: None,
                 interrupts: Vec::new(),
                 cached: true,
             };
-            emitter.send(self.shown_step(), finished).await;
+            self.emit(StreamMode::Tasks, finished).await;
         }
     }
 

@@ -11,7 +11,7 @@ use crate::state::State;
 
 /// The position of a run, for events and records.
 pub(crate) struct Moment<'a, S: State> {
-    pub(crate) plan: &'a Plan<S>,
+    pub(crate) plan: &'a Arc<Plan<S>>,
     pub(crate) scope: &'a Scope,
     pub(crate) state: &'a Arc<S>,
     /// The superstep, counted over the life of the thread.

@@ -161,7 +161,7 @@ impl<S: State> Chain<'_, S> {
                     }
                     match router.arms.get(arm).map(|nodes| &**nodes) {
                         Some([]) => return Ok(Halt::Nowhere),
-                        Some([next]) if !plan.defers(*next) && plan.items(*next).is_none() => {
+                        Some([next]) if plan.runs_at_once(*next) => {
                             *current = *next;
                         }
                         _ => return Ok(Halt::Routed(Ok(Routes::Arm(arm)))),

@@ -1,10 +1,11 @@
 //! Runs one task in the engine's own task: it spawns nothing and does not clone the state.
 
-use super::{Executor, Snapshot, Stopped, TaskSlot};
+use super::{Executor, Stopped, TaskSlot};
 use crate::graph::plan::Plan;
 use crate::node::{Context, NodeError, catch};
 use crate::state::State;
 use crate::superstep::log::Observer;
+use crate::superstep::moment::Moment;
 use crate::superstep::route::asks_routers;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::{Finished, TaskResult, classify};
@@ -16,7 +17,7 @@ pub(in crate::superstep) struct Inline;
 impl<S: State> Executor<S> for Inline {
     async fn run(
         &self,
-        snapshot: &Snapshot<'_, S>,
+        at: &Moment<'_, S>,
         slots: Vec<TaskSlot<S>>,
         observer: &mut Observer<S>,
     ) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
@@ -26,14 +27,13 @@ impl<S: State> Executor<S> for Inline {
             }
             let result = match slot.task.ran() {
                 Some(done) => TaskResult::Finished(Finished::clone(done)),
-                None => run_task(snapshot.plan, snapshot.state, &slot.cx, &slot.task).await,
+                None => run_task(at.plan, at.state, &slot.cx, &slot.task).await,
             };
-            let at = snapshot.moment();
             let waits_for_routers = matches!(&result, TaskResult::Finished(done)
-                if asks_routers(snapshot.plan, slot.task.node, &done.output.jump));
-            if !waits_for_routers && observer.watches(&at) {
+                if asks_routers(at.plan, slot.task.node, &done.output.jump));
+            if !waits_for_routers && observer.watches(at) {
                 let stored = observer
-                    .task_ended(&at, &slot.task, index, &result, true)
+                    .task_ended(at, &slot.task, index, &result, true)
                     .await;
                 // The error of a failed node is more important than an error of storing it.
                 if let (Err(error), false) = (stored, matches!(result, TaskResult::Failed(_))) {

@@ -3,11 +3,12 @@
 use tokio::runtime::Handle;
 
 use super::task_set::TaskSetHandle;
-use super::{Executor, Snapshot, Stopped, TaskSlot};
+use super::{Executor, Stopped, TaskSlot};
 use crate::error::runtime;
 use crate::graph::plan::Plan;
 use crate::state::State;
 use crate::superstep::log::Observer;
+use crate::superstep::moment::Moment;
 use crate::superstep::route::check_jump;
 use crate::superstep::router_view::ask_on_view;
 use crate::superstep::task_result::{Finished, TaskResult};
@@ -19,31 +20,30 @@ pub(in crate::superstep) struct Parallel;
 impl<S: State> Executor<S> for Parallel {
     async fn run(
         &self,
-        snapshot: &Snapshot<'_, S>,
+        at: &Moment<'_, S>,
         slots: Vec<TaskSlot<S>>,
         observer: &mut Observer<S>,
     ) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
-        let slots = route_start(snapshot, slots, observer).await?;
+        let slots = route_start(at, slots, observer).await?;
         let open = slots.iter().filter(|slot| !slot.known).count();
         if open == 0 {
             return Ok(slots);
         }
-        let shared = &snapshot.scope.shared;
+        let shared = &at.scope.shared;
         let at_once = shared.max_concurrency.unwrap_or(usize::MAX);
-        let fail_fast = snapshot.plan.fail_fast || shared.fail_fast;
-        let runtime = match runtime(|| format!("running {} side by side", names(snapshot, &slots)))
-        {
+        let fail_fast = at.plan.fail_fast || shared.fail_fast;
+        let runtime = match runtime(|| format!("running {} side by side", names(at, &slots))) {
             Ok(runtime) => runtime,
             Err(missing) => {
                 let error = missing.into();
                 return Err(Stopped { slots, error });
             }
         };
-        if fail_fast || observer.watches(&snapshot.moment()) || at_once < open {
+        if fail_fast || observer.watches(at) || at_once < open {
             let at_once = at_once.max(1);
-            return run_each(snapshot, slots, observer, &runtime, at_once, fail_fast).await;
+            return run_each(at, slots, observer, &runtime, at_once, fail_fast).await;
         }
-        let mut set = TaskSetHandle::new(snapshot.plan, snapshot.state, slots, false);
+        let mut set = TaskSetHandle::new(at.plan, at.state, slots, false);
         set.start_all(&runtime);
         Ok(set.finish().await)
     }
@@ -52,7 +52,7 @@ impl<S: State> Executor<S> for Parallel {
 /// Runs tasks whose ends count one by one: at most `at_once` at a time. Each end is emitted and
 /// stored; a failure stops all.
 async fn run_each<S: State>(
-    snapshot: &Snapshot<'_, S>,
+    at: &Moment<'_, S>,
     slots: Vec<TaskSlot<S>>,
     observer: &mut Observer<S>,
     runtime: &Handle,
@@ -61,7 +61,7 @@ async fn run_each<S: State>(
 ) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
     let known: Vec<bool> = slots.iter().map(|slot| slot.known).collect();
     let mut open = (0..).zip(known).filter(|(_, known)| !known);
-    let mut set = TaskSetHandle::new(snapshot.plan, snapshot.state, slots, true);
+    let mut set = TaskSetHandle::new(at.plan, at.state, slots, true);
     let mut running = 0;
     loop {
         while running < at_once
@@ -81,16 +81,16 @@ async fn run_each<S: State>(
         let Some((slot, result)) = set.ended(index) else {
             continue;
         };
-        let at = snapshot.moment();
         let stored = observer
-            .task_ended(&at, &slot.task, index, &result, false)
+            .task_ended(at, &slot.task, index, &result, false)
             .await;
         let node = slot.task.node;
         match (result, stored) {
             // The error of a failed node is more important than an error of storing it.
             (TaskResult::Failed(error), stored) if fail_fast || stored.is_err() => {
                 let slots = set.stop().await;
-                return Err(Stopped::by(snapshot, slots, node, error));
+                let error = at.failure(node, error);
+                return Err(Stopped { slots, error });
             }
             (_, Err(error)) => {
                 let slots = set.stop().await;
@@ -103,11 +103,11 @@ async fn run_each<S: State>(
 
 /// Calls the routers of START, whose input exists already, before its siblings run.
 async fn route_start<S: State>(
-    snapshot: &Snapshot<'_, S>,
+    at: &Moment<'_, S>,
     slots: Vec<TaskSlot<S>>,
     observer: &mut Observer<S>,
 ) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
-    let plan: &Plan<S> = snapshot.plan;
+    let plan: &Plan<S> = at.plan;
     for (index, slot) in slots.iter().enumerate() {
         let node = slot.task.node;
         if !node.is_start() {
@@ -122,7 +122,7 @@ async fn route_start<S: State>(
             None => continue,
         };
         let asked = match check_jump(plan, node, &done.output.jump) {
-            Ok(()) => ask_on_view(plan, node, &**snapshot.state, &done.output, &slot.cx).await,
+            Ok(()) => ask_on_view(plan, node, &**at.state, &done.output, &slot.cx).await,
             Err(error) => Err(error.into()),
         };
         match asked {
@@ -132,9 +132,8 @@ async fn route_start<S: State>(
             }
             Err(ended) => {
                 let result = ended.after(Some(Finished::clone(&done)));
-                let at = snapshot.moment();
                 let stored = observer
-                    .task_ended(&at, &slot.task, index, &result, false)
+                    .task_ended(at, &slot.task, index, &result, false)
                     .await;
                 slot.set_result(result);
                 if let Err(error) = stored {
@@ -146,10 +145,10 @@ async fn route_start<S: State>(
     Ok(slots)
 }
 
-fn names<S: State>(snapshot: &Snapshot<'_, S>, slots: &[TaskSlot<S>]) -> String {
+fn names<S: State>(at: &Moment<'_, S>, slots: &[TaskSlot<S>]) -> String {
     let open = slots.iter().filter(|slot| !slot.known);
     let mut names: Vec<_> = open
-        .map(|slot| format!("`{}`", snapshot.plan.name(slot.task.node)))
+        .map(|slot| format!("`{}`", at.plan.name(slot.task.node)))
         .collect();
     // A worker may have many tasks.
     names.dedup();
