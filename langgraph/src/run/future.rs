@@ -218,7 +218,7 @@ async fn on_thread<S: State>(
         Begin::Input(input) => {
             let input = entered(plan, engine, input, command)?;
             let policy = options.on_open_question.unwrap_or_default();
-            Box::pin(resume::start(engine, Some(log), at, input, policy)).await?;
+            Box::pin(resume::start(engine, log, at, input, policy)).await?;
         }
         Begin::Proceed(given) => {
             let mut command = command.map(Command::into_parts);

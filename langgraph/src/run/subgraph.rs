@@ -138,7 +138,7 @@ async fn enter_below<S: State>(
         return Box::pin(resume(engine, &log, loaded, answers, None)).await;
     }
     // The graph around decides: what it calls anew, it has left.
-    Box::pin(start(engine, Some(log), None, input, OnOpenQuestion::Drop)).await
+    Box::pin(start(engine, log, None, input, OnOpenQuestion::Drop)).await
 }
 
 /// A compiled graph as a node of a graph over the same state.

@@ -17,7 +17,7 @@ use super::span::Span;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
-use crate::checkpoint::{Base, Payload, Source};
+use crate::checkpoint::{Payload, Source};
 use crate::error::AgentError;
 use crate::graph::UnfilledJoin;
 use crate::graph::inbox::Inbox;
@@ -685,15 +685,7 @@ impl<S: State> Engine<S> {
         if taken.is_empty() {
             return Ok(());
         }
-        let parent = self.observer.current();
-        let origin = Origin {
-            parent,
-            base: parent.map(|id| Base {
-                id,
-                with_tasks: false,
-            }),
-            source: Source::Input,
-        };
+        let origin = Origin::child_of(self.observer.current(), Source::Input);
         let entry = self.observer.entry(taken)?;
         self.budget.step += 1;
         self.record(origin, entry).await?;

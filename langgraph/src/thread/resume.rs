@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::load::Loaded;
 use super::resume_values::{ResumeValue, assign};
 use super::task_state::TaskState;
-use super::write::{child_of, clear, copy};
-use crate::checkpoint::{Base, CheckpointError, CheckpointId, RunStatus, Source};
+use super::write::{clear, copy};
+use crate::checkpoint::{CheckpointError, CheckpointId, RunStatus, Source};
 use crate::error::AgentError;
 use crate::graph::thread_policy::OnOpenQuestion;
 use crate::node::{Answer, Jump, Output, Write, Writes};
@@ -18,59 +18,47 @@ use crate::superstep::{Engine, Frontier, Task};
 /// pending tasks are dropped.
 pub(crate) async fn start<S: State>(
     engine: &mut Engine<S>,
-    log: Option<Log>,
+    log: Log,
     at: Option<CheckpointId>,
     input: Output<S>,
     policy: OnOpenQuestion,
 ) -> Result<(), AgentError> {
-    if let Some(log) = log {
-        let mut loaded = log.load(engine, at).await?;
-        // An older checkpoint is a branch of its own: what the head asks stays open there.
-        let open = match &loaded {
-            Some(loaded) if at.is_none() => loaded.open(&[]),
-            _ => Vec::new(),
-        };
-        if let Some(asking) = loaded.take_if(|_| !open.is_empty()) {
-            match policy {
-                OnOpenQuestion::Refuse => {
-                    return Err(AgentError::QuestionsOpen {
-                        thread: log.key.thread,
-                        interrupts: open.into_iter().map(|(_, asked)| asked).collect(),
-                    });
-                }
-                OnOpenQuestion::Keep => return wait_behind(engine, &log, asking, input).await,
-                OnOpenQuestion::Dismiss => return dismiss(engine, &log, asking, input).await,
-                OnOpenQuestion::Drop => loaded = Some(asking),
+    let mut loaded = log.load(engine, at).await?;
+    // An older checkpoint is a branch of its own: what the head asks stays open there.
+    let open = match &loaded {
+        Some(loaded) if at.is_none() => loaded.open(&[]),
+        _ => Vec::new(),
+    };
+    if let Some(asking) = loaded.take_if(|_| !open.is_empty()) {
+        match policy {
+            OnOpenQuestion::Refuse => {
+                return Err(AgentError::QuestionsOpen {
+                    thread: log.key.thread,
+                    interrupts: open.into_iter().map(|(_, asked)| asked).collect(),
+                });
             }
+            OnOpenQuestion::Keep => return wait_behind(engine, &log, asking, input).await,
+            OnOpenQuestion::Dismiss => return dismiss(engine, &log, asking, input).await,
+            OnOpenQuestion::Drop => loaded = Some(asking),
         }
-        let mut recorder = log.recorder(engine);
-        let mut origin = Origin {
-            parent: None,
-            base: None,
-            source: Source::Input,
-        };
-        if let Some(loaded) = loaded {
-            let checkpoint = &loaded.stored.checkpoint;
-            recorder = log.recorder_behind_loaded(engine, &loaded);
-            origin.parent = Some(checkpoint.id);
-            origin.base = Some(Base {
-                id: checkpoint.id,
-                with_tasks: false,
-            });
-            engine.budget.step = checkpoint.step + 1;
-            engine.cell.state = loaded.state;
-        }
-        engine.observer.recorder = Some(Box::new(recorder));
-        return begin(engine, origin, input).await;
     }
-    engine.frontier.tasks.push(Task::start(input));
-    Ok(())
+    let mut recorder = log.recorder(engine);
+    let mut parent = None;
+    if let Some(loaded) = loaded {
+        let checkpoint = &loaded.stored.checkpoint;
+        recorder = log.recorder_behind_loaded(engine, &loaded);
+        parent = Some(checkpoint.id);
+        engine.budget.step = checkpoint.step + 1;
+        engine.cell.state = loaded.state;
+    }
+    engine.observer.recorder = Some(Box::new(recorder));
+    begin(engine, parent, input).await
 }
 
-/// Stores an input as a child of `origin`, ready to be taken up.
+/// Stores an input as a child of `parent`, ready to be taken up.
 async fn begin<S: State>(
     engine: &mut Engine<S>,
-    origin: Origin,
+    parent: Option<CheckpointId>,
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
     // The update of a command with a goto is there before START looks.
@@ -84,6 +72,7 @@ async fn begin<S: State>(
     // The input is safe before the first node starts.
     engine.observer.keep_input(0, input.clone())?;
     engine.frontier.tasks.push(Task::start(input));
+    let origin = Origin::child_of(parent, Source::Input);
     engine.record(origin, entry).await?;
     if wrote {
         engine.moment().emit_values().await;
@@ -129,7 +118,7 @@ async fn dismiss<S: State>(
     }
     let cleared = engine.observer.current();
     engine.budget.step += 1;
-    begin(engine, child_of(cleared, Source::Input), input).await
+    begin(engine, cleared, input).await
 }
 
 /// Restores an engine to the position of its thread.
@@ -181,14 +170,7 @@ async fn fork<S: State>(
     let answers = assign(&log.key.thread, &loaded.asked(&[]), given)?;
     expect(engine, &answers);
     let id = loaded.stored.checkpoint.id;
-    let origin = Origin {
-        parent: Some(id),
-        base: Some(Base {
-            id,
-            with_tasks: false,
-        }),
-        source: Source::Fork,
-    };
+    let origin = Origin::child_of(Some(id), Source::Fork);
     let places = copy(engine, log, loaded, origin, command).await?;
     for (task, answer) in answers {
         let task = places.get(task).copied().unwrap_or(task);

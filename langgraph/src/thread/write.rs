@@ -8,7 +8,7 @@ use super::log_view::LogView;
 use super::task_state::{Outcome, TaskState};
 use super::update::Change;
 use super::{Place, StateUpdate, ThreadUpdate};
-use crate::checkpoint::{Base, CheckpointError, CheckpointId, Source, ThreadKey};
+use crate::checkpoint::{CheckpointError, CheckpointId, Source, ThreadKey};
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
@@ -97,36 +97,25 @@ async fn apply<S: State>(
             let Some(loaded) = loaded else {
                 return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
             };
+            let checkpoint = &loaded.stored.checkpoint;
             let origin = Origin {
-                parent: loaded.stored.checkpoint.parent,
-                base: Some(Base {
-                    id: loaded.stored.checkpoint.id,
-                    with_tasks: false,
-                }),
-                source: Source::Fork,
+                parent: checkpoint.parent,
+                ..Origin::child_of(Some(checkpoint.id), Source::Fork)
             };
             copy(engine, log, loaded, origin, None).await?;
         }
     }
-    let recorder = engine.observer.recorder.as_ref();
-    let made = recorder.and_then(|recorder| recorder.current());
-    made.ok_or_else(|| refused("nothing was written"))
+    made(engine)
+}
+
+/// Returns the checkpoint that was written.
+fn made<S: State>(engine: &Engine<S>) -> Result<CheckpointId, AgentError> {
+    let current = engine.observer.current();
+    current.ok_or_else(|| refused("nothing was written"))
 }
 
 fn refused(reason: impl Into<String>) -> AgentError {
     CheckpointError::InvalidUpdate(reason.into()).into()
-}
-
-/// Returns the origin of a checkpoint with the state of `parent`.
-pub(super) fn child_of(parent: Option<CheckpointId>, source: Source) -> Origin {
-    Origin {
-        parent,
-        base: parent.map(|id| Base {
-            id,
-            with_tasks: false,
-        }),
-        source,
-    }
 }
 
 /// Restores an engine to the position of a log, and returns the checkpoint.
@@ -231,11 +220,7 @@ async fn write<S: State>(
                     )));
                 }
             };
-            let node = if &*name == START {
-                Some(NodeId::START)
-            } else {
-                plan.stored_node(&name)
-            };
+            let node = plan.stored_node(&name);
             let node =
                 node.ok_or_else(|| refused(format!("there is no node `{name}` to write as")))?;
             let mut output = update
@@ -301,14 +286,9 @@ async fn superstep<S: State>(
     engine.frontier.spread(&plan, &engine.cell.state);
     let entry = engine.observer.entry(written)?;
     engine
-        .record(child_of(parent, Source::Update), entry)
+        .record(Origin::child_of(parent, Source::Update), entry)
         .await?;
-    let made = engine
-        .observer
-        .recorder
-        .as_ref()
-        .and_then(|recorder| recorder.current());
-    made.ok_or_else(|| refused("nothing was written"))
+    made(engine)
 }
 
 /// Drops pending tasks. Finished tasks of the superstep keep their results, and their successors
@@ -323,10 +303,7 @@ pub(super) async fn clear<S: State>(
     if let Some(loaded) = &loaded {
         let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
         for task in tasks {
-            let node = match &*task.node {
-                START => Some(NodeId::START),
-                _ => plan.stored_node(&task.node),
-            };
+            let node = plan.stored_node(&task.node);
             if let (Some(node), Some(Outcome::Finished(done))) = (node, &task.outcome) {
                 finished.push((node, done.clone()));
             }
@@ -369,7 +346,9 @@ async fn add_input<S: State>(
     }
     engine.frontier.tasks.insert(0, Task::by_edge(start));
     engine.observer.keep_input(0, input)?;
-    engine.record(child_of(parent, Source::Input), None).await
+    engine
+        .record(Origin::child_of(parent, Source::Input), None)
+        .await
 }
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns

@@ -56,6 +56,20 @@ pub(crate) struct Origin {
     pub(crate) source: Source,
 }
 
+impl Origin {
+    /// Returns the origin of a checkpoint with the state of `parent`.
+    pub(crate) fn child_of(parent: Option<CheckpointId>, source: Source) -> Self {
+        Self {
+            parent,
+            base: parent.map(|id| Base {
+                id,
+                with_tasks: false,
+            }),
+            source,
+        }
+    }
+}
+
 impl<S: State> Recorder<S> {
     pub(crate) fn new(
         log_head: Arc<LogHead>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{Base, CheckpointError, Checkpointer, InnerSnapshot, Source, Stored};
+use crate::checkpoint::{CheckpointError, Checkpointer, InnerSnapshot, Source, Stored};
 use crate::error::AgentError;
 use crate::error::SubgraphError;
 use crate::graph::plan::Plan;
@@ -200,14 +200,7 @@ async fn make_fork<S: State>(
         }
         .into());
     }
-    let origin = Origin {
-        parent: Some(at),
-        base: Some(Base {
-            id: at,
-            with_tasks: false,
-        }),
-        source: Source::Fork,
-    };
+    let origin = Origin::child_of(Some(at), Source::Fork);
     copy(&mut engine, &log, loaded, origin, None).await?;
     Ok(())
 }
