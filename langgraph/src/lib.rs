@@ -153,7 +153,7 @@
 extern crate self as langgraph;
 
 #[macro_use]
-mod impl_debug;
+mod impls;
 
 #[doc(hidden)]
 pub mod __private;

@@ -221,16 +221,7 @@ impl<S: State> Plan<S> {
             });
         let nodes = std::iter::once(start).chain(nodes).collect();
         let cache = around.cache;
-        let stops = |breakpoints: &Breakpoints| match breakpoints {
-            Breakpoints::None => Stops::Never,
-            Breakpoints::All => Stops::Always,
-            Breakpoints::Nodes(names) => {
-                Stops::At(names.iter().filter_map(|name| index.of(name)).collect())
-            }
-        };
-        let interrupt_before = stops(&topology.interrupt_before);
-        let interrupt_after = stops(&topology.interrupt_after);
-        Self {
+        let mut plan = Self {
             fields: FieldKinds::of(&graph.initial),
             initial: graph.initial.clone(),
             nodes,
@@ -246,13 +237,19 @@ impl<S: State> Plan<S> {
                 let state = node.unstorable?;
                 Some((Arc::clone(&node.info.name), state))
             }),
-            interrupt_before,
-            interrupt_after,
+            interrupt_before: Stops::Never,
+            interrupt_after: Stops::Never,
             topology,
             owner: OnceLock::new(),
             by_name,
             names,
-        }
+        };
+        // The graph is checked, so its breakpoints are nodes.
+        let stops = |breakpoints| plan.stops(breakpoints).unwrap_or_default();
+        let before = stops(&plan.topology.interrupt_before);
+        let after = stops(&plan.topology.interrupt_after);
+        (plan.interrupt_before, plan.interrupt_after) = (before, after);
+        plan
     }
 
     /// Returns what the threads of the graph belong to.
@@ -462,15 +459,7 @@ struct Builder<S: State> {
     routers: Vec<PlanRouter<S>>,
 }
 
-impl<S: State> Default for Builder<S> {
-    fn default() -> Self {
-        Self {
-            edges: Vec::new(),
-            joins: Vec::new(),
-            routers: Vec::new(),
-        }
-    }
-}
+impl_default!([S: State] Builder<S> { edges, joins, routers });
 
 impl<S: State> Builder<S> {
     fn build(self, waits: impl Fn(NodeId) -> bool) -> Outgoing<S> {

@@ -57,28 +57,21 @@ pub trait Agent: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::State, AgentError>> + Send;
 }
 
-impl<T: Agent> Agent for Box<T> {
-    type State = T::State;
+macro_rules! forward {
+    ($($pointer:ident)*) => {$(
+        impl<T: Agent> Agent for $pointer<T> {
+            type State = T::State;
 
-    fn name(&self) -> &str {
-        (**self).name()
-    }
+            fn name(&self) -> &str {
+                (**self).name()
+            }
 
-    async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
-        let answer = (**self).run(state).await;
-        answer.map_err(|error| error.of_agent(self.name()))
-    }
+            async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
+                let answer = (**self).run(state).await;
+                answer.map_err(|error| error.of_agent(self.name()))
+            }
+        }
+    )*};
 }
 
-impl<T: Agent> Agent for Arc<T> {
-    type State = T::State;
-
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
-        let answer = (**self).run(state).await;
-        answer.map_err(|error| error.of_agent(self.name()))
-    }
-}
+forward!(Box Arc);

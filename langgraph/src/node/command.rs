@@ -138,17 +138,7 @@ pub struct Command<S: State> {
     parent: Option<ParentCommand>,
 }
 
-impl<S: State> Default for Command<S> {
-    fn default() -> Self {
-        Self {
-            writes: Writes::None,
-            overwrites: None,
-            goto: None,
-            edges: false,
-            parent: None,
-        }
-    }
-}
+impl_default!([S: State] Command<S> { writes, overwrites, goto, edges, parent });
 
 impl<S: State> Command<S> {
     /// Merges `update` and follows the node's edges.

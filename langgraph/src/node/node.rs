@@ -71,54 +71,34 @@ pub trait Node<S: State>: Send + Sync + 'static {
     }
 }
 
-impl<S: State, N: Node<S> + ?Sized> Node<S> for Box<N> {
-    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
-        (**self).run(state, cx)
-    }
+macro_rules! forward {
+    ($($pointer:ident)*) => {$(
+        impl<S: State, N: Node<S> + ?Sized> Node<S> for $pointer<N> {
+            fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
+                (**self).run(state, cx)
+            }
 
-    fn may_goto(&self) -> bool {
-        (**self).may_goto()
-    }
+            fn may_goto(&self) -> bool {
+                (**self).may_goto()
+            }
 
-    fn docs(&self) -> Option<&str> {
-        (**self).docs()
-    }
+            fn docs(&self) -> Option<&str> {
+                (**self).docs()
+            }
 
-    fn writes(&self) -> Option<&[&str]> {
-        (**self).writes()
-    }
+            fn writes(&self) -> Option<&[&str]> {
+                (**self).writes()
+            }
 
-    fn remote_agent(&self) -> Option<&str> {
-        (**self).remote_agent()
-    }
+            fn remote_agent(&self) -> Option<&str> {
+                (**self).remote_agent()
+            }
 
-    fn each_item(&self) -> Option<EachItem<S>> {
-        (**self).each_item()
-    }
+            fn each_item(&self) -> Option<EachItem<S>> {
+                (**self).each_item()
+            }
+        }
+    )*};
 }
 
-impl<S: State, N: Node<S> + ?Sized> Node<S> for Arc<N> {
-    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
-        (**self).run(state, cx)
-    }
-
-    fn may_goto(&self) -> bool {
-        (**self).may_goto()
-    }
-
-    fn docs(&self) -> Option<&str> {
-        (**self).docs()
-    }
-
-    fn writes(&self) -> Option<&[&str]> {
-        (**self).writes()
-    }
-
-    fn remote_agent(&self) -> Option<&str> {
-        (**self).remote_agent()
-    }
-
-    fn each_item(&self) -> Option<EachItem<S>> {
-        (**self).each_item()
-    }
-}
+forward!(Box Arc);

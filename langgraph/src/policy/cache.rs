@@ -2,11 +2,10 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -158,9 +157,6 @@ impl CachedOutput {
 
 impl_debug!([] CachedOutput);
 
-/// The future of a [`NodeCache`].
-pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 /// A cache of outputs; see [`StateGraph::cache`](crate::StateGraph::cache).
 ///
 /// If a cache fails, it returns nothing, and the node runs. The cache has to report its errors
@@ -172,54 +168,44 @@ pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// ```
 /// use std::time::Duration;
-/// use langgraph::policy::{CacheFuture, CacheKey, CachedOutput, NodeCache};
+/// use langgraph::async_trait;
+/// use langgraph::policy::{CacheKey, CachedOutput, NodeCache};
 ///
 /// struct Forgetful;
 ///
+/// #[async_trait]
 /// impl NodeCache for Forgetful {
-///     fn get<'a>(&'a self, _: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
-///         Box::pin(async { None })
+///     async fn get(&self, _: &CacheKey) -> Option<CachedOutput> {
+///         None
 ///     }
-///     fn put(&self, _: CacheKey, _: CachedOutput, _: Option<Duration>) -> CacheFuture<'_, ()> {
-///         Box::pin(async {})
-///     }
-///     fn clear<'a>(&'a self, _: &'a str, _: Option<&'a str>) -> CacheFuture<'a, ()> {
-///         Box::pin(async {})
-///     }
+///     async fn put(&self, _: CacheKey, _: CachedOutput, _: Option<Duration>) {}
+///     async fn clear(&self, _: &str, _: Option<&str>) {}
 /// }
 /// ```
+#[async_trait]
 pub trait NodeCache: Send + Sync + 'static {
     /// Returns the output under `key`, unless it has expired.
-    fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>>;
+    async fn get(&self, key: &CacheKey) -> Option<CachedOutput>;
 
     /// Stores `output` under `key`; without a `ttl` it never expires.
-    fn put(
-        &self,
-        key: CacheKey,
-        output: CachedOutput,
-        ttl: Option<Duration>,
-    ) -> CacheFuture<'_, ()>;
+    async fn put(&self, key: CacheKey, output: CachedOutput, ttl: Option<Duration>);
 
     /// Removes the outputs of one node of `graph`, or of all its nodes.
-    fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()>;
+    async fn clear(&self, graph: &str, node: Option<&str>);
 }
 
+#[async_trait]
 impl<C: NodeCache + ?Sized> NodeCache for Arc<C> {
-    fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
-        (**self).get(key)
+    async fn get(&self, key: &CacheKey) -> Option<CachedOutput> {
+        (**self).get(key).await
     }
 
-    fn put(
-        &self,
-        key: CacheKey,
-        output: CachedOutput,
-        ttl: Option<Duration>,
-    ) -> CacheFuture<'_, ()> {
-        (**self).put(key, output, ttl)
+    async fn put(&self, key: CacheKey, output: CachedOutput, ttl: Option<Duration>) {
+        (**self).put(key, output, ttl).await;
     }
 
-    fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()> {
-        (**self).clear(graph, node)
+    async fn clear(&self, graph: &str, node: Option<&str>) {
+        (**self).clear(graph, node).await;
     }
 }
 
@@ -270,8 +256,9 @@ impl InMemoryCache {
     }
 }
 
+#[async_trait]
 impl NodeCache for InMemoryCache {
-    fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
+    async fn get(&self, key: &CacheKey) -> Option<CachedOutput> {
         let mut entries = self.entries();
         let found = entries.kept.get(key);
         let live = found.filter(|entry| entry.is_live());
@@ -279,15 +266,10 @@ impl NodeCache for InMemoryCache {
         if found.is_some() && output.is_none() {
             entries.kept.remove(key);
         }
-        Box::pin(std::future::ready(output))
+        output
     }
 
-    fn put(
-        &self,
-        key: CacheKey,
-        output: CachedOutput,
-        ttl: Option<Duration>,
-    ) -> CacheFuture<'_, ()> {
+    async fn put(&self, key: CacheKey, output: CachedOutput, ttl: Option<Duration>) {
         // A time beyond the end of the clock never comes.
         let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
         let mut entries = self.entries();
@@ -296,14 +278,12 @@ impl NodeCache for InMemoryCache {
             entries.kept.retain(|_, entry| entry.is_live());
             entries.sweep_at = (entries.kept.len() * 2).max(64);
         }
-        Box::pin(std::future::ready(()))
     }
 
-    fn clear<'a>(&'a self, graph: &'a str, node: Option<&'a str>) -> CacheFuture<'a, ()> {
+    async fn clear(&self, graph: &str, node: Option<&str>) {
         self.entries()
             .kept
             .retain(|key, _| key.graph() != graph || node.is_some_and(|node| key.node() != node));
-        Box::pin(std::future::ready(()))
     }
 }
 

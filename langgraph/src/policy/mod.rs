@@ -14,7 +14,7 @@ mod trace;
 
 pub use crate::error::{NodeTimeout, TimeoutKind, is_transient};
 pub(crate) use cache::Cached;
-pub use cache::{CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
+pub use cache::{CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use error_handler::{ErrorHandler, NodeFailure};
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use policies::NodeDefaults;

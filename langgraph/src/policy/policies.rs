@@ -23,18 +23,7 @@ pub(crate) struct Policies<S: State> {
     pub(crate) middleware: Vec<Arc<dyn Middleware<S>>>,
 }
 
-impl<S: State> Default for Policies<S> {
-    fn default() -> Self {
-        Self {
-            retry: Vec::new(),
-            timeout: None,
-            idle: None,
-            cache: None,
-            handler: None,
-            middleware: Vec::new(),
-        }
-    }
-}
+impl_default!([S: State] Policies<S> { retry, timeout, idle, cache, handler, middleware });
 
 impl<S: State> Policies<S> {
     pub(crate) fn is_empty(&self) -> bool {

@@ -14,7 +14,6 @@ use crate::error::AgentError;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
-use crate::superstep::DEFAULT_LIMIT;
 use crate::thread::resume_values::ResumeValue;
 use crate::thread::{OnConflict, OnOpenQuestion};
 
@@ -40,7 +39,7 @@ pub(crate) enum Begin<S: State> {
 }
 
 /// The options of one run.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Options {
     /// The id of the run, where its span has it.
     #[cfg(feature = "tracing")]
@@ -56,38 +55,13 @@ pub(crate) struct Options {
     pub(crate) ending: Option<Arc<Ending>>,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
-    pub(crate) limit: usize,
+    pub(crate) limit: Option<usize>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) before: Option<Breakpoints>,
     pub(crate) after: Option<Breakpoints>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tracing")]
-            run_id: None,
-            thread: None,
-            at: None,
-            durability: Durability::default(),
-            on_conflict: None,
-            on_open_question: None,
-            held: false,
-            ending: None,
-            resources: Resources::new(),
-            metadata: BTreeMap::new(),
-            limit: DEFAULT_LIMIT,
-            max_concurrency: None,
-            fail_fast: false,
-            cancel: None,
-            timeout: None,
-            before: None,
-            after: None,
-        }
-    }
 }
 
 impl<S: State> Run<S> {
@@ -161,7 +135,7 @@ impl<S: State> Run<S> {
     /// Limits the supersteps of the run; the default is 1,000. Reaching the limit is an error only
     /// if tasks remain. Each call of a subgraph has a count of its own.
     pub fn limit(mut self, supersteps: usize) -> Self {
-        self.options.limit = supersteps;
+        self.options.limit = Some(supersteps);
         self
     }
 

@@ -10,8 +10,8 @@ use crate::graph::plan::Plan;
 use crate::node::{Scope, Shared};
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::Engine;
 use crate::superstep::log::Log;
+use crate::superstep::{DEFAULT_LIMIT, Engine};
 
 /// Creates an idle engine with the options of the run.
 pub(crate) fn engine<S: State>(
@@ -20,7 +20,7 @@ pub(crate) fn engine<S: State>(
     emitter: Option<Emitter>,
 ) -> Result<Engine<S>, AgentError> {
     let plan = &graph.plan;
-    if options.limit == 0 {
+    if options.limit == Some(0) {
         return Err(AgentError::InvalidOption(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
@@ -65,7 +65,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
     Scope {
         names: Arc::clone(&plan.names),
-        limit: options.limit,
+        limit: options.limit.unwrap_or(DEFAULT_LIMIT),
         resources: plan.resources.layered(&options.resources),
         emitter,
         namespace: Arc::default(),

@@ -91,36 +91,43 @@ fn only(present: bool) -> FieldSet {
     FieldSet::first(usize::from(present))
 }
 
+/// The methods of a state that is one value, at a place in `self`.
+macro_rules! one_value {
+    ($value:ty, $self:ident => $place:expr) => {
+        type Update = PlainUpdate<$value>;
+
+        fn fields(&self) -> &[Field] {
+            VALUE
+        }
+
+        fn written(&self, update: &PlainUpdate<$value>) -> FieldSet {
+            only(update.0.is_some())
+        }
+
+        fn try_merge(&mut self, update: PlainUpdate<$value>) -> Result<(), ReducerError> {
+            self.overwrite(update);
+            Ok(())
+        }
+
+        fn overwrite(&mut $self, update: PlainUpdate<$value>) {
+            if let Some(value) = update.0 {
+                $place = value;
+            }
+        }
+
+        fn discard(&self, update: &mut PlainUpdate<$value>, fields: &FieldSet) {
+            if fields.contains(0) {
+                update.0 = None;
+            }
+        }
+
+        // Only fields that are ephemeral or untracked are put back to their defaults.
+        fn reset(&mut self, _: &FieldSet) {}
+    };
+}
+
 impl<T: Clone + Send + Sync + 'static> State for Plain<T> {
-    type Update = PlainUpdate<T>;
-
-    fn fields(&self) -> &[Field] {
-        VALUE
-    }
-
-    fn written(&self, update: &PlainUpdate<T>) -> FieldSet {
-        only(update.0.is_some())
-    }
-
-    fn try_merge(&mut self, update: PlainUpdate<T>) -> Result<(), ReducerError> {
-        self.overwrite(update);
-        Ok(())
-    }
-
-    fn overwrite(&mut self, update: PlainUpdate<T>) {
-        if let Some(value) = update.0 {
-            self.0 = value;
-        }
-    }
-
-    fn discard(&self, update: &mut PlainUpdate<T>, fields: &FieldSet) {
-        if fields.contains(0) {
-            update.0 = None;
-        }
-    }
-
-    // Only fields that are ephemeral or untracked are put back to their defaults.
-    fn reset(&mut self, _: &FieldSet) {}
+    one_value!(T, self => self.0);
 }
 
 impl<T: Clone + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
@@ -132,38 +139,7 @@ impl<T: Clone + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
 macro_rules! whole {
     ($($ty:ty)*) => {$(
         impl State for $ty {
-            type Update = PlainUpdate<$ty>;
-
-            fn fields(&self) -> &[Field] {
-                VALUE
-            }
-
-            fn written(&self, update: &PlainUpdate<$ty>) -> FieldSet {
-                only(update.0.is_some())
-            }
-
-            fn try_merge(&mut self, update: PlainUpdate<$ty>) -> Result<(), ReducerError> {
-                self.overwrite(update);
-                Ok(())
-            }
-
-            fn overwrite(&mut self, update: PlainUpdate<$ty>) {
-                if let Some(value) = update.0 {
-                    *self = value;
-                }
-            }
-
-            fn discard(&self, update: &mut PlainUpdate<$ty>, fields: &FieldSet) {
-                if fields.contains(0) {
-                    update.0 = None;
-                }
-            }
-
-            fn reset(&mut self, fields: &FieldSet) {
-                if fields.contains(0) {
-                    *self = <$ty>::default();
-                }
-            }
+            one_value!($ty, self => *self);
 
             fn codec() -> Option<StateCodec<Self>> {
                 Some(StateCodec::serde())

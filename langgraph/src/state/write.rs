@@ -29,8 +29,9 @@ impl<S: State> Write<S> {
 }
 
 /// The writes of one output; most nodes have at most one.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) enum Writes<S: State> {
+    #[default]
     None,
     One(Write<S>),
     Many(Vec<Write<S>>),

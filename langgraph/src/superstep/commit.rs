@@ -28,14 +28,7 @@ pub(crate) struct Changes<S: State> {
     settled: usize,
 }
 
-impl<S: State> Default for Changes<S> {
-    fn default() -> Self {
-        Self {
-            writes: Vec::new(),
-            settled: 0,
-        }
-    }
-}
+impl_default!([S: State] Changes<S> { writes, settled });
 
 impl<S: State> Changes<S> {
     pub(crate) fn into_writes(self) -> Vec<Write<S>> {

@@ -26,16 +26,7 @@ pub(crate) struct Past<S: State> {
     pub(crate) ran: Option<Finished<S>>,
 }
 
-impl<S: State> Default for Past<S> {
-    fn default() -> Self {
-        Self {
-            answers: Vec::new(),
-            once: Vec::new(),
-            result: None,
-            ran: None,
-        }
-    }
-}
+impl_default!([S: State] Past<S> { answers, once, result, ran });
 
 impl<S: State> Task<S> {
     pub(crate) const fn by_edge(node: NodeId) -> Self {

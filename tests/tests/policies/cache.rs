@@ -2,10 +2,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use langgraph::async_trait;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::worker;
 use langgraph::policy::{
-    CacheFuture, CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache, NodeFailure,
+    CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache, NodeFailure,
 };
 use langgraph::prelude::*;
 use langgraph::state::PlainUpdate;
@@ -280,28 +281,19 @@ async fn any_cache_can_be_used() {
     /// Keeps the last answer, and notes what it was asked to.
     #[derive(Default)]
     struct Last(Mutex<Option<(CacheKey, CachedOutput, Option<Duration>)>>);
+    #[async_trait]
     impl NodeCache for Last {
-        fn get<'a>(&'a self, key: &'a CacheKey) -> CacheFuture<'a, Option<CachedOutput>> {
-            Box::pin(async move {
-                tokio::task::yield_now().await;
-                let last = self.0.lock().unwrap();
-                last.as_ref()
-                    .filter(|last| last.0 == *key)
-                    .map(|last| last.1.clone())
-            })
+        async fn get(&self, key: &CacheKey) -> Option<CachedOutput> {
+            tokio::task::yield_now().await;
+            let last = self.0.lock().unwrap();
+            let known = last.as_ref().filter(|last| last.0 == *key);
+            known.map(|last| last.1.clone())
         }
-        fn put(
-            &self,
-            key: CacheKey,
-            output: CachedOutput,
-            ttl: Option<Duration>,
-        ) -> CacheFuture<'_, ()> {
+        async fn put(&self, key: CacheKey, output: CachedOutput, ttl: Option<Duration>) {
             *self.0.lock().unwrap() = Some((key, output, ttl));
-            Box::pin(async {})
         }
-        fn clear<'a>(&'a self, _: &'a str, _: Option<&'a str>) -> CacheFuture<'a, ()> {
+        async fn clear(&self, _: &str, _: Option<&str>) {
             *self.0.lock().unwrap() = None;
-            Box::pin(async {})
         }
     }
     let (count, cache) = (Count::default(), Arc::new(Last::default()));

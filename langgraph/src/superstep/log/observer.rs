@@ -31,15 +31,7 @@ pub(crate) struct Observer<S: State> {
     pub(in crate::superstep) progress: Option<Box<Progress>>,
 }
 
-impl<S: State> Default for Observer<S> {
-    fn default() -> Self {
-        Self {
-            recorder: None,
-            asking: Asking::default(),
-            progress: None,
-        }
-    }
-}
+impl_default!([S: State] Observer<S> { recorder, asking, progress });
 
 impl<S: State> Observer<S> {
     /// Returns true if somebody reads the run's events, or its thread is stored.

@@ -1,4 +1,4 @@
-//! `Debug` for types with parts that have none: states, closures, erased values.
+//! `Debug` and `Default` for types with parts that have none: states, closures, erased values.
 
 /// Implements `Debug`, without a bound on the type's parameters:
 ///
@@ -34,6 +34,17 @@ macro_rules! impl_debug {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let $this = self;
                 write!(f, $($text),+)
+            }
+        }
+    };
+}
+
+/// Implements `Default`, without a bound on the type's parameters: each field has its own.
+macro_rules! impl_default {
+    ([$($generics:tt)*] $name:ident <$($argument:tt),*> { $($field:ident),+ $(,)? }) => {
+        impl<$($generics)*> Default for $name<$($argument),*> {
+            fn default() -> Self {
+                Self { $($field: Default::default()),+ }
             }
         }
     };
