@@ -46,7 +46,7 @@ impl Lease {
             saver: Arc::clone(saver),
             thread: thread.to_owned(),
             // Not the run's id: two runs may have the same.
-            holder: uuid::Uuid::now_v7().to_string(),
+            holder: langgraph_ids::new_id().to_string(),
             term,
             ending: None,
             released: false,
@@ -92,7 +92,7 @@ impl Lease {
         call: &'static str,
     ) -> Result<Self, CheckpointError> {
         let leases = saver.leases_for(call)?;
-        let probe = uuid::Uuid::now_v7().to_string();
+        let probe = langgraph_ids::new_id().to_string();
         while let Some(held) = leases.lease(thread, &probe, term).await? {
             leases.release(thread, &held.holder).await?;
         }

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -22,7 +21,7 @@ macro_rules! id {
 
             /// Generates a unique id: a UUID that sorts after earlier ones.
             pub fn generate() -> Self {
-                Self(Uuid::now_v7().to_string().into())
+                Self(langgraph_ids::new_id().to_string().into())
             }
 
             /// Returns the id as text.

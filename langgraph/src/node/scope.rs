@@ -90,6 +90,7 @@ impl Shared {
 
     /// Created at first use: most runs never need it.
     pub(crate) fn run_id(&self) -> &str {
-        self.run_id.get_or_init(|| uuid::Uuid::now_v7().to_string())
+        self.run_id
+            .get_or_init(|| langgraph_ids::new_id().to_string())
     }
 }

@@ -113,7 +113,9 @@ impl Visitor<'_> for ReadIdVisitor {
 
 fn id_with_capacity(capacity: usize) -> String {
     let mut buffer = Uuid::encode_buffer();
-    let text = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
+    let text = langgraph_ids::new_id()
+        .hyphenated()
+        .encode_lower(&mut buffer);
     let mut id = String::with_capacity(capacity);
     id.push_str(text);
     id
