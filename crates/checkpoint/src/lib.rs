@@ -29,9 +29,12 @@ mod owner;
 mod past;
 mod payload;
 mod place;
+mod quoted;
 mod record;
+mod resume_values;
 mod run_status;
 mod source;
+mod subgraph_error;
 mod subgraph_path;
 mod task_fold;
 mod thread_filter;
@@ -66,12 +69,15 @@ pub use owner::{Owner, StateType};
 pub use past::{Past, Standing};
 pub use payload::{Payload, PayloadValue, StoredValue};
 pub use place::Place;
+pub use quoted::quoted;
 pub use record::{
     AskedQuestions, Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, Head, JoinRecord,
     Prune, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
+pub use resume_values::{ResumeValue, answer_key, assign};
 pub use run_status::RunStatus;
 pub use source::Source;
+pub use subgraph_error::SubgraphError;
 pub use subgraph_path::{PathNode, SubgraphPath};
 pub use task_fold::{TaskFold, fold_tasks};
 pub use thread_filter::ThreadFilter;

@@ -14,6 +14,8 @@
 //! ```
 
 mod add_messages;
+#[doc(hidden)]
+pub mod derive;
 mod field;
 pub mod message;
 mod reducer;

@@ -3,7 +3,6 @@
 mod answer;
 mod choice;
 mod codec;
-mod update;
 mod writes;
 
 use std::marker::PhantomData;
@@ -15,10 +14,6 @@ use crate::state::State;
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
 pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
-pub use self::update::{
-    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, dismiss, give_ids, merge_field,
-    read_fields, reducer, reducers, see_messages, the_messages, written_messages,
-};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,
     add, pair, write,
@@ -26,6 +21,10 @@ pub use self::writes::{
 pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use crate::state::StoredField;
+pub use langgraph_values::derive::{
+    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, give_ids, merge_field,
+    read_fields, reducer, reducers, see_messages, the_messages, written_messages,
+};
 pub use serde;
 pub use std::string::String;
 pub use std::vec::Vec;
@@ -130,4 +129,11 @@ impl<S: State, O> AnswerOf<S, O> {
     {
         NodeRun::future(async move { (self.convert)(body.await) })
     }
+}
+
+/// The update that answers the tool calls that a state leaves open; see
+/// [`State::dismiss`](crate::state::State::dismiss).
+pub fn dismiss<S: crate::state::HasMessages>(state: &S) -> Option<S::Update> {
+    let closing = crate::message::close_tool_calls(state.messages());
+    (!closing.is_empty()).then(|| S::update_from_messages(closing))
 }

@@ -1,6 +1,6 @@
 //! Kinds of errors.
 
-use super::{AgentError, ErrorKind, InvalidUpdate, SubgraphError, WrittenBy, is_transient};
+use super::{AgentError, ErrorKind, InvalidUpdate, WrittenBy, is_transient};
 use langgraph_topology::NodeName;
 
 impl AgentError {
@@ -100,25 +100,6 @@ impl InvalidUpdate {
                 ..
             } => Some(node),
             _ => None,
-        }
-    }
-}
-
-impl SubgraphError {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::UnknownNode { .. }
-            | Self::NoGraph { .. }
-            | Self::NoSuchTask { .. }
-            | Self::NotStarted { .. } => ErrorKind::NotFound,
-            Self::EmptyPath { .. }
-            | Self::WrongState { .. }
-            | Self::KeepsNothing { .. }
-            | Self::SeveralTasks { .. }
-            | Self::Ended { .. }
-            | Self::NotOfACheckpoint { .. }
-            | Self::PartOfThread { .. }
-            | Self::NotKept { .. } => ErrorKind::InvalidInput,
         }
     }
 }

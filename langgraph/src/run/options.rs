@@ -14,8 +14,8 @@ use crate::error::AgentError;
 use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
-use crate::thread::resume_values::ResumeValue;
 use crate::thread::{OnConflict, OnOpenQuestion};
+use langgraph_checkpoint::ResumeValue;
 
 /// A run that has not started. Set its options, then await it, or [`stream`](Self::stream) it.
 ///

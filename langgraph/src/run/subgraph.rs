@@ -15,7 +15,7 @@ use crate::superstep::enter;
 use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::{Changes, End, Engine, Task};
 use crate::thread::resume::{resume, start};
-use crate::thread::resume_values::answer_key;
+use langgraph_checkpoint::answer_key;
 
 /// The result of a subgraph.
 struct Inner<S: State> {

@@ -8,7 +8,8 @@ use crate::error::AgentError;
 use crate::node::IntoInput;
 use crate::state::State;
 use crate::thread::Thread;
-use crate::thread::resume_values::{ResumeValue, resume_value};
+use crate::thread::resume_values::resume_value;
+use langgraph_checkpoint::ResumeValue;
 
 /// Runs on a thread: from its head, or from the checkpoint of [`at`](Self::at).
 ///

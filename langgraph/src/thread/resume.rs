@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::load::Loaded;
-use super::resume_values::{ResumeValue, assign};
 use super::task_state::TaskState;
 use super::write::{clear, copy};
 use crate::checkpoint::{CheckpointError, CheckpointId, RunStatus, Source};
@@ -13,6 +12,7 @@ use crate::node::{Answer, Jump, Output, Write, Writes};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin};
 use crate::superstep::{Engine, Frontier, Task};
+use langgraph_checkpoint::{ResumeValue, assign};
 
 /// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
 /// pending tasks are dropped.

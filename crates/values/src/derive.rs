@@ -1,4 +1,4 @@
-//! What `#[derive(State)]` calls.
+//! What `#[derive(State)]` calls on fields, independent of graphs.
 
 use std::any::Any;
 use std::fmt;
@@ -8,16 +8,16 @@ use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use crate::message::Message;
-use crate::state::{Reducer, ReducerError, ReducerFn};
+use crate::{Reducer, ReducerError, ReducerFn};
 
 /// The built-in reducers under their names in `#[reducer(…)]`.
 #[allow(missing_debug_implementations)]
 pub mod reducers {
-    pub use crate::state::{
+    pub use crate::{
         Add as add, And as and, Append as append, KeepFirst as keep_first, Max as max,
         MergeMap as merge_map, Min as min, Or as or, Replace as replace, Union as union,
     };
-    pub use crate::state::{AddMessages as add_messages, AddMessagesStrict as add_messages_strict};
+    pub use crate::{AddMessages as add_messages, AddMessagesStrict as add_messages_strict};
 }
 
 /// What `#[reducer(…)]` takes: a function, or a value that is a reducer.
@@ -104,7 +104,7 @@ pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
 /// A field of another type is skipped: it has an error of its own.
 pub fn give_ids(field: &mut dyn Any) {
     if let Some(messages) = field.downcast_mut::<Vec<Message>>() {
-        langgraph_values::message::merge::give_missing_ids(messages);
+        crate::message::merge::give_missing_ids(messages);
     }
 }
 
@@ -164,11 +164,4 @@ impl<'de, U: ReadField<'de>> Visitor<'de> for Fields<U> {
         }
         Ok(update)
     }
-}
-
-/// The update that answers the tool calls that a state leaves open; see
-/// [`State::dismiss`](crate::state::State::dismiss).
-pub fn dismiss<S: crate::state::HasMessages>(state: &S) -> Option<S::Update> {
-    let closing = crate::message::close_tool_calls(state.messages());
-    (!closing.is_empty()).then(|| S::update_from_messages(closing))
 }

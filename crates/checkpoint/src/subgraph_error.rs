@@ -2,7 +2,7 @@
 
 use langgraph_topology::NodeName;
 
-use super::list;
+use super::{ErrorKind, quoted};
 
 /// Why a subgraph of a thread cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum SubgraphError {
     /// A graph on the path has no such node.
     #[error(
         "there is no node `{node}` in graph `{graph}` on the way `{path}`; it has {}",
-        list(.known)
+        quoted(.known)
     )]
     UnknownNode {
         /// The path to the node.
@@ -127,4 +127,24 @@ pub enum SubgraphError {
         /// The path to the graph.
         path: String,
     },
+}
+
+impl SubgraphError {
+    /// Returns the kind of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::UnknownNode { .. }
+            | Self::NoGraph { .. }
+            | Self::NoSuchTask { .. }
+            | Self::NotStarted { .. } => ErrorKind::NotFound,
+            Self::EmptyPath { .. }
+            | Self::WrongState { .. }
+            | Self::KeepsNothing { .. }
+            | Self::SeveralTasks { .. }
+            | Self::Ended { .. }
+            | Self::NotOfACheckpoint { .. }
+            | Self::PartOfThread { .. }
+            | Self::NotKept { .. } => ErrorKind::InvalidInput,
+        }
+    }
 }
