@@ -10,7 +10,6 @@ mod node_timeout;
 mod pause;
 mod transient;
 
-
 use crate::checkpoint::Interrupt;
 
 pub use agent_error::AgentError;

@@ -83,6 +83,8 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
     pub(crate) defer: bool,
+    /// True if reaching the node makes one task of the next superstep.
+    at_once: bool,
     /// Finds the items, if the node runs as one task for each.
     pub(crate) items: Option<Arc<Items<S>>>,
     /// The allowed jump targets of the node, if jumps are checked.
@@ -196,6 +198,7 @@ impl<S: State> Plan<S> {
             step: Arc::new(Start),
             out: outgoing.next().unwrap_or_default().build(waits),
             defer: false,
+            at_once: false,
             items: None,
             destinations: None,
         };
@@ -207,6 +210,7 @@ impl<S: State> Plan<S> {
                 step: around.step(node),
                 out: out.build(waits),
                 defer: node.info.defer,
+                at_once: !node.info.defer && node.items.is_none(),
                 items: node.items.clone(),
                 destinations: topology.closed.then(|| {
                     let declared = topology
@@ -306,8 +310,7 @@ impl<S: State> Plan<S> {
 
     /// Returns true if reaching the node makes one task of the next superstep.
     pub(crate) fn runs_at_once(&self, node: NodeId) -> bool {
-        self.node(node)
-            .is_some_and(|node| !node.defer && node.items.is_none())
+        self.node(node).is_some_and(|node| node.at_once)
     }
 
     /// Returns the function that finds the node's items, if it runs as one task for each.

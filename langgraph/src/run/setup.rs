@@ -39,9 +39,8 @@ pub(crate) fn engine<S: State>(
         .map(|stops| plan.stops(stops))
         .transpose()
         .map_err(unknown)?;
-    let scope = Arc::new(scope(plan, options, emitter));
-    let mut engine = Engine::new(Arc::clone(plan), scope, Arc::new(plan.initial.clone()));
-    engine.codec = graph.codec.or(engine.codec);
+    let scope = scope(plan, options, emitter);
+    let mut engine = Engine::new(graph, scope, Arc::new(plan.initial.clone()));
     if let Some(stops) = before {
         engine.breakpoints.before = stops;
     }

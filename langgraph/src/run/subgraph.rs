@@ -52,8 +52,7 @@ async fn run_inside<S: State>(
         heartbeat: cx.nearest_heartbeat().cloned(),
         shared: Arc::clone(&outer.shared),
     };
-    let mut engine = Engine::new(Arc::clone(plan), Arc::new(scope), Arc::new(state));
-    engine.codec = graph.codec.or(engine.codec);
+    let mut engine = Engine::new(graph, scope, Arc::new(state));
     let _only = match &graph.persistence {
         Persistence::PerThread(key) if cx.place().is_some() => Some(OnlyCall::new(cx, key)?),
         _ => None,

@@ -18,9 +18,8 @@ impl<S: State> Engine<S> {
         resources: Resources,
         initial: Arc<S>,
     ) -> Self {
-        let plan = &graph.plan;
         let scope = Scope {
-            names: Arc::clone(&plan.names),
+            names: Arc::clone(&graph.plan.names),
             limit: DEFAULT_LIMIT,
             resources,
             emitter: None,
@@ -31,8 +30,6 @@ impl<S: State> Engine<S> {
                 ..Shared::default()
             }),
         };
-        let mut engine = Self::new(Arc::clone(plan), Arc::new(scope), initial);
-        engine.codec = graph.codec.or(engine.codec);
-        engine
+        Self::new(graph, scope, initial)
     }
 }

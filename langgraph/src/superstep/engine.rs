@@ -1,12 +1,15 @@
 //! The superstep loop: plan, execute, commit, route, observe.
 
+mod chains;
+mod committed;
+
 use std::sync::Arc;
 
+use self::committed::{Committed, Direction, Flow, Unrouted};
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
 use super::commit::{Changes, StateCell};
 use super::end::End;
-use super::executor::fast_path::{Bailout, Chain};
 use super::executor::{Executor, Inline, Parallel, Stopped, TaskSlot};
 use super::frontier::Frontier;
 use super::log::{Observer, Origin};
@@ -19,9 +22,9 @@ use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
 use crate::checkpoint::{Payload, Source};
 use crate::error::AgentError;
-use crate::graph::UnfilledJoin;
 use crate::graph::inbox::Inbox;
-use crate::graph::plan::{Plan, Routes};
+use crate::graph::plan::Plan;
+use crate::graph::{CompiledStateGraph, UnfilledJoin};
 use crate::node::{Context, Jump, NodeId, Panicked, Scope, Write, Writes};
 use crate::state::State;
 use crate::state::StateCodec;
@@ -41,44 +44,9 @@ pub(crate) struct Engine<S: State> {
     pub(crate) inbox: Option<Arc<Inbox<S>>>,
 }
 
-/// The results of a superstep's tasks, once their writes are merged.
-struct Committed<S: State> {
-    directions: Vec<Direction<S>>,
-    /// The only task of the superstep, if its routers have not run.
-    unrouted: Option<Unrouted<S>>,
-    /// True if a field was written.
-    wrote: bool,
-    /// The tasks, for routers of several tasks that fail.
-    tasks: Vec<Task<S>>,
-}
-
-/// The targets of a task, or of all tasks that a node runs as, one for each of its items.
-struct Direction<S: State> {
-    node: NodeId,
-    jump: Jump<S>,
-    routes: Vec<Routes<S>>,
-    /// The last of these tasks, whose context the routers get.
-    last: Option<Box<(usize, Context)>>,
-}
-
-/// A task whose routers run after its writes are merged.
-struct Unrouted<S: State> {
-    task: Task<S>,
-    cx: Context,
-    /// The task's record for the log, to be stored after its routers have run.
-    record: Option<Finished<S>>,
-}
-
-/// What follows a commit.
-enum Flow<S: State> {
-    Continue(Committed<S>),
-    /// The results of an earlier run conflict, so the tasks run again.
-    Again(Vec<Task<S>>),
-    Pause(End),
-}
-
 impl<S: State> Engine<S> {
-    pub(crate) fn new(plan: Arc<Plan<S>>, scope: Arc<Scope>, state: Arc<S>) -> Self {
+    pub(crate) fn new(graph: &CompiledStateGraph<S>, scope: Scope, state: Arc<S>) -> Self {
+        let plan = Arc::clone(&graph.plan);
         Self {
             frontier: Frontier::new(&plan),
             cell: StateCell::new(state),
@@ -88,10 +56,10 @@ impl<S: State> Engine<S> {
                 plan.interrupt_after.clone(),
             ),
             observer: Observer::default(),
-            codec: S::codec(),
+            codec: graph.codec.or_else(S::codec),
             inbox: None,
             plan,
-            scope,
+            scope: Arc::new(scope),
         }
     }
 
@@ -454,161 +422,6 @@ impl<S: State> Engine<S> {
             observer.superstep_ended(&at, frontier, wrote).await?;
         }
         Ok(())
-    }
-
-    /// Runs chains: supersteps of one task each, as long as nobody observes them.
-    async fn run_chains(
-        &mut self,
-        plan: &Plan<S>,
-        cx: &mut Context,
-    ) -> Result<Option<End>, AgentError> {
-        loop {
-            if let Some(input) = self.take_plain_input(plan) {
-                self.budget.begin_start();
-                if let Some(end) = self.advance(plan, NodeId::START, input)? {
-                    return Ok(Some(end));
-                }
-            }
-            let Some(node) = self.plain_task().filter(|node| plan.items(*node).is_none()) else {
-                return Ok(None);
-            };
-            let mut chain = Chain {
-                plan,
-                scope: &self.scope,
-                cell: &mut self.cell,
-                budget: &mut self.budget,
-                cx,
-            };
-            let bailout = chain.run(node).await?;
-            self.frontier.tasks.clear();
-            let end = match bailout {
-                Bailout::Before(node) => {
-                    self.frontier.tasks.push(Task::by_edge(node));
-                    return Ok(None);
-                }
-                Bailout::Nowhere => return Ok(None),
-                Bailout::Ran(node, TaskResult::Finished(done))
-                    if !asks_routers(plan, node, &done.output.jump) =>
-                {
-                    self.advance(plan, node, done)?
-                }
-                Bailout::Merged(node, jump, Some(routes)) => {
-                    self.lead_on(plan, node, jump, routes)?
-                }
-                Bailout::Merged(node, jump, None) if !asks_routers(plan, node, &jump) => {
-                    self.lead_on(plan, node, jump, Vec::new())?
-                }
-                bailout => Box::pin(self.take_over(plan, bailout)).await?,
-            };
-            if end.is_some() {
-                return Ok(end);
-            }
-        }
-    }
-
-    /// Continues where a chain stops being a merge and one successor.
-    async fn take_over(
-        &mut self,
-        plan: &Plan<S>,
-        bailout: Bailout<S>,
-    ) -> Result<Option<End>, AgentError> {
-        let unrouted = |engine: &Self, node| Unrouted {
-            task: Task::by_edge(node),
-            cx: engine.context(node),
-            record: None,
-        };
-        match bailout {
-            Bailout::Ran(node, result) => {
-                let slot = TaskSlot::new(Task::by_edge(node), self.context(node));
-                slot.set_result(result);
-                match self.commit(plan, vec![slot]).await? {
-                    Flow::Continue(committed) => self.route(plan, committed).await,
-                    Flow::Pause(end) => Ok(Some(end)),
-                    // Only tasks that an earlier run left can run again.
-                    Flow::Again(tasks) => {
-                        self.frontier.tasks = tasks;
-                        Ok(None)
-                    }
-                }
-            }
-            Bailout::Merged(node, jump, routes) => {
-                let asked = routes.is_some();
-                let direction = Direction {
-                    node,
-                    jump,
-                    routes: routes.unwrap_or_default(),
-                    last: None,
-                };
-                let committed = Committed {
-                    directions: vec![direction],
-                    unrouted: (!asked).then(|| unrouted(self, node)),
-                    wrote: true,
-                    tasks: Vec::new(),
-                };
-                self.route(plan, committed).await
-            }
-            Bailout::Unrouted(node, ended) => {
-                self.fail_routing(vec![Task::by_edge(node)], 0, ended, true)
-                    .await
-            }
-            Bailout::Before(_) | Bailout::Nowhere => Ok(None),
-        }
-    }
-
-    /// Merges the writes of the only task and follows its targets.
-    fn advance(
-        &mut self,
-        plan: &Plan<S>,
-        node: NodeId,
-        done: Finished<S>,
-    ) -> Result<Option<End>, AgentError> {
-        self.merge_one(plan, Writer::from(node), done.output.writes)?;
-        self.lead_on(plan, node, done.output.jump, done.routes)
-    }
-
-    /// Follows the targets of the only task.
-    fn lead_on(
-        &mut self,
-        plan: &Plan<S>,
-        node: NodeId,
-        jump: Jump<S>,
-        routes: Vec<Routes<S>>,
-    ) -> Result<Option<End>, AgentError> {
-        match jump {
-            Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
-            jump => self.frontier.follow(plan, node, jump, routes)?,
-        }
-        self.frontier.put_in_order();
-        Ok(None)
-    }
-
-    /// Takes the input, if START is the only task and has no interrupt.
-    fn take_plain_input(&mut self, plan: &Plan<S>) -> Option<Finished<S>> {
-        let [task] = self.frontier.tasks.as_mut_slice() else {
-            return None;
-        };
-        let leads = |jump: &Jump<S>| {
-            matches!(jump, Jump::Edges) && !asks_routers(plan, NodeId::START, jump)
-        };
-        let plain = matches!(task.result(), Some(TaskResult::Finished(done))
-            if task.node.is_start() && leads(&done.output.jump));
-        if !plain {
-            return None;
-        }
-        let result = task.take_result();
-        self.frontier.tasks.clear();
-        match result {
-            Some(TaskResult::Finished(done)) => Some(done),
-            _ => None,
-        }
-    }
-
-    /// Returns the node of the next superstep, if it is a single task that an edge started.
-    fn plain_task(&self) -> Option<NodeId> {
-        match self.frontier.tasks.as_slice() {
-            [task] if task.is_plain() && !self.budget.is_spent() => Some(task.node),
-            _ => None,
-        }
     }
 
     /// Returns true if nobody observes single supersteps, so chains need not stop for them.
