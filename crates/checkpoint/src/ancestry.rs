@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph_topology::{NodeName, START};
 
-use super::{Base, CheckpointError, Checkpointer, JoinRecord, Stored, ThreadKey};
+use super::{Base, CheckpointError, Checkpointer, JoinRecord, Stored, ThreadKey, load_chain};
 
 /// Returns the nodes that last ran by an edge, before that checkpoint. START counts; sends and
 /// updates from outside do not.
@@ -18,7 +18,7 @@ pub async fn last_by_edge(
     }
     let mut base = from.checkpoint.base;
     while let Some(Base { id, with_tasks }) = base {
-        let chain = saver.load(key, Some(id)).await?;
+        let chain = load_chain(saver, key, Some(id)).await?;
         let records = chain.map(|chain| chain.records).unwrap_or_default();
         let Some(before) = records.last() else { break };
         if with_tasks {
@@ -62,7 +62,7 @@ pub async fn joined(
         let Some(Base { id, with_tasks }) = base.filter(|_| !pending.is_empty()) else {
             return Ok(found);
         };
-        let chain = saver.load(key, Some(id)).await?;
+        let chain = load_chain(saver, key, Some(id)).await?;
         let Some(before) = chain.and_then(|mut chain| chain.records.pop()) else {
             return Ok(found);
         };

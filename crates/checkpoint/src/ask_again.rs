@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     AskedQuestions, Batch, CheckpointError, CheckpointId, Checkpointer, Head, Questions, Stored,
-    TaskOutcome, TaskRecord, ThreadKey, fold_tasks,
+    TaskOutcome, TaskRecord, ThreadKey, fold_tasks, load_chain,
 };
 
 /// The number of attempts to store a record while other runs write first.
@@ -26,7 +26,7 @@ pub async fn ask_again(
 ) -> Result<HashSet<String>, CheckpointError> {
     let mut attempt = 0;
     loop {
-        let chain = saver.load(key, None).await?;
+        let chain = load_chain(saver, key, None).await?;
         let Some((head, stored)) =
             chain.and_then(|mut chain| Some((chain.head, chain.records.pop()?)))
         else {

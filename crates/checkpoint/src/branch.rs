@@ -35,7 +35,7 @@ async fn lineage(
     let (mut lineage, mut owner) = (VecDeque::new(), None);
     let mut next = at;
     loop {
-        let chain = saver.load(key, next).await?;
+        let chain = super::load_chain(saver, key, next).await?;
         let Some(chain) = chain.filter(|chain| !chain.records.is_empty()) else {
             break;
         };

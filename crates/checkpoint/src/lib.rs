@@ -41,6 +41,7 @@ mod thread_filter;
 mod thread_info;
 mod unfilled_join;
 mod usage;
+mod whole;
 mod wire;
 mod write_behind;
 
@@ -84,5 +85,6 @@ pub use thread_filter::ThreadFilter;
 pub use thread_info::ThreadInfo;
 pub use unfilled_join::UnfilledJoin;
 pub use usage::Usage;
+pub use whole::{load_chain, load_standing};
 pub use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire, WritesWire};
 pub use write_behind::WriteBehind;

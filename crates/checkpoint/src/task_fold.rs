@@ -63,14 +63,11 @@ impl<'a> TaskFold<'a> {
     }
 }
 
-/// Returns the states of a checkpoint's tasks: its own, then those that joined in. The last ones
-/// may be missing, if they have no records.
+/// Returns the states of a checkpoint's tasks: its own, then those that joined in. A record of a task
+/// that it does not have is damage, and ignored here.
 pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
-    let mut tasks: Vec<TaskFold<'_>> = Vec::new();
+    let mut tasks = vec![TaskFold::default(); stored.task_count()];
     for record in &stored.tasks {
-        if tasks.len() <= record.task {
-            tasks.resize(record.task + 1, TaskFold::default());
-        }
         let spec = stored.checkpoint.tasks.get(record.task);
         if let Some(task) = tasks.get_mut(record.task) {
             task.add(record, spec.is_some_and(|spec| &*spec.node == START));

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, RangeInclusive};
 
-use langgraph::checkpoint::CheckpointId;
+use langgraph::checkpoint::{CheckpointError, CheckpointId};
 
 /// A checkpoint of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,16 @@ pub struct Link {
     pub first: i64,
     /// The number of its last row.
     pub last: i64,
+}
+
+impl Link {
+    /// The error of a checkpoint whose last row is another one than was stored.
+    pub fn ends_elsewhere(&self) -> CheckpointError {
+        CheckpointError::Corrupt(format!(
+            "checkpoint `{}` does not end with its row {}: a record is missing, or does not belong there",
+            self.id, self.last
+        ))
+    }
 }
 
 /// Finds the checkpoints from the nearest snapshot up to a wanted checkpoint.
@@ -26,6 +36,7 @@ pub struct Link {
 /// use langgraph::checkpoint::CheckpointId;
 /// use langgraph_sql::{Link, LinkFinder};
 ///
+/// # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
 /// let [a, b, c] = {
 ///     let a = CheckpointId::after(None);
 ///     let b = CheckpointId::after(Some(a));
@@ -40,14 +51,17 @@ pub struct Link {
 ///         break;
 ///     }
 /// }
-/// let ids: Vec<_> = finder.links().iter().map(|link| link.id).collect();
+/// let ids: Vec<_> = finder.links()?.iter().map(|link| link.id).collect();
 /// assert_eq!(ids, [a, c]);
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct LinkFinder {
     /// Newest first, until the chain is complete.
     links: Vec<Link>,
     wanted: CheckpointId,
+    complete: bool,
 }
 
 impl LinkFinder {
@@ -56,6 +70,7 @@ impl LinkFinder {
         Self {
             links: Vec::new(),
             wanted,
+            complete: false,
         }
     }
 
@@ -77,14 +92,27 @@ impl LinkFinder {
                 self.wanted = base;
                 true
             }
-            _ => false,
+            _ => {
+                self.complete = true;
+                false
+            }
         }
     }
 
-    /// Returns the checkpoints found, oldest first.
-    pub fn links(mut self) -> Links {
+    /// Returns the checkpoints found, oldest first; none if the wanted one does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`] if one of them is based on a checkpoint that does not exist.
+    pub fn links(mut self) -> Result<Links, CheckpointError> {
+        if let (Some(last), false) = (self.links.last(), self.complete) {
+            return Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{}`, on which checkpoint `{}` is based, is missing",
+                self.wanted, last.id
+            )));
+        }
         self.links.reverse();
-        Links(self.links)
+        Ok(Links(self.links))
     }
 }
 
@@ -105,6 +133,18 @@ impl Links {
         // A base is stored before the checkpoints made from it.
         let found = self.binary_search_by_key(&first, |link| link.first);
         self.get(found.ok()?)
+    }
+
+    /// Fails unless `seen` is the last row of the newest checkpoint: of the head, all rows count.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`], because rows are missing, or do not belong there.
+    pub fn check_end(&self, seen: Option<i64>) -> Result<(), CheckpointError> {
+        match self.last() {
+            Some(link) if seen != Some(link.last) => Err(link.ends_elsewhere()),
+            _ => Ok(()),
+        }
     }
 
     /// Returns true if the rows of each checkpoint follow those of the one before: no base got rows

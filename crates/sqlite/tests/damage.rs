@@ -7,8 +7,9 @@ mod chat;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use langgraph::AgentError;
+use langgraph::START;
 use langgraph::checkpoint::CheckpointError;
+use langgraph::prelude::*;
 use langgraph_sqlite::SqliteSaver;
 use rusqlite::Connection;
 
@@ -86,4 +87,93 @@ async fn pages_that_are_overwritten_are_reported() {
     std::fs::write(&path, bytes).unwrap();
     let error = damage(&path).await;
     assert!(error.contains("malformed"), "{error}");
+}
+
+/// A graph whose threads have branches: a fork of an older checkpoint, and two tasks at once.
+async fn branches(path: &Path) {
+    let saver = Arc::new(SqliteSaver::open(path).unwrap());
+    let graph = forks(saver);
+    let thread = graph.thread("t");
+    thread.run(SumUpdate::default().sum(1)).await.unwrap();
+    let old = thread.history().await.unwrap()[2].id;
+    thread.at(old).fork().await.unwrap();
+    thread.proceed().await.unwrap();
+}
+
+fn forks(saver: Arc<SqliteSaver>) -> CompiledStateGraph<Sum> {
+    let add = |n: i64| move |_: &Sum| SumUpdate::default().sum(n);
+    let mut graph = StateGraph::<Sum>::new();
+    graph
+        .add_node("a", add(1))
+        .add_node("b", add(10))
+        .add_node("c", add(100))
+        .add_edge(START, "a")
+        .add_edge("a", "b")
+        .add_edge("a", "c");
+    graph.compile().unwrap().checkpointer(saver)
+}
+
+#[derive(State, Clone, Debug, Default, PartialEq)]
+struct Sum {
+    #[reducer(add)]
+    sum: i64,
+}
+
+#[tokio::test]
+async fn a_log_that_lacks_something_is_not_read_without_it() {
+    let damages = [
+        // The head has no checkpoint.
+        "DELETE FROM thread_checkpoints WHERE id = (SELECT head FROM thread_logs)",
+        // A base is another one, or missing.
+        "UPDATE thread_checkpoints SET base = (SELECT min(id) FROM thread_checkpoints)
+            WHERE id = (SELECT head FROM thread_logs)",
+        "UPDATE thread_checkpoints SET base = NULL WHERE id = (SELECT head FROM thread_logs)",
+        "DELETE FROM thread_checkpoints WHERE id = (SELECT base FROM thread_checkpoints
+            WHERE id = (SELECT head FROM thread_logs))",
+        // A snapshot that there is not.
+        "UPDATE thread_checkpoints SET snapshot = 1 WHERE id = (SELECT head FROM thread_logs)",
+        // Rows are elsewhere.
+        "UPDATE thread_checkpoints SET first_row = first_row + 1
+            WHERE id = (SELECT head FROM thread_logs)",
+        "UPDATE thread_checkpoints SET last_row = last_row + 1
+            WHERE id = (SELECT head FROM thread_logs)",
+        "UPDATE thread_logs SET state_row = 3",
+        // Rows are missing: the last one, the first one, a task's, a checkpoint's.
+        "DELETE FROM thread_rows WHERE id = (SELECT max(id) FROM thread_rows)",
+        "DELETE FROM thread_rows WHERE id = (SELECT min(id) FROM thread_rows)",
+        "DELETE FROM thread_rows WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 2)",
+        "DELETE FROM thread_rows WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 2
+            AND text = '{}')",
+        "DELETE FROM thread_rows WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 5)",
+        // A task that the checkpoint does not have.
+        "UPDATE thread_rows SET text = '{\"task\":1000000000000}'
+            WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 2)",
+    ];
+    for sql in damages {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("threads.db");
+        branches(&path).await;
+        let database = Connection::open(&path).unwrap();
+        assert!(database.execute(sql, []).unwrap() > 0, "{sql}");
+        drop(database);
+        let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+        let thread = graph.thread("t");
+        let state = thread.state().await;
+        // `state_row` is a hint that the history does not need.
+        let history = thread.history().await.map(|_| ());
+        let read = match state {
+            Err(error) => Err(error),
+            Ok(Some(state)) if state.values.sum == 112 => history,
+            Ok(state) => panic!("{sql}: {state:?}"),
+        };
+        match read {
+            Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => {
+                let text = error.to_string();
+                assert!(text.contains("thread `t`: "), "{sql}: {text}");
+            }
+            Err(error) => panic!("{sql}: {error}"),
+            // The damage did not matter, because nothing of the state was lost.
+            Ok(()) => assert!(sql.contains("state_row"), "{sql}"),
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::checkpoint::{
     Chain, CheckpointError, CheckpointId, Checkpointer, Head, Owner, Past, Stored, ThreadKey,
-    check_owner,
+    check_owner, load_chain, load_standing,
 };
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
@@ -65,7 +65,7 @@ async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, A
             replayed = replay.past(&past);
         }
     };
-    let loaded = read.saver.load_state(read.key, read.at, &mut see).await?;
+    let loaded = load_standing(read.saver, read.key, read.at, &mut see).await?;
     let Some(loaded) = loaded else {
         return Ok(None);
     };
@@ -89,7 +89,7 @@ async fn load_all<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, Age
         owner,
         mut records,
         ..
-    }) = read.saver.load(read.key, read.at).await?
+    }) = load_chain(read.saver, read.key, read.at).await?
     else {
         return Ok(None);
     };

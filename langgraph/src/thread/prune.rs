@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::Keep;
 use super::log_view::LogView;
+use crate::checkpoint::load_chain;
 use crate::checkpoint::{
     Administration, CheckpointError, CheckpointId, ListOptions, Prune, ThreadKey,
 };
@@ -37,7 +38,7 @@ impl<S: State> LogView<S> {
     async fn first_of(&self, call: &str) -> Result<Option<CheckpointId>, AgentError> {
         let (mut first, mut at) = (None, None);
         loop {
-            let Some(chain) = self.saver.load(&self.key, at).await? else {
+            let Some(chain) = load_chain(&*self.saver, &self.key, at).await? else {
                 return Ok(first);
             };
             for stored in chain.records.iter().rev() {
@@ -127,7 +128,7 @@ impl<S: State> LogView<S> {
             if known.contains(id) {
                 continue;
             }
-            let chain = self.saver.load(&self.key, Some(*id)).await?;
+            let chain = load_chain(&*self.saver, &self.key, Some(*id)).await?;
             for stored in chain.into_iter().flat_map(|chain| chain.records) {
                 let checkpoint = stored.checkpoint;
                 let based = checkpoint

@@ -114,7 +114,7 @@ impl Log {
         Ok(())
     }
 
-    /// Stores a checkpoint that is based on the newest one, after `change`.
+    /// Stores a checkpoint that is based on the newest one, without its tasks, after `change`.
     pub(super) async fn step(
         &mut self,
         change: impl FnOnce(&mut CheckpointRecord),
@@ -122,6 +122,9 @@ impl Log {
         let base = self.head.map(|head| head.id);
         let id = self.next_id();
         let mut record = checkpoint(id, base);
+        if let Some(base) = &mut record.base {
+            base.with_tasks = false;
+        }
         change(&mut record);
         self.put(Batch {
             checkpoints: vec![record],

@@ -154,6 +154,9 @@ impl History {
                 id,
                 with_tasks: self.rng.u8(..4) > 0,
             });
+            if let Some(base) = &mut record.base {
+                base.with_tasks &= self.has_written(&key, base.id, &batch).await?;
+            }
             record.step = self.rng.i64(-1..5);
             record.source = if self.rng.bool() {
                 Source::Loop
@@ -185,6 +188,22 @@ impl History {
         }
         let saver = kind(self.saver.put(&key, batch.clone()).await);
         same("a put", saver, kind(self.memory.put(&key, batch).await))
+    }
+
+    /// Returns true if the task of a checkpoint has left its writes, with this batch.
+    async fn has_written(
+        &self,
+        key: &ThreadKey,
+        id: CheckpointId,
+        batch: &Batch,
+    ) -> Result<bool, Problem> {
+        let mut new = batch.tasks.iter();
+        if new.any(|record| record.checkpoint == id && record.task == 0) {
+            return Ok(true);
+        }
+        let chain = self.memory.load(key, Some(id)).await?;
+        let stored = chain.and_then(|mut chain| chain.records.pop());
+        Ok(stored.is_some_and(|stored| stored.all_written().is_ok()))
     }
 
     async fn prune(&mut self) -> Result<(), Problem> {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::log::{Log, checkpoint, ended, entry, finished, payload, state, state_of_chain};
 use super::{Problem, World, administration, holds, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, ThreadKey, Usage,
+    Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, TaskSpec, ThreadKey, Usage,
 };
 
 super::cases! {
@@ -68,7 +68,9 @@ async fn a_state_has_what_several_tasks_wrote_in_their_order(
     let saver = world.saver().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
-    let at = log.newest()?;
+    let work = TaskSpec::new("work".into(), None);
+    let at = log.step(|record| record.tasks = vec![work; 3]).await?;
+    ids.push(at);
     let failed = ended(at, 1, TaskOutcome::Failed("no".into()));
     for task in [
         finished(at, 2, &json!("c")),

@@ -9,7 +9,7 @@ use langgraph::checkpoint::{
 };
 use langgraph_sql::rows::{self, PastRows, Row, RowKind};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName, signed};
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{FromSql, ToSql};
 use uuid::Uuid;
 
 use super::place::{self, id, uuid};
@@ -28,8 +28,9 @@ pub(super) async fn chain(
     let Some(log) = place::log(client, name, "").await? else {
         return Ok(None);
     };
-    let links = links(client, log.id, wanted.unwrap_or(log.head.id)).await?;
-    let rows = rows(client, log.id, &links).await?;
+    let wanted = wanted.unwrap_or(log.head.id);
+    let links = links(client, log.id, wanted).await?;
+    let rows = rows(client, log.id, &links, wanted == log.head.id).await?;
     Ok(Some(Chain::new(
         log.head,
         log.owner()?,
@@ -48,16 +49,22 @@ pub(super) async fn state(
     let Some(log) = place::log(client, name, "").await? else {
         return Ok(None);
     };
-    let links = links(client, log.id, wanted.unwrap_or(log.head.id)).await?;
+    let wanted = wanted.unwrap_or(log.head.id);
+    let all = wanted == log.head.id;
+    let links = links(client, log.id, wanted).await?;
     if !links.are_in_order() {
         // A base got rows after its child was stored.
-        let rows = rows(client, log.id, &links).await?;
+        let rows = rows(client, log.id, &links, all).await?;
         let chain = Chain::new(log.head, log.owner()?, rows::decode(rows)?);
         return Ok(Some(chain.hand_over(see)));
     }
     let mut past = PastRows::new();
-    each_row(client, log.id, &links, |row| past.row(row, see)).await?;
+    each_row(client, log.id, &links, all, |row| past.row(row, see)).await?;
     Ok(Some(Standing::new(log.head, log.owner()?, past.finish()?)))
+}
+
+fn get<'r, T: FromSql<'r>>(row: &'r tokio_postgres::Row, at: usize) -> Result<T, PostgresError> {
+    Ok(row.try_get(at)?)
 }
 
 /// Returns the checkpoints from the nearest snapshot on, oldest first.
@@ -65,26 +72,28 @@ async fn links(
     client: &impl GenericClient,
     log: i64,
     wanted: CheckpointId,
-) -> Result<Links, PostgresError> {
+) -> Result<Links, CheckpointError> {
     let sql = "SELECT id, base, snapshot, first_row, last_row FROM thread_checkpoints
         WHERE log = $1 AND id <= $2 ORDER BY id DESC LIMIT $3";
-    let statement = client.prepare_cached(sql).await?;
+    let statement = client.prepare_cached(sql).await;
+    let statement = statement.map_err(PostgresError::from)?;
     let mut finder = LinkFinder::new(wanted);
     let mut page = LINKS;
     // Most chains are much shorter than the log.
     'pages: loop {
         let found = client
             .query(&statement, &[&log, &uuid(finder.wanted()), &page])
-            .await?;
+            .await
+            .map_err(PostgresError::from)?;
         let whole = signed(found.len() as u64) < page;
         for row in found {
             let link = Link {
-                id: id(row.try_get(0)?),
-                first: row.try_get(3)?,
-                last: row.try_get(4)?,
+                id: id(get(&row, 0)?),
+                first: get(&row, 3)?,
+                last: get(&row, 4)?,
             };
-            let base = row.try_get::<_, Option<Uuid>>(1)?.map(id);
-            if !finder.goes_on(link, base, row.try_get(2)?) {
+            let base = get::<Option<Uuid>>(&row, 1)?.map(id);
+            if !finder.goes_on(link, base, get(&row, 2)?) {
                 break 'pages;
             }
         }
@@ -93,7 +102,7 @@ async fn links(
         }
         page *= 4;
     }
-    Ok(finder.links())
+    finder.links()
 }
 
 /// Returns the rows of these checkpoints, in the order of storage.
@@ -101,40 +110,52 @@ async fn rows(
     client: &impl GenericClient,
     log: i64,
     links: &Links,
+    all: bool,
 ) -> Result<Vec<Row>, CheckpointError> {
     let mut rows = Vec::with_capacity(links.len() * 2);
     let take = |row| {
         rows.push(row);
         Ok(())
     };
-    each_row(client, log, links, take).await?;
+    each_row(client, log, links, all, take).await?;
     Ok(rows)
 }
 
-/// Passes on each row of these checkpoints, in the order of storage.
+/// Passes on each row of these checkpoints, in the order of storage. `all` is true if the last one
+/// is the head, so that every row counts.
 async fn each_row(
     client: &impl GenericClient,
     log: i64,
     links: &Links,
+    all: bool,
     mut take: impl FnMut(Row) -> Result<(), CheckpointError>,
 ) -> Result<(), CheckpointError> {
     let Some(range) = links.rows() else {
         return Ok(());
     };
-    let sql = "SELECT checkpoint, kind, text, format, version, payload FROM thread_rows
+    let end = if all { i64::MAX } else { *range.end() };
+    let sql = "SELECT checkpoint, kind, text, format, version, payload, number FROM thread_rows
         WHERE log = $1 AND number BETWEEN $2 AND $3 ORDER BY number";
     let found = async {
         let statement = client.prepare_cached(sql).await?;
-        let values: [&(dyn ToSql + Sync); 3] = [&log, range.start(), range.end()];
+        let values: [&(dyn ToSql + Sync); 3] = [&log, range.start(), &end];
         client.query_raw(&statement, values).await
     };
     let mut found = pin!(found.await.map_err(PostgresError::from)?);
+    let newest = links.last().map(|link| link.first);
+    let mut seen = None;
     let mut formats = FormatNames::default();
     while let Some(row) = found.try_next().await.map_err(PostgresError::from)? {
         let checkpoint: i64 = row.try_get(0).map_err(PostgresError::from)?;
+        if Some(checkpoint) == newest {
+            seen = Some(row.try_get(6).map_err(PostgresError::from)?);
+        }
         if let Some(link) = links.find(checkpoint) {
             take(read(link.id, &row, 1, &mut formats)?)?;
         }
+    }
+    if all {
+        links.check_end(seen)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Reads the parts of a state row by row.
 
 use super::decode::one;
-use super::text::{CheckpointText, read};
+use super::text::{CheckpointText, TasksText, read};
 use super::{Row, RowKind};
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored};
 
@@ -14,6 +14,8 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored
 pub struct PastRows {
     first: Option<First>,
     rest: Vec<Row>,
+    /// True if rows name their checkpoint only from the last one on.
+    unnamed: bool,
     /// An empty buffer, whose allocation the next text reuses.
     spare: String,
 }
@@ -26,10 +28,37 @@ struct First {
     snapshot: Option<Encoded>,
 }
 
+impl First {
+    /// Fails unless the checkpoint has as many tasks as have left their writes.
+    fn has_tasks(&self, written: usize) -> Result<(), CheckpointError> {
+        let text: Result<TasksText, _> = serde_json::from_str(&self.text);
+        let id = self.id;
+        match text {
+            Ok(text) if text.tasks.len() == written => Ok(()),
+            Ok(text) => Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` has {} tasks, and {written} of them have left what they wrote",
+                text.tasks.len()
+            ))),
+            Err(error) => Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` cannot be read: {error}"
+            ))),
+        }
+    }
+}
+
 impl PastRows {
     /// Creates a reader without rows.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a reader of rows whose past checkpoints all have the same id, because the saver does
+    /// not look them up.
+    pub fn unnamed() -> Self {
+        Self {
+            unnamed: true,
+            ..Self::default()
+        }
     }
 
     /// Takes the next row. If it begins a checkpoint, the previous one is complete and goes to
@@ -43,9 +72,18 @@ impl PastRows {
             self.rest.push(row);
             return Ok(());
         }
-        if self.first.is_some() || !self.rest.is_empty() {
-            let text: CheckpointText = read(&row)?;
-            let base = text.base();
+        let text: CheckpointText = read(&row)?;
+        let base = text.base();
+        let before = self.first.as_ref().map(|first| first.id);
+        if let (Some(base), None) = (base, &row.payload)
+            && (before.is_none() || before != Some(base.id) && !self.unnamed)
+        {
+            return Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{}`, on which checkpoint `{}` is based, is missing",
+                base.id, row.checkpoint
+            )));
+        }
+        if before.is_some() || !self.rest.is_empty() {
             self.past(base.is_some_and(|base| base.with_tasks), None, see)?;
         }
         self.first = Some(First {
@@ -100,15 +138,23 @@ impl PastRows {
         see: &mut dyn FnMut(Past),
     ) -> Result<(), CheckpointError> {
         // The row that a saver may store apart from the next checkpoint's row.
-        let written = match (written, self.rest.as_slice()) {
+        let (written, apart) = match (written, self.rest.as_slice()) {
             (None, [only]) if only.is_finished() && self.first.is_some() => {
-                self.rest.pop().and_then(|row| row.payload)
+                (self.rest.pop().and_then(|row| row.payload), true)
             }
-            (written, _) => written,
+            (None, _) => (None, true),
+            (written, _) => (written, false),
         };
         if !self.rest.is_empty() || self.first.is_none() {
-            Past::of(&self.whole(written)?, with_tasks, see);
+            let stored = self.whole(written)?;
+            if with_tasks {
+                stored.all_written().map_err(CheckpointError::Corrupt)?;
+            }
+            Past::of(&stored, with_tasks, see);
             return Ok(());
+        }
+        if let (true, true, Some(first)) = (with_tasks, apart, &self.first) {
+            first.has_tasks(usize::from(written.is_some()))?;
         }
         // A checkpoint with only its own row: nothing to parse.
         if let Some(mut first) = self.first.take() {

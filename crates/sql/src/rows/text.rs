@@ -49,6 +49,13 @@ pub(super) struct CheckpointText {
     pub(super) call: Option<Arc<str>>,
 }
 
+/// How many tasks a checkpoint has.
+#[derive(Deserialize)]
+pub(super) struct TasksText {
+    #[serde(default)]
+    pub(super) tasks: Vec<serde::de::IgnoredAny>,
+}
+
 impl CheckpointText {
     pub(super) fn base(&self) -> Option<Base> {
         match self.base {

@@ -76,6 +76,9 @@ fn split(connection: &Connection, log: i64, first: i64) -> Result<(), SqliteErro
     let values = params![id, RowKind::Task as u8, Row::FINISHED, SUPERSTEP];
     if connection.prepare_cached(sql)?.execute(values)? == 1 {
         bare(connection, log, first..=first, None)?;
+        let sql = "UPDATE thread_checkpoints SET last_row = ?2 - 1
+            WHERE log = ?1 AND last_row = ?2 AND first_row < ?2";
+        connection.prepare_cached(sql)?.execute([log, first])?;
     }
     Ok(())
 }

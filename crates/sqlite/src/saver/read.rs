@@ -27,8 +27,9 @@ pub(super) fn chain(
     let Some(log) = place::log(connection, name)? else {
         return Ok(None);
     };
-    let links = links(connection, log.id, id.unwrap_or(log.head.id))?;
-    let rows = rows(connection, log.id, &links)?;
+    let wanted = id.unwrap_or(log.head.id);
+    let links = links(connection, log.id, wanted)?;
+    let rows = rows(connection, log.id, &links, wanted == log.head.id)?;
     Ok(Some(Chain::new(
         log.head,
         log.owner()?,
@@ -41,39 +42,54 @@ pub(super) fn links(
     connection: &Connection,
     log: i64,
     wanted: CheckpointId,
-) -> Result<Links, SqliteError> {
+) -> Result<Links, CheckpointError> {
     let sql = "SELECT id, base, snapshot, first_row, last_row FROM thread_checkpoints
         WHERE log = ?1 AND id <= ?2 ORDER BY id DESC";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut found = statement.query(params![log, Id(wanted)])?;
+    let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
+    let mut found = statement
+        .query(params![log, Id(wanted)])
+        .map_err(SqliteError::from)?;
     let mut finder = LinkFinder::new(wanted);
-    while let Some(row) = found.next()? {
+    while let Some(row) = found.next().map_err(SqliteError::from)? {
         let link = Link {
-            id: row.get::<_, Id>(0)?.0,
-            first: row.get(3)?,
-            last: row.get(4)?,
+            id: column(row.get::<_, Id>(0))?.0,
+            first: column(row.get(3))?,
+            last: column(row.get(4))?,
         };
-        let base = row.get::<_, Option<Id>>(1)?.map(|base| base.0);
-        if !finder.goes_on(link, base, row.get(2)?) {
+        let base = column(row.get::<_, Option<Id>>(1))?.map(|base| base.0);
+        if !finder.goes_on(link, base, column(row.get(2))?) {
             break;
         }
     }
-    Ok(finder.links())
+    finder.links()
 }
 
-/// Returns the rows of these checkpoints, in the order of storage.
-fn rows(connection: &Connection, log: i64, links: &Links) -> Result<Vec<Row>, CheckpointError> {
+/// Returns the rows of these checkpoints, in the order of storage. `all` is true if the last one is
+/// the head, so that every row counts.
+fn rows(
+    connection: &Connection,
+    log: i64,
+    links: &Links,
+    all: bool,
+) -> Result<Vec<Row>, CheckpointError> {
     let Some(range) = links.rows() else {
         return Ok(Vec::new());
     };
+    let end = if all { u32::MAX.into() } else { *range.end() };
     let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
     let mut found = statement
-        .query([row_id(log, *range.start()), row_id(log, *range.end())])
+        .query([row_id(log, *range.start()), row_id(log, end)])
         .map_err(SqliteError::from)?;
+    let newest = links.last().map(|link| link.first);
+    let mut seen = None;
     let mut payloads = Payloads::default();
     let mut rows = Vec::with_capacity(links.len() * 2);
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let checkpoint: i64 = column(row.get(1))?;
+        let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
+        if Some(checkpoint) == newest || Some(own) == newest {
+            seen = Some(own);
+        }
         if column(row.get::<_, u8>(2))? != SUPERSTEP {
             if let Some(link) = links.find(checkpoint) {
                 rows.push(read(link.id, row, 2, &mut payloads)?);
@@ -84,11 +100,13 @@ fn rows(connection: &Connection, log: i64, links: &Links) -> Result<Vec<Row>, Ch
             let written = payload(row, 4, &mut payloads)?.ok_or_else(|| lost(link.id))?;
             rows.push(Row::finished(link.id, written));
         }
-        let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
         if let Some(link) = links.find(own) {
             let text = text(row, 3)?;
             rows.push(Row::new(link.id, RowKind::Checkpoint, text, None));
         }
+    }
+    if all {
+        links.check_end(seen)?;
     }
     Ok(rows)
 }

@@ -2,11 +2,11 @@
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Past, Standing};
 use langgraph_sql::rows::{PastRows, Row, RowKind};
-use langgraph_sql::{Links, LogName};
-use rusqlite::{Connection, params};
+use langgraph_sql::{Link, Links, LogName};
+use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::place::{self, SUPERSTEP, row_id};
+use super::place::{self, Id, SUPERSTEP, row_id};
 use super::read::{Payloads, ROWS, chain, column, links, lost, payload, read, text};
 use crate::SqliteError;
 
@@ -27,16 +27,21 @@ pub(super) fn state(
         payloads: Payloads::default(),
     };
     let wanted = id.unwrap_or(log.head.id);
+    let is_head = wanted == log.head.id;
     let way = match log.state {
-        Some(first) if wanted == log.head.id => {
-            Some((Way::Straight(wanted), first, u32::MAX.into()))
+        Some(first) if is_head => {
+            let Some(link) = link(connection, log.id, wanted)? else {
+                return Ok(Some(Standing::new(log.head, log.owner()?, None)));
+            };
+            Some((Way::Straight(link), first, u32::MAX.into()))
         }
         _ => {
             let links = links(connection, log.id, wanted)?;
             let Some((first, last)) = links.first().zip(links.last()) else {
                 return Ok(Some(Standing::new(log.head, log.owner()?, None)));
             };
-            let (first, last) = (first.first, last.last);
+            let last = if is_head { u32::MAX.into() } else { last.last };
+            let first = first.first;
             // Otherwise a base got rows after its child was stored.
             let in_order = links.are_in_order();
             in_order.then_some((Way::Among(links), first, last))
@@ -49,7 +54,14 @@ pub(super) fn state(
         return Ok(standing);
     };
     let rows = [row_id(log.id, first), row_id(log.id, last)];
-    match scan(connection, &way, row_id(log.id, 0), rows, &mut pieces) {
+    match scan(
+        connection,
+        &way,
+        row_id(log.id, 0),
+        rows,
+        is_head,
+        &mut pieces,
+    ) {
         Ok(rows) => {
             pieces.send();
             Ok(Some(Standing::new(log.head, log.owner()?, rows.finish()?)))
@@ -66,7 +78,7 @@ pub(super) fn state(
 /// The rows of a range that belong to the state.
 enum Way {
     /// All of them, up to this checkpoint.
-    Straight(CheckpointId),
+    Straight(Link),
     /// Those of these checkpoints.
     Among(Links),
 }
@@ -76,10 +88,29 @@ impl Way {
     fn checkpoint(&self, first: i64) -> Option<CheckpointId> {
         match self {
             // Past rows need no checkpoint.
-            Self::Straight(id) => Some(*id),
+            Self::Straight(newest) => Some(newest.id),
             Self::Among(links) => links.find(first).map(|link| link.id),
         }
     }
+
+    /// The checkpoint whose state it is.
+    fn newest(&self) -> Option<&Link> {
+        match self {
+            Self::Straight(newest) => Some(newest),
+            Self::Among(links) => links.last(),
+        }
+    }
+}
+
+/// Returns a checkpoint of a log.
+fn link(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<Link>, SqliteError> {
+    let sql = "SELECT first_row, last_row FROM thread_checkpoints WHERE log = ?1 AND id = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let link = statement.query_row(params![log, Id(id)], |row| {
+        let (first, last) = (row.get(0)?, row.get(1)?);
+        Ok(Link { id, first, last })
+    });
+    Ok(link.optional()?)
 }
 
 fn scan(
@@ -87,18 +118,27 @@ fn scan(
     way: &Way,
     zero: i64,
     range: [i64; 2],
+    is_head: bool,
     pieces: &mut Pieces,
 ) -> Result<PastRows, CheckpointError> {
     let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
     let mut found = statement
         .query(params![range[0], range[1]])
         .map_err(SqliteError::from)?;
-    let mut rows = PastRows::new();
+    let mut rows = match way {
+        Way::Straight(_) => PastRows::unnamed(),
+        Way::Among(_) => PastRows::new(),
+    };
+    let newest = way.newest();
     let mut current = None;
+    let mut seen = None;
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let own = column(row.get::<_, i64>(0))? - zero;
         let first: i64 = column(row.get(1))?;
         let kind: u8 = column(row.get(2))?;
+        if newest.is_some_and(|newest| newest.first == first || newest.first == own) {
+            seen = Some(own);
+        }
         let Some(checkpoint) = way.checkpoint(first) else {
             if kind == SUPERSTEP
                 && let Some(checkpoint) = way.checkpoint(own)
@@ -129,6 +169,11 @@ fn scan(
             let row = Row::finished(checkpoint, written);
             rows.row(row, &mut |past| pieces.push(past))?;
         }
+    }
+    if let Some(newest) = newest
+        && (current != Some(newest.first) || is_head && seen != Some(newest.last))
+    {
+        return Err(newest.ends_elsewhere());
     }
     Ok(rows)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::checkpoint::CheckpointId;
+use crate::checkpoint::{CheckpointId, load_chain};
 use crate::error::AgentError;
 use crate::state::State;
 use crate::thread::load::{Loaded, Read};
@@ -28,7 +28,7 @@ impl<S: State> Walk<'_, S> {
             if !left.contains(id) {
                 continue;
             }
-            let chain = self.read.saver.load(self.read.key, Some(*id)).await?;
+            let chain = load_chain(self.read.saver, self.read.key, Some(*id)).await?;
             let Some(chain) = chain else { return Ok(()) };
             self.read.check(chain.owner.as_deref())?;
             let mut replay = Replay::new(self.read.reader(), self.read.initial);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointError, Checkpointer, InnerSnapshot, Source, Stored};
+use crate::checkpoint::{CheckpointError, Checkpointer, InnerSnapshot, Source, Stored, load_chain};
 use crate::error::AgentError;
 use crate::error::SubgraphError;
 use crate::graph::plan::Plan;
@@ -95,7 +95,7 @@ async fn find<S: State>(
     let mut next = at;
     // The newest checkpoint with a task of the node, searched from the head back.
     let (checkpoint, tasks) = loop {
-        let Some(chain) = log.saver.load(&log.key, next).await? else {
+        let Some(chain) = load_chain(log.saver, &log.key, next).await? else {
             return Ok(None);
         };
         if let (Some(id), true) = (at, chain.records.is_empty()) {
