@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned as _;
-use syn::{Ident, WhereClause, parse_quote, parse_quote_spanned};
+use syn::{DeriveInput, Ident, WhereClause, parse_quote, parse_quote_spanned};
 
 use super::{Field, Model, methods, reducers, rows, stored, update};
 
@@ -32,6 +32,7 @@ pub(super) fn expand(model: &Model<'_>) -> TokenStream {
 
 /// The parts that every impl needs.
 pub(super) struct Names<'a> {
+    input: &'a DeriveInput,
     pub(super) state: &'a Ident,
     pub(super) update: Ident,
     pub(super) impl_generics: syn::ImplGenerics<'a>,
@@ -46,17 +47,12 @@ impl<'a> Names<'a> {
     fn new(model: &'a Model<'_>) -> Self {
         let input = model.input;
         let (impl_generics, ty_generics, bounds) = input.generics.split_for_impl();
-        let mut state_bounds = bounds.cloned().unwrap_or_else(no_bounds);
-        for parameter in input.generics.type_params() {
-            let name = &parameter.ident;
-            state_bounds.predicates.push(parse_quote! {
-                #name: ::core::clone::Clone
-                    + ::core::marker::Send
-                    + ::core::marker::Sync
-                    + 'static
-            });
-        }
+        let is_state = quote! {
+            ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static
+        };
+        let state_bounds = with_parameters(input, &is_state);
         Self {
+            input,
             state: &input.ident,
             update: format_ident!("{}Update", input.ident),
             impl_generics,
@@ -64,6 +60,11 @@ impl<'a> Names<'a> {
             bounds,
             state_bounds,
         }
+    }
+
+    /// Returns the struct's bounds and one more for each of its parameters.
+    pub(super) fn parameters(&self, bound: &TokenStream) -> WhereClause {
+        with_parameters(self.input, bound)
     }
 
     /// Returns the struct's bounds and one more for the type of each of `fields`.
@@ -90,6 +91,19 @@ impl<'a> Names<'a> {
         }
         bounds
     }
+}
+
+fn with_parameters(input: &DeriveInput, bound: &TokenStream) -> WhereClause {
+    let mut bounds = input
+        .generics
+        .where_clause
+        .clone()
+        .unwrap_or_else(no_bounds);
+    for parameter in input.generics.type_params() {
+        let name = &parameter.ident;
+        bounds.predicates.push(parse_quote!(#name: #bound));
+    }
+    bounds
 }
 
 fn no_bounds() -> WhereClause {

@@ -46,7 +46,6 @@ pub(super) fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
     let impls = impls(model, names);
     quote! {
         #[doc = #title]
-        #[derive(::core::clone::Clone)]
         #[must_use = "an update changes nothing until a node returns it"]
         #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
         #vis struct #update #generics #bounds {
@@ -94,6 +93,12 @@ fn impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         let ident = field.ident;
         quote!(&& self.#ident == other.#ident)
     });
+    let root = &model.root;
+    let cloned = model.fields.iter().map(|field| {
+        let ident = field.ident;
+        quote!(#ident: #root::__private::CloneField(&self.#ident).cloned())
+    });
+    let clone_bounds = names.parameters(&quote!(::core::clone::Clone));
     let debug_bounds = names.each(&all, &quote!(::core::fmt::Debug));
     let eq_bounds = names.each(&all, &quote!(::core::cmp::PartialEq));
     let title_of_name = update.to_string();
@@ -102,6 +107,16 @@ fn impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         impl #impl_generics ::core::default::Default for #update #ty_generics #bounds {
             fn default() -> Self {
                 Self { #(#nothing,)* }
+            }
+        }
+
+        #[automatically_derived]
+        #[allow(unused_imports)]
+        impl #impl_generics ::core::clone::Clone for #update #ty_generics #clone_bounds {
+            fn clone(&self) -> Self {
+                // The state's own `Clone` reports a field that has none.
+                use #root::__private::NotClone as _;
+                Self { #(#cloned,)* }
             }
         }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod choice;
+mod clone_field;
 mod codec;
 mod writes;
 
@@ -13,6 +14,7 @@ use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
 pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
+pub use self::clone_field::{CloneField, NotClone};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,

@@ -24,7 +24,6 @@ fn a_state_of_each_kind_of_field() {
             /** An update of [`Notes`]: what a node returns.
 
              A field that is `None` stays as it is.*/
-            #[derive(::core::clone::Clone)]
             #[must_use = "an update changes nothing until a node returns it"]
             #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
             pub struct NotesUpdate<T> {
@@ -89,6 +88,23 @@ fn a_state_of_each_kind_of_field() {
                         last: ::core::option::Option::None,
                         handle: ::core::option::Option::None,
                         plain: ::core::option::Option::None,
+                    }
+                }
+            }
+            #[automatically_derived]
+            #[allow(unused_imports)]
+            impl<T> ::core::clone::Clone for NotesUpdate<T>
+            where
+                T: ::core::clone::Clone,
+            {
+                fn clone(&self) -> Self {
+                    use ::langgraph::__private::NotClone as _;
+                    Self {
+                        log: ::langgraph::__private::CloneField(&self.log).cloned(),
+                        total: ::langgraph::__private::CloneField(&self.total).cloned(),
+                        last: ::langgraph::__private::CloneField(&self.last).cloned(),
+                        handle: ::langgraph::__private::CloneField(&self.handle).cloned(),
+                        plain: ::langgraph::__private::CloneField(&self.plain).cloned(),
                     }
                 }
             }

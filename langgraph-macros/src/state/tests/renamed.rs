@@ -13,7 +13,6 @@ fn a_chat_history_under_another_crate_name() {
             /** An update of [`Chat`]: what a node returns.
 
              A field that is `None` stays as it is.*/
-            #[derive(::core::clone::Clone)]
             #[must_use = "an update changes nothing until a node returns it"]
             #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
             struct ChatUpdate {
@@ -36,6 +35,16 @@ fn a_chat_history_under_another_crate_name() {
                 fn default() -> Self {
                     Self {
                         r#in: ::core::option::Option::None,
+                    }
+                }
+            }
+            #[automatically_derived]
+            #[allow(unused_imports)]
+            impl ::core::clone::Clone for ChatUpdate {
+                fn clone(&self) -> Self {
+                    use lg::__private::NotClone as _;
+                    Self {
+                        r#in: lg::__private::CloneField(&self.r#in).cloned(),
                     }
                 }
             }
