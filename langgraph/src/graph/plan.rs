@@ -83,8 +83,6 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) out: Outgoing<S>,
     pub(crate) defer: bool,
-    /// True if reaching the node makes one task of the next superstep.
-    at_once: bool,
     /// Finds the items, if the node runs as one task for each.
     pub(crate) items: Option<Arc<Items<S>>>,
     /// The allowed jump targets of the node, if jumps are checked.
@@ -124,6 +122,8 @@ pub(crate) struct PlanRouter<S: State> {
     pub(crate) router: Arc<dyn ErasedRouter<S>>,
     /// The nodes of each arm.
     pub(crate) arms: Box<[Box<[NodeId]>]>,
+    /// For each arm its only node, if that node does not wait.
+    pub(crate) next: Box<[Option<NodeId>]>,
 }
 
 #[derive(Clone)]
@@ -198,7 +198,6 @@ impl<S: State> Plan<S> {
             step: Arc::new(Start),
             out: outgoing.next().unwrap_or_default().build(waits),
             defer: false,
-            at_once: false,
             items: None,
             destinations: None,
         };
@@ -210,7 +209,6 @@ impl<S: State> Plan<S> {
                 step: around.step(node),
                 out: out.build(waits),
                 defer: node.info.defer,
-                at_once: !node.info.defer && node.items.is_none(),
                 items: node.items.clone(),
                 destinations: topology.closed.then(|| {
                     let declared = topology
@@ -308,11 +306,6 @@ impl<S: State> Plan<S> {
         self.node(node).is_some_and(|node| node.defer)
     }
 
-    /// Returns true if reaching the node makes one task of the next superstep.
-    pub(crate) fn runs_at_once(&self, node: NodeId) -> bool {
-        self.node(node).is_some_and(|node| node.at_once)
-    }
-
     /// Returns the function that finds the node's items, if it runs as one task for each.
     pub(crate) fn items(&self, node: NodeId) -> Option<&Items<S>> {
         self.node(node)?.items.as_deref()
@@ -375,7 +368,11 @@ impl<S: State> Wiring<S> {
             let arms = branch.arms.iter().flatten().map(nodes).collect();
             if let Some(out) = wiring.behind(&branch.source, index) {
                 let router = Arc::clone(router);
-                out.routers.push(PlanRouter { router, arms });
+                out.routers.push(PlanRouter {
+                    router,
+                    arms,
+                    next: Box::default(),
+                });
             }
         }
         wiring
@@ -465,7 +462,14 @@ struct Builder<S: State> {
 impl_default!([S: State] Builder<S> { edges, joins, routers });
 
 impl<S: State> Builder<S> {
-    fn build(self, waits: impl Fn(NodeId) -> bool) -> Outgoing<S> {
+    fn build(mut self, waits: impl Fn(NodeId) -> bool) -> Outgoing<S> {
+        for PlanRouter { arms, next, .. } in &mut self.routers {
+            let only = |arm: &Box<[NodeId]>| match **arm {
+                [only] if !waits(only) => Some(only),
+                _ => None,
+            };
+            *next = arms.iter().map(only).collect();
+        }
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
             ([next], [], []) if !waits(*next) => Successors::One(*next),
             ([], [], [_]) => Successors::Routed,

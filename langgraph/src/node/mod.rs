@@ -60,5 +60,6 @@ pub(crate) use send::{Argument, ErasedItem, StoredItem, item};
 pub(crate) use step::{Call, Step};
 pub(crate) use stored::{Lent, state, whole};
 pub(crate) use subgraph::{
-    AnyState, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking, Wanted,
+    AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
+    SnapshotQuery, TaskQuery,
 };

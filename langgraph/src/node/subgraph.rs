@@ -11,11 +11,11 @@ use crate::error::AgentError;
 use langgraph_topology::NodeName;
 
 /// The result of a query about a graph with an erased state type.
-pub(crate) type Looking<'a, T> =
+pub(crate) type InnerFuture<'a, T> =
     Pin<Box<dyn Future<Output = Result<Option<T>, AgentError>> + Send + 'a>>;
 
 /// The result of a change to a graph with an erased state type.
-pub(crate) type Forking<'a> = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'a>>;
+pub(crate) type ForkFuture<'a> = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'a>>;
 
 /// An erased state.
 pub(crate) type AnyState = Arc<dyn Any + Send + Sync>;
@@ -37,7 +37,7 @@ pub(crate) struct InnerLog<'a> {
 }
 
 /// How to read a log.
-pub(crate) struct Look {
+pub(crate) struct SnapshotQuery {
     /// The path of nodes to the graph, outermost first.
     pub(crate) namespace: Vec<NodeName>,
     /// True to return the parent's checkpoint as it was saved.
@@ -64,7 +64,7 @@ pub(crate) struct FoundTask {
 
 /// The task to find.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct TaskQuery<'a> {
     pub(crate) node: &'a NodeName,
     /// Its number, if several run in parallel.
     pub(crate) instance: Option<usize>,
@@ -105,10 +105,11 @@ pub(crate) trait InnerGraph: Any + Send + Sync {
     fn node(&self, name: &str) -> Option<(NodeName, Option<GraphNode<'_>>)>;
 
     /// Returns the snapshot of the call that `log` names; `None` if it has not started.
-    fn look<'a>(&'a self, log: InnerLog<'a>, look: Look) -> Looking<'a, InnerSnapshot>;
+    fn look<'a>(&'a self, log: InnerLog<'a>, look: SnapshotQuery)
+    -> InnerFuture<'a, InnerSnapshot>;
 
     /// Finds a task of a node.
-    fn find<'a>(&'a self, log: InnerLog<'a>, wanted: Wanted<'a>) -> Looking<'a, FoundTask>;
+    fn find<'a>(&'a self, log: InnerLog<'a>, wanted: TaskQuery<'a>) -> InnerFuture<'a, FoundTask>;
 
     /// Copies a checkpoint of a thread: all tasks of the copy run again.
     fn fork<'a>(
@@ -116,5 +117,5 @@ pub(crate) trait InnerGraph: Any + Send + Sync {
         saver: &'a Arc<dyn Checkpointer>,
         thread: &'a str,
         fork: Fork,
-    ) -> Forking<'a>;
+    ) -> ForkFuture<'a>;
 }

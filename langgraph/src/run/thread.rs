@@ -80,7 +80,7 @@ impl<S: State> Thread<S> {
     }
 
     fn begin(&self, method: &'static str, begin: Begin<S>) -> Run<S> {
-        let begin = match self.whole(method) {
+        let begin = match self.require_root(method) {
             Ok(()) => begin,
             Err(error) => Begin::Proceed(Err(error.into())),
         };

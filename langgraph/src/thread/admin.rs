@@ -27,7 +27,7 @@ impl<S: State> Thread<S> {
     /// when there is a thread `to`. [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread)
     /// for a graph inside a thread.
     pub async fn copy(&self, to: &str) -> Result<(), AgentError> {
-        self.whole("copy")?;
+        self.require_root("copy")?;
         let administration = self.saver()?.administration_for("copying a thread")?;
         Ok(administration.copy_thread(&self.id, to).await?)
     }
@@ -66,7 +66,7 @@ impl<S: State> Thread<S> {
     /// [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread) for a subgraph of a
     /// thread.
     pub async fn usage(&self) -> Result<Usage, AgentError> {
-        self.whole("usage")?;
+        self.require_root("usage")?;
         let administration = self.saver()?.administration_for("the usage of a thread")?;
         Ok(administration.usage(&self.id).await?)
     }

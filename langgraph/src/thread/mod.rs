@@ -177,7 +177,7 @@ impl<S: State> Thread<S> {
     }
 
     /// Fails for a subgraph, because only whole threads have the method.
-    pub(crate) fn whole(&self, method: &'static str) -> Result<(), SubgraphError> {
+    pub(crate) fn require_root(&self, method: &'static str) -> Result<(), SubgraphError> {
         match &self.place {
             Place::Root => Ok(()),
             Place::Inside(inside) => Err(SubgraphError::PartOfThread {

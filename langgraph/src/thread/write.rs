@@ -146,7 +146,7 @@ fn drop_pending<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
 
 /// Drops pending tasks, except for nodes that a join has started or that were deferred: these stay
 /// pending until they have run.
-async fn drop_but_arrived<S: State>(
+async fn keep_arrived<S: State>(
     log: &Log,
     loaded: &mut Option<Loaded<S>>,
     plan: &Plan<S>,
@@ -196,7 +196,7 @@ async fn write<S: State>(
         Some(loaded) => last_by_edge(&*log.saver, &log.key, &loaded.stored).await?,
     };
     let plan = Arc::clone(&engine.plan);
-    let arrived = drop_but_arrived(log, &mut loaded, &plan).await?;
+    let arrived = keep_arrived(log, &mut loaded, &plan).await?;
     let mut parent = restore(engine, log, loaded)?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());

@@ -41,7 +41,7 @@ pub fn is_fresh(id: &String) -> bool {
 }
 
 /// Removes the mark from an id.
-pub(crate) fn settle(id: &mut String) {
+pub(crate) fn unmark(id: &mut String) {
     if is_fresh(id) {
         id.shrink_to_fit();
     }
@@ -134,7 +134,7 @@ mod tests {
         ));
         let mut moved = id;
         assert!(is_fresh(&moved));
-        settle(&mut moved);
+        unmark(&mut moved);
         assert!(!is_fresh(&moved));
         assert!(!is_fresh(&new_id()));
     }

@@ -49,7 +49,7 @@ pub fn add_messages(mut current: Vec<Message>, mut update: Vec<Message>) -> Vec<
 /// mark of a fresh id from the others: they may have been in a history before.
 pub fn prepare(update: &mut [Message]) {
     for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
-        ids::settle(id);
+        ids::unmark(id);
     }
     give_ids(update, ids::fresh_id);
 }
@@ -91,7 +91,7 @@ pub fn try_merge<E>(
         update
             .iter_mut()
             .filter_map(|new| new.id.as_mut())
-            .for_each(ids::settle);
+            .for_each(ids::unmark);
         current.append(&mut update);
         return Ok(());
     }
@@ -152,7 +152,7 @@ fn take(update: &mut [Message], position: usize) -> Option<Message> {
     let place = update.get_mut(position)?;
     let mut message = std::mem::replace(place, Message::remove_all());
     if let Some(id) = &mut message.id {
-        ids::settle(id);
+        ids::unmark(id);
     }
     Some(message)
 }

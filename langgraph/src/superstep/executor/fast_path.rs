@@ -159,10 +159,10 @@ impl<S: State> Chain<'_, S> {
                     if cx.has_open_question() {
                         return Ok(Halt::Routed(Ok(Routes::Arm(arm))));
                     }
-                    match router.arms.get(arm).map(|nodes| &**nodes) {
-                        Some([]) => return Ok(Halt::Nowhere),
-                        Some([next]) if plan.runs_at_once(*next) => {
-                            *current = *next;
+                    match router.next.get(arm) {
+                        Some(Some(next)) => *current = *next,
+                        _ if router.arms.get(arm).is_some_and(|nodes| nodes.is_empty()) => {
+                            return Ok(Halt::Nowhere);
                         }
                         _ => return Ok(Halt::Routed(Ok(Routes::Arm(arm)))),
                     }

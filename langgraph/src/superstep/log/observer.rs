@@ -156,8 +156,8 @@ impl<S: State> Observer<S> {
         let snapshot = recorder.due(origin.source, step, kept)?;
         let tasks = frontier.tasks.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;
-        let goes_on = !frontier.tasks.is_empty() || !frontier.deferred.is_empty();
-        let running = goes_on && !recorder.at_rest;
+        let continues = !frontier.tasks.is_empty() || !frontier.deferred.is_empty();
+        let running = continues && !recorder.at_rest;
         let stored = snapshot.is_some();
         let deferred = frontier.deferred.iter();
         let record = CheckpointRecord {

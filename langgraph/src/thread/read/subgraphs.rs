@@ -7,7 +7,7 @@ use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, Argument, InnerLog, Look};
+use crate::node::{AnyState, Argument, InnerLog, SnapshotQuery};
 use crate::state::State;
 use crate::thread::load::{Loaded, Read, load};
 
@@ -36,7 +36,7 @@ impl<S: State> CompiledStateGraph<S> {
 pub(in crate::thread) async fn snapshot_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
-    look: Look,
+    look: SnapshotQuery,
 ) -> Result<Option<InnerSnapshot>, AgentError> {
     let (key, call) = match &graph.persistence {
         Persistence::None => return Ok(None),
@@ -105,7 +105,7 @@ pub(in crate::thread) async fn show<S: State>(
             key: shown.key.below(checkpoint, index, stored, 0),
             around: node.shares_state.then_some(around),
         };
-        let look = Look {
+        let look = SnapshotQuery {
             namespace,
             saved: shown.saved,
         };

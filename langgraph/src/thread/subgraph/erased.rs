@@ -9,8 +9,8 @@ use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
 use crate::node::{
-    AnyState, Argument, Fork, Forking, FoundTask, GraphNode, InnerGraph, InnerLog, Look, Looking,
-    Resources, Wanted,
+    AnyState, Argument, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
+    Resources, SnapshotQuery, TaskQuery,
 };
 use crate::state::State;
 use crate::superstep::Engine;
@@ -47,11 +47,15 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
         Some((self.plan.name(index), node.step.graph()))
     }
 
-    fn look<'a>(&'a self, log: InnerLog<'a>, look: Look) -> Looking<'a, InnerSnapshot> {
+    fn look<'a>(
+        &'a self,
+        log: InnerLog<'a>,
+        look: SnapshotQuery,
+    ) -> InnerFuture<'a, InnerSnapshot> {
         Box::pin(snapshot_inside(self, log, look))
     }
 
-    fn find<'a>(&'a self, log: InnerLog<'a>, wanted: Wanted<'a>) -> Looking<'a, FoundTask> {
+    fn find<'a>(&'a self, log: InnerLog<'a>, wanted: TaskQuery<'a>) -> InnerFuture<'a, FoundTask> {
         Box::pin(find(self, log, wanted))
     }
 
@@ -60,7 +64,7 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
         saver: &'a Arc<dyn Checkpointer>,
         thread: &'a str,
         fork: Fork,
-    ) -> Forking<'a> {
+    ) -> ForkFuture<'a> {
         Box::pin(make_fork(self, saver, thread, fork))
     }
 }
@@ -84,12 +88,12 @@ fn tasks_of<S: State>(
 async fn find<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
-    Wanted {
+    TaskQuery {
         node: wanted,
         instance,
         path,
         at,
-    }: Wanted<'_>,
+    }: TaskQuery<'_>,
 ) -> Result<Option<FoundTask>, AgentError> {
     let plan = &graph.plan;
     let mut next = at;

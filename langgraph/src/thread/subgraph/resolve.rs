@@ -10,7 +10,7 @@ use crate::error::AgentError;
 use crate::error::SubgraphError;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, InnerGraph, InnerLog, Resources, Wanted};
+use crate::node::{AnyState, InnerGraph, InnerLog, Resources, TaskQuery};
 use crate::state::State;
 
 /// A parent task of a graph.
@@ -134,7 +134,7 @@ pub(super) async fn resolve(
                     key: found.key.clone(),
                     around: found.around,
                 };
-                let wanted = Wanted {
+                let wanted = TaskQuery {
                     node: &wanted.node,
                     instance: wanted.instance,
                     path: &up_to,
