@@ -10,6 +10,7 @@ use std::sync::Arc;
 use langgraph::START;
 use langgraph::checkpoint::CheckpointError;
 use langgraph::prelude::*;
+use langgraph::thread::Keep;
 use langgraph_sqlite::SqliteSaver;
 use rusqlite::Connection;
 
@@ -47,11 +48,11 @@ async fn rows_that_are_not_what_was_stored_are_reported() {
             "unknown kind 9",
         ),
         (
-            "UPDATE thread_rows SET text = '{' WHERE id = (SELECT max(id) FROM thread_rows)",
+            "UPDATE thread_rows SET text = '{', sums = NULL WHERE id = (SELECT max(id) FROM thread_rows)",
             "cannot be read",
         ),
         (
-            "UPDATE thread_rows SET payload = NULL WHERE kind = 5",
+            "UPDATE thread_rows SET payload = NULL, sums = NULL WHERE kind = 5",
             "is missing",
         ),
         ("DELETE FROM thread_rows WHERE kind = 0", "is missing"),
@@ -146,7 +147,7 @@ async fn a_log_that_lacks_something_is_not_read_without_it() {
             AND text = '{}')",
         "DELETE FROM thread_rows WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 5)",
         // A task that the checkpoint does not have.
-        "UPDATE thread_rows SET text = '{\"task\":1000000000000}'
+        "UPDATE thread_rows SET text = '{\"task\":1000000000000}', sums = NULL
             WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 2)",
     ];
     for sql in damages {
@@ -176,4 +177,64 @@ async fn a_log_that_lacks_something_is_not_read_without_it() {
             Ok(()) => assert!(sql.contains("state_row"), "{sql}"),
         }
     }
+}
+
+/// Flips the lowest bit of a byte of each row's `column`, one row after the other, and reads.
+async fn flips(column: &str) -> usize {
+    let mut flipped = 0;
+    for index in 0.. {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("threads.db");
+        branches(&path).await;
+        let database = Connection::open(&path).unwrap();
+        let sql = format!(
+            "SELECT id, CAST({column} AS BLOB) FROM thread_rows WHERE {column} IS NOT NULL
+                AND length({column}) > 0 ORDER BY id LIMIT 1 OFFSET {index}"
+        );
+        let found = database.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let Ok((id, mut bytes)): Result<(i64, Vec<u8>), _> = found else {
+            break;
+        };
+        let place = index * 7 % bytes.len();
+        bytes[place] ^= 1;
+        let ty = if column == "payload" { "BLOB" } else { "TEXT" };
+        let sql = format!("UPDATE thread_rows SET {column} = CAST(?2 AS {ty}) WHERE id = ?1");
+        database.execute(&sql, (id, &bytes)).unwrap();
+        drop(database);
+        let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+        let history = graph.thread("t").history().await;
+        let text = match history {
+            Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => error.to_string(),
+            other => panic!("{column} of row {id}, byte {place}: {other:?}"),
+        };
+        let told = ["thread `t`: ", "row of checkpoint `", "checksum"];
+        assert!(told.iter().all(|part| text.contains(part)), "{text}");
+        flipped += 1;
+    }
+    flipped
+}
+
+#[tokio::test]
+async fn a_flipped_bit_is_an_error_that_names_the_record() {
+    for column in ["text", "payload", "format"] {
+        assert!(flips(column).await > 4);
+    }
+}
+
+#[tokio::test]
+async fn rows_without_checksums_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    branches(&path).await;
+    let database = Connection::open(&path).unwrap();
+    let rows = database.execute("UPDATE thread_rows SET sums = NULL", []);
+    assert!(rows.unwrap() > 4);
+    drop(database);
+    let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+    let thread = graph.thread("t");
+    let history = thread.history().await.unwrap().len();
+    thread.prune(Keep::Newest(2)).await.unwrap();
+    thread.run(()).await.unwrap();
+    assert_eq!(thread.state().await.unwrap().unwrap().values.sum, 223);
+    assert!(history > 4 && thread.history().await.unwrap().len() < history);
 }

@@ -2,7 +2,7 @@
 
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Fold, Formats, Prune};
-use langgraph_sql::rows::{self, Row};
+use langgraph_sql::rows::{self, Row, Sums};
 use langgraph_sql::{FormatNames, LogName};
 
 use super::place::{self, id, uuid};
@@ -58,7 +58,7 @@ async fn first_row(
     log: i64,
     id: CheckpointId,
 ) -> Result<Option<(i64, Row)>, CheckpointError> {
-    let sql = "SELECT number, kind, text, format, r.version, payload
+    let sql = "SELECT number, kind, text, format, r.version, payload, sums
         FROM thread_rows AS r JOIN thread_checkpoints AS c
             ON c.log = r.log AND c.first_row = r.number
         WHERE c.log = $1 AND c.id = $2";
@@ -82,17 +82,18 @@ async fn replace(
     number: i64,
     row: &Row,
 ) -> Result<(), PostgresError> {
-    let sql = "UPDATE thread_rows SET text = $3, format = $4, version = $5, payload = $6
+    let sql = "UPDATE thread_rows SET text = $3, format = $4, version = $5, payload = $6, sums = $7
         WHERE log = $1 AND number = $2";
     let statement = client.prepare_cached(sql).await?;
     let payload = row.payload.as_ref();
     let format = payload.map(|payload| &*payload.format);
     let version = payload.map(|payload| i64::from(payload.version));
     let bytes = payload.map(|payload| &*payload.bytes);
+    let sums = Sums::of(row).number();
     client
         .execute(
             &statement,
-            &[&log, &number, &row.text, &format, &version, &bytes],
+            &[&log, &number, &row.text, &format, &version, &bytes, &sums],
         )
         .await?;
     let sql = "UPDATE thread_checkpoints SET snapshot = true WHERE log = $1 AND id = $2";

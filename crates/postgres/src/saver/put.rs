@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{Batch, CheckpointError, CheckpointId, Formats, Head};
-use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -56,6 +56,7 @@ struct Parts {
     formats: Vec<Option<String>>,
     versions: Vec<Option<i64>>,
     payloads: Vec<Option<Vec<u8>>>,
+    sums: Vec<i64>,
 }
 
 impl Lines {
@@ -124,6 +125,7 @@ impl Lines {
 impl Parts {
     fn push(&mut self, row: Row) {
         self.checkpoints.push(uuid(row.checkpoint));
+        self.sums.push(Sums::of(&row).number());
         self.kinds.push(i16::from(row.kind as u8));
         self.texts.push(row.text);
         let (format, version, bytes) = match row.payload {
@@ -144,7 +146,7 @@ impl Parts {
 const MOVE: &str = "UPDATE thread_logs
     SET head = $3, version = version + 1, status = $4, updated_at = clock_timestamp(),
         rows = rows + $5, owner = coalesce($22, owner)
-    WHERE thread = $1 AND namespace = $2 AND head = $24 AND version = $25
+    WHERE thread = $1 AND namespace = $2 AND head = $25 AND version = $26
     RETURNING id, rows - $5 AS start";
 
 /// Creates a log, if the batch expects none.
@@ -186,12 +188,12 @@ known AS (
     RETURNING c.id, c.first_row
 ),
 stored AS (
-    INSERT INTO thread_rows (log, number, checkpoint, kind, text, format, version, payload)
+    INSERT INTO thread_rows (log, number, checkpoint, kind, text, format, version, payload, sums)
     SELECT moved.id, moved.start + r.number - 1, f.first_row, r.kind, r.text, r.format, r.version,
-        r.payload
+        r.payload, r.sums
     FROM moved, unnest($16::uuid[], $17::smallint[], $18::text[], $19::text[], $20::bigint[],
-            $21::bytea[]) WITH ORDINALITY
-        AS r (checkpoint, kind, text, format, version, payload, number)
+            $21::bytea[], $24::bigint[]) WITH ORDINALITY
+        AS r (checkpoint, kind, text, format, version, payload, sums, number)
     JOIN (SELECT * FROM new UNION ALL SELECT * FROM known) AS f ON f.id = r.checkpoint
 )
 SELECT 1 FROM moved";
@@ -300,6 +302,7 @@ async fn store(
         &parts.payloads,
         &owner,
         &text,
+        &parts.sums,
     ];
     let [make, advance] = if old.ids.len() > 1 {
         &*WITH_SOME

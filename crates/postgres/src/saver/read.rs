@@ -7,7 +7,7 @@ use futures_util::TryStreamExt;
 use langgraph::checkpoint::{
     Chain, CheckpointError, CheckpointId, Encoded, ListOptions, SeePast, Standing,
 };
-use langgraph_sql::rows::{self, PastRows, Row, RowKind};
+use langgraph_sql::rows::{self, PastRows, Row, RowKind, Sums};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName, signed};
 use tokio_postgres::types::{FromSql, ToSql};
 use uuid::Uuid;
@@ -134,7 +134,8 @@ async fn each_row(
         return Ok(());
     };
     let end = if all { i64::MAX } else { *range.end() };
-    let sql = "SELECT checkpoint, kind, text, format, version, payload, number FROM thread_rows
+    let sql =
+        "SELECT checkpoint, kind, text, format, version, payload, sums, number FROM thread_rows
         WHERE log = $1 AND number BETWEEN $2 AND $3 ORDER BY number";
     let found = async {
         let statement = client.prepare_cached(sql).await?;
@@ -148,7 +149,7 @@ async fn each_row(
     while let Some(row) = found.try_next().await.map_err(PostgresError::from)? {
         let checkpoint: i64 = row.try_get(0).map_err(PostgresError::from)?;
         if Some(checkpoint) == newest {
-            seen = Some(row.try_get(6).map_err(PostgresError::from)?);
+            seen = Some(row.try_get(7).map_err(PostgresError::from)?);
         }
         if let Some(link) = links.find(checkpoint) {
             take(read(link.id, &row, 1, &mut formats)?)?;
@@ -174,9 +175,10 @@ pub(super) fn read(
             row.try_get::<_, Option<&str>>(at + 2)?,
             row.try_get::<_, Option<i64>>(at + 3)?,
             row.try_get::<_, Option<Vec<u8>>>(at + 4)?,
+            row.try_get::<_, Option<i64>>(at + 5)?,
         ))
     };
-    let (number, text, format, version, bytes) = columns().map_err(PostgresError::from)?;
+    let (number, text, format, version, bytes, sums) = columns().map_err(PostgresError::from)?;
     let kind = RowKind::read(number.into(), checkpoint)?;
     let payload = match (format, version, bytes) {
         (Some(format), Some(version), Some(bytes)) => {
@@ -187,7 +189,9 @@ pub(super) fn read(
         }
         _ => None,
     };
-    Ok(Row::new(checkpoint, kind, text, payload))
+    let row = Row::new(checkpoint, kind, text, payload);
+    Sums::check(sums.map(Sums::stored), &row)?;
+    Ok(row)
 }
 
 /// Returns the selected checkpoints, newest first.

@@ -134,8 +134,8 @@ async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<boo
     let statement = client.prepare_cached(sql).await?;
     client.execute(&statement, &[&log, copy]).await?;
     let sql = "INSERT INTO thread_rows
-            (log, number, checkpoint, kind, text, format, version, payload)
-        SELECT $2, number, checkpoint, kind, text, format, version, payload
+            (log, number, checkpoint, kind, text, format, version, payload, sums)
+        SELECT $2, number, checkpoint, kind, text, format, version, payload, sums
         FROM thread_rows WHERE log = $1";
     let statement = client.prepare_cached(sql).await?;
     client.execute(&statement, &[&log, copy]).await?;

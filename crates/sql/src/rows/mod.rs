@@ -28,11 +28,13 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded};
 mod decode;
 mod encode;
 mod past;
+mod sums;
 mod text;
 
 pub use decode::decode;
 pub use encode::{encode, fold};
 pub use past::PastRows;
+pub use sums::Sums;
 
 /// The kind of a row. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

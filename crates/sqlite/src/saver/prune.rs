@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Prune};
 use langgraph_sql::LogName;
-use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::place::{self, Id, SUPERSTEP, row_id};
@@ -33,7 +33,8 @@ pub(super) fn prune(
             continue;
         };
         split(connection, log.id, first)?;
-        let sql = "SELECT kind, text, format, version, payload FROM thread_rows WHERE id = ?1";
+        let sql =
+            "SELECT kind, text, format, version, payload, sums FROM thread_rows WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
         let row = statement.query_row([row_id(log.id, first)], |row| {
             Ok(read(id, row, 0, &mut Payloads::default()))
@@ -69,11 +70,19 @@ fn based(
 /// Gives the writes of the previous checkpoint's task a row of their own, at the number that was
 /// reserved for it.
 fn split(connection: &Connection, log: i64, first: i64) -> Result<(), SqliteError> {
-    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
-        SELECT id - 1, checkpoint, ?2, ?3, format, version, payload FROM thread_rows
-        WHERE id = ?1 AND kind = ?4";
+    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload, sums)
+        SELECT id - 1, checkpoint, ?2, ?3, format, version, payload, ?5 | (sums & ?6)
+        FROM thread_rows WHERE id = ?1 AND kind = ?4";
     let id = row_id(log, first);
-    let values = params![id, RowKind::Task as u8, Row::FINISHED, SUPERSTEP];
+    let text = Sums::of_text(Row::FINISHED).number();
+    let values = params![
+        id,
+        RowKind::Task as u8,
+        Row::FINISHED,
+        SUPERSTEP,
+        text,
+        Sums::VALUE
+    ];
     if connection.prepare_cached(sql)?.execute(values)? == 1 {
         bare(connection, log, first..=first, None)?;
         let sql = "UPDATE thread_checkpoints SET last_row = ?2 - 1
@@ -91,7 +100,7 @@ fn bare(
     before: Option<i64>,
 ) -> Result<(), SqliteError> {
     let sql = "UPDATE thread_rows SET kind = ?3, checkpoint = id - ?4, format = NULL,
-            version = NULL, payload = NULL
+            version = NULL, payload = NULL, sums = sums & ~?7
         WHERE id BETWEEN ?1 AND ?2 AND kind = ?5 AND checkpoint = coalesce(?6, checkpoint)";
     connection.prepare_cached(sql)?.execute(params![
         row_id(log, *rows.start()),
@@ -99,7 +108,8 @@ fn bare(
         RowKind::Checkpoint as u8,
         row_id(log, 0),
         SUPERSTEP,
-        before
+        before,
+        Sums::VALUE
     ])?;
     Ok(())
 }
@@ -118,14 +128,15 @@ fn numbers(
 
 fn replace(connection: &Connection, log: i64, number: i64, row: &Row) -> Result<(), SqliteError> {
     let payload = row.payload.as_ref();
-    let sql = "UPDATE thread_rows SET text = ?2, format = ?3, version = ?4, payload = ?5
+    let sql = "UPDATE thread_rows SET text = ?2, format = ?3, version = ?4, payload = ?5, sums = ?6
         WHERE id = ?1";
     connection.prepare_cached(sql)?.execute(params![
         row_id(log, number),
         row.text,
         payload.map(|payload| &*payload.format),
         payload.map(|payload| payload.version),
-        payload.map(|payload| &*payload.bytes)
+        payload.map(|payload| &*payload.bytes),
+        Sums::of(row).number()
     ])?;
     let sql = "UPDATE thread_checkpoints SET snapshot = 1 WHERE log = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
@@ -140,8 +151,17 @@ fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<
     };
     let (from, to) = (row_id(log, first), row_id(log, last));
     // The writes of the previous checkpoint's task stay with that checkpoint …
-    let sql = "UPDATE thread_rows SET kind = ?2, text = ?3 WHERE id = ?1 AND kind = ?4";
-    let values = params![from, RowKind::Task as u8, Row::FINISHED, SUPERSTEP];
+    let sql = "UPDATE thread_rows SET kind = ?2, text = ?3, sums = ?5 | (sums & ?6)
+        WHERE id = ?1 AND kind = ?4";
+    let text = Sums::of_text(Row::FINISHED).number();
+    let values = params![
+        from,
+        RowKind::Task as u8,
+        Row::FINISHED,
+        SUPERSTEP,
+        text,
+        Sums::VALUE
+    ];
     connection.prepare_cached(sql)?.execute(values)?;
     // … and the next checkpoint loses the writes of this one's task.
     bare(connection, log, first..=last, Some(first))?;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use langgraph::checkpoint::{Base, Batch, CheckpointError, CheckpointId, Formats, Head, Source};
-use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -328,8 +328,8 @@ fn insert(
     kind: u8,
     row: &Row,
 ) -> Result<(), SqliteError> {
-    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload, sums)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let payload = row.payload.as_ref();
     connection.prepare_cached(sql)?.execute(params![
         id,
@@ -338,7 +338,8 @@ fn insert(
         row.text,
         payload.map(|payload| &*payload.format),
         payload.map(|payload| payload.version),
-        payload.map(|payload| &*payload.bytes)
+        payload.map(|payload| &*payload.bytes),
+        Sums::of(row).number()
     ])?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use langgraph::checkpoint::{Chain, CheckpointError, CheckpointId, Encoded, ListOptions};
-use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName};
 use rusqlite::{Connection, params};
 
@@ -15,7 +15,7 @@ use crate::SqliteError;
 const BEHIND: [u8; 17] = [0xff; 17];
 
 /// The rows of a range.
-pub(super) const ROWS: &str = "SELECT id, checkpoint, kind, text, format, version, payload
+pub(super) const ROWS: &str = "SELECT id, checkpoint, kind, text, format, version, payload, sums
     FROM thread_rows WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
 
 /// Returns the records from which the state of a checkpoint, or of the head, is folded.
@@ -97,11 +97,11 @@ fn rows(
             continue;
         }
         if let Some(link) = links.find(checkpoint) {
-            let written = payload(row, 4, &mut payloads)?.ok_or_else(|| lost(link.id))?;
+            let written = written(link.id, row, &mut payloads)?;
             rows.push(Row::finished(link.id, written));
         }
         if let Some(link) = links.find(own) {
-            let text = text(row, 3)?;
+            let text = superstep(link.id, row)?;
             rows.push(Row::new(link.id, RowKind::Checkpoint, text, None));
         }
     }
@@ -111,7 +111,7 @@ fn rows(
     Ok(rows)
 }
 
-pub(super) fn lost(checkpoint: CheckpointId) -> CheckpointError {
+fn lost(checkpoint: CheckpointId) -> CheckpointError {
     CheckpointError::Corrupt(format!(
         "what the task of checkpoint `{checkpoint}` wrote is missing"
     ))
@@ -160,11 +160,38 @@ pub(super) fn read(
 ) -> Result<Row, CheckpointError> {
     let kind = RowKind::read(column(row.get(at))?, checkpoint)?;
     let payload = payload(row, at + 2, payloads)?;
-    Ok(Row::new(checkpoint, kind, text(row, at + 1)?, payload))
+    let found = Row::new(checkpoint, kind, text(row, at + 1)?, payload);
+    Sums::check(sums(row, at + 5)?, &found)?;
+    Ok(found)
+}
+
+fn sums(row: &rusqlite::Row<'_>, at: usize) -> Result<Option<Sums>, CheckpointError> {
+    Ok(column(row.get::<_, Option<i64>>(at))?.map(Sums::stored))
+}
+
+/// Reads what the only task of a checkpoint wrote, from the superstep row behind it.
+pub(super) fn written(
+    checkpoint: CheckpointId,
+    row: &rusqlite::Row<'_>,
+    payloads: &mut Payloads,
+) -> Result<Encoded, CheckpointError> {
+    let written = payload(row, 4, payloads)?;
+    Sums::check_value(sums(row, 7)?, checkpoint, RowKind::Task, written.as_ref())?;
+    written.ok_or_else(|| lost(checkpoint))
+}
+
+/// Reads the text of a checkpoint from its superstep row.
+pub(super) fn superstep<'r>(
+    checkpoint: CheckpointId,
+    row: &'r rusqlite::Row<'_>,
+) -> Result<&'r str, CheckpointError> {
+    let text = text(row, 3)?;
+    Sums::check_text(sums(row, 7)?, checkpoint, RowKind::Checkpoint, text)?;
+    Ok(text)
 }
 
 /// Reads the value of a row; its columns begin at that index with its format.
-pub(super) fn payload(
+fn payload(
     row: &rusqlite::Row<'_>,
     at: usize,
     payloads: &mut Payloads,

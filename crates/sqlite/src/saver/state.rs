@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::place::{self, Id, SUPERSTEP, row_id};
-use super::read::{Payloads, ROWS, chain, column, links, lost, payload, read, text};
+use super::read::{Payloads, ROWS, chain, column, links, read, superstep, written};
 use crate::SqliteError;
 
 /// Passes on the ancestors of a checkpoint, piece by piece, and returns its position.
@@ -143,7 +143,12 @@ fn scan(
             if kind == SUPERSTEP
                 && let Some(checkpoint) = way.checkpoint(own)
             {
-                let row = Row::new(checkpoint, RowKind::Checkpoint, text(row, 3)?, None);
+                let row = Row::new(
+                    checkpoint,
+                    RowKind::Checkpoint,
+                    superstep(checkpoint, row)?,
+                    None,
+                );
                 rows.row(row, &mut |past| pieces.push(past))?;
                 current = Some(own);
             }
@@ -161,9 +166,11 @@ fn scan(
             rows.row(row, &mut |past| pieces.push(past))?;
             continue;
         }
-        let written = payload(row, 4, &mut pieces.payloads)?.ok_or_else(|| lost(checkpoint))?;
+        let written = written(checkpoint, row, &mut pieces.payloads)?;
         if let Some(next) = way.checkpoint(own) {
-            rows.superstep(next, text(row, 3)?, written, &mut |past| pieces.push(past))?;
+            rows.superstep(next, superstep(next, row)?, written, &mut |past| {
+                pieces.push(past)
+            })?;
             current = Some(own);
         } else {
             let row = Row::finished(checkpoint, written);

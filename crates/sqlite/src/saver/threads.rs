@@ -110,8 +110,8 @@ fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()>
         SELECT ?2, id, base, snapshot, step, source, metadata, first_row, last_row
         FROM thread_checkpoints WHERE log = ?1";
     connection.prepare_cached(sql)?.execute([log, copy])?;
-    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload)
-        SELECT id + ?3, checkpoint, kind, text, format, version, payload
+    let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload, sums)
+        SELECT id + ?3, checkpoint, kind, text, format, version, payload, sums
         FROM thread_rows WHERE id BETWEEN ?1 AND ?2";
     let (rows, further) = (rows_of(log), row_id(copy, 0) - row_id(log, 0));
     let mut statement = connection.prepare_cached(sql)?;

@@ -4,5 +4,9 @@ CREATE TABLE thread_owners (
     owner TEXT NOT NULL
 ) STRICT;
 
+-- The checksums (CRC-32) of the text, in the upper half, and of the value; null for a row that was stored
+-- before there were checksums.
+ALTER TABLE thread_rows ADD COLUMN sums INTEGER;
+
 -- The key of the log's owner; null for a log that was stored before there were owners.
 ALTER TABLE thread_logs ADD COLUMN owner INTEGER;
