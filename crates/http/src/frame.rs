@@ -52,6 +52,7 @@ impl Frame {
             Outcome::Interrupted {
                 interrupts, next, ..
             } => json!({"status": "interrupted", "next": next, "interrupts": interrupts}),
+            Outcome::Drained { next, .. } => json!({"status": "drained", "next": next}),
             outcome if outcome.unfilled_joins().is_empty() => json!({"status": "done"}),
             outcome => json!({"status": "done", "unfilled_joins": outcome.unfilled_joins()}),
         };

@@ -1,4 +1,4 @@
-//! Contexts for tests of nodes and tools.
+//! Tests of nodes, tools, graphs and agents: contexts, paths, recorded models.
 //!
 //! A node is a function: a test calls it with a state, and with a [`TestContext`] if it takes a
 //! context. The context gives the node resources, metadata and answers. It records the node's
@@ -30,7 +30,11 @@
 //! ```
 
 mod builder;
+mod cassette;
 mod context;
+mod trace;
 
 pub use builder::TestContextBuilder;
+pub use cassette::{Cassette, CassetteError};
 pub use context::TestContext;
+pub use trace::{PathMismatch, Trace};

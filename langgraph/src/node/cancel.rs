@@ -26,7 +26,16 @@ use tokio::sync::watch;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<watch::Sender<bool>>);
+pub struct CancelToken(Arc<watch::Sender<Signal>>);
+
+/// How runs are told to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+enum Signal {
+    #[default]
+    Go,
+    Drain,
+    Cancel,
+}
 
 impl CancelToken {
     /// Creates a token that is not cancelled.
@@ -36,12 +45,35 @@ impl CancelToken {
 
     /// Cancels every run with this token or a clone of it.
     pub fn cancel(&self) {
-        self.0.send_replace(true);
+        self.0.send_replace(Signal::Cancel);
+    }
+
+    /// Stops every run with this token, or a clone of it, at the end of its superstep: running
+    /// nodes finish and are stored, and the run ends with [`Outcome::Drained`].
+    ///
+    /// A run without a thread has nothing to go on from, and runs to its end.
+    /// [`resume_pending`](crate::thread::Threads::resume_pending) takes up drained threads, as it
+    /// does threads whose process is gone.
+    ///
+    /// [`Outcome::Drained`]: crate::Outcome::Drained
+    pub fn drain(&self) {
+        self.0.send_if_modified(|signal| {
+            let first = *signal == Signal::Go;
+            if first {
+                *signal = Signal::Drain;
+            }
+            first
+        });
     }
 
     /// Returns true after [`cancel`](Self::cancel).
     pub fn is_cancelled(&self) -> bool {
-        *self.0.borrow()
+        *self.0.borrow() == Signal::Cancel
+    }
+
+    /// Returns true after [`drain`](Self::drain).
+    pub fn is_draining(&self) -> bool {
+        *self.0.borrow() == Signal::Drain
     }
 
     /// Waits for [`cancel`](Self::cancel).
@@ -51,6 +83,10 @@ impl CancelToken {
     /// Cancel safe.
     pub async fn cancelled(&self) {
         // Fails only without a sender, and this is one.
-        let _ = self.0.subscribe().wait_for(|cancelled| *cancelled).await;
+        let _ = self
+            .0
+            .subscribe()
+            .wait_for(|signal| *signal == Signal::Cancel)
+            .await;
     }
 }

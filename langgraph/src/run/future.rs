@@ -129,6 +129,11 @@ pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S
             })
         }
         End::Paused(_, Some(refused)) => Err(*refused),
+        End::Paused(interrupts, None) if interrupts.is_empty() && engine.drains() => {
+            let next = engine.frontier.names(&engine.plan);
+            let state = engine.into_state();
+            Ok(Outcome::Drained { state, next })
+        }
         End::Paused(interrupts, None) => {
             let next = engine.frontier.names(&engine.plan);
             Ok(Outcome::Interrupted {
@@ -232,6 +237,10 @@ async fn on_thread<S: State>(
     // A failed run also rests at its end.
     let status = match &ended {
         Ok(End::Done | End::Parent(_)) => RunStatus::Done,
+        // Still under way: the next process goes on.
+        Ok(End::Paused(interrupts, None)) if interrupts.is_empty() && engine.drains() => {
+            RunStatus::Running
+        }
         Ok(End::Paused(..)) => RunStatus::Interrupted,
         Err(AgentError::Cancelled) => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,

@@ -20,6 +20,14 @@ pub enum Outcome<S> {
         /// never ran. Usually empty.
         unfilled_joins: Vec<UnfilledJoin>,
     },
+    /// The run has stopped at the end of a superstep, because it was told to; see
+    /// [`CancelToken::drain`](crate::run::CancelToken::drain).
+    Drained {
+        /// The state so far.
+        state: S,
+        /// The nodes that run when the thread goes on.
+        next: Vec<NodeName>,
+    },
     /// The run waits for answers, or at a breakpoint if there are no interrupts.
     Interrupted {
         /// The state so far.
@@ -43,14 +51,18 @@ impl<S> Outcome<S> {
     /// Returns the state at the end, or so far.
     pub fn state(&self) -> &S {
         match self {
-            Self::Done { state, .. } | Self::Interrupted { state, .. } => state,
+            Self::Done { state, .. }
+            | Self::Drained { state, .. }
+            | Self::Interrupted { state, .. } => state,
         }
     }
 
     /// Returns the state at the end, or so far.
     pub fn into_state(self) -> S {
         match self {
-            Self::Done { state, .. } | Self::Interrupted { state, .. } => state,
+            Self::Done { state, .. }
+            | Self::Drained { state, .. }
+            | Self::Interrupted { state, .. } => state,
         }
     }
 
@@ -62,7 +74,7 @@ impl<S> Outcome<S> {
     /// Returns the open interrupts.
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
-            Self::Done { .. } => &[],
+            Self::Done { .. } | Self::Drained { .. } => &[],
             Self::Interrupted { interrupts, .. } => interrupts,
         }
     }
@@ -94,7 +106,7 @@ impl<S> Outcome<S> {
     pub fn unfilled_joins(&self) -> &[UnfilledJoin] {
         match self {
             Self::Done { unfilled_joins, .. } => unfilled_joins,
-            Self::Interrupted { .. } => &[],
+            Self::Drained { .. } | Self::Interrupted { .. } => &[],
         }
     }
 
@@ -109,6 +121,11 @@ impl<S> Outcome<S> {
     {
         match self {
             Self::Done { state, .. } => Ok(state),
+            Self::Drained { state, next } => Err(AgentError::Interrupted(Box::new(Pause {
+                interrupts: Vec::new(),
+                next,
+                state: Arc::new(state),
+            }))),
             Self::Interrupted {
                 state,
                 interrupts,
@@ -136,6 +153,11 @@ impl<S: fmt::Debug> fmt::Debug for Outcome<S> {
                 .debug_struct("Done")
                 .field("state", state)
                 .field("unfilled_joins", unfilled_joins)
+                .finish(),
+            Self::Drained { state, next } => f
+                .debug_struct("Drained")
+                .field("state", state)
+                .field("next", next)
                 .finish(),
             Self::Interrupted {
                 state,

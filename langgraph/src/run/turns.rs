@@ -176,6 +176,9 @@ fn turn_end<S: State>(ended: &Result<Outcome<S>, AgentError>) -> TurnEnd<S> {
             interrupts,
             next,
         }) => TurnEnd::Paused(state.clone(), interrupts.clone(), next.clone()),
+        Ok(Outcome::Drained { state, next }) => {
+            TurnEnd::Paused(state.clone(), Vec::new(), next.clone())
+        }
         Err(error) => TurnEnd::Failed(error.kind(), error.to_string()),
     }
 }

@@ -25,7 +25,7 @@ use crate::error::AgentError;
 use crate::graph::inbox::Inbox;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, UnfilledJoin};
-use crate::node::{Context, Jump, NodeId, Panicked, Scope, Write, Writes};
+use crate::node::{CancelToken, Context, Jump, NodeId, Panicked, Scope, Write, Writes};
 use crate::state::State;
 use crate::state::StateCodec;
 
@@ -103,7 +103,7 @@ impl<S: State> Engine<S> {
     /// Runs one superstep.
     async fn superstep(&mut self, plan: &Arc<Plan<S>>) -> Result<Option<End>, AgentError> {
         check_cancelled(&self.scope)?;
-        if self.breakpoints.stop_before(&self.frontier.tasks) {
+        if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
             return Ok(Some(self.pause_at_breakpoint().await));
         }
         // Taking the input does not count as a superstep.
@@ -504,6 +504,12 @@ impl<S: State> Engine<S> {
         self.record(origin, entry).await?;
         self.moment().emit_values().await;
         Ok(())
+    }
+
+    /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.
+    pub(crate) fn drains(&self) -> bool {
+        let token = self.scope.shared.cancel.as_ref();
+        self.observer.recorder.is_some() && token.is_some_and(CancelToken::is_draining)
     }
 
     async fn pause_at_breakpoint(&self) -> End {

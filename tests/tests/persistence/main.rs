@@ -4,6 +4,7 @@
 mod bare;
 mod copying;
 mod cut_off;
+mod draining;
 mod durability;
 mod faults;
 mod looking;

@@ -8,7 +8,7 @@ use langgraph::graph::{Breakpoints, Topology};
 use langgraph::node::{Command, Interrupt};
 use langgraph::run::{Run, StreamOptions};
 use langgraph::thread::OnOpenQuestion;
-use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
+use langgraph::{AgentError, CompiledStateGraph, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -161,7 +161,7 @@ where
         let outcome = events.finish().await?;
         Ok(Finished {
             values: state_value(outcome.state()),
-            paused: matches!(outcome, Outcome::Interrupted { .. }),
+            paused: !outcome.is_done(),
             interrupts: outcome.interrupts().to_vec(),
         })
     }

@@ -1,0 +1,182 @@
+//! Runs that stop at the end of a superstep, and threads that go on from there.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use langgraph::checkpoint::{MemorySaver, RunStatus};
+use langgraph::node::NodeError;
+use langgraph::prelude::*;
+use langgraph::run::CancelToken;
+
+/// The nodes that ran, and the token that `a` drains.
+#[derive(Default)]
+struct World {
+    ran: Mutex<Vec<String>>,
+    token: CancelToken,
+    drains: AtomicU32,
+}
+
+impl World {
+    fn ran(&self) -> String {
+        self.ran.lock().unwrap().concat()
+    }
+}
+
+#[derive(State, Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Sum {
+    #[reducer(add)]
+    sum: i64,
+}
+
+async fn step(_: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
+    let world = cx.resource::<World>()?;
+    world.ran.lock().unwrap().push(cx.node().to_owned());
+    if cx.node() == "a" && world.drains.fetch_add(1, Ordering::Relaxed) == 0 {
+        world.token.drain();
+        tokio::task::yield_now().await;
+    }
+    Ok(SumUpdate::default().sum(1))
+}
+
+fn chain(world: &Arc<World>) -> CompiledStateGraph<Sum> {
+    unsaved(world).checkpointer(Arc::new(MemorySaver::new()))
+}
+
+fn unsaved(world: &Arc<World>) -> CompiledStateGraph<Sum> {
+    let mut graph = StateGraph::<Sum>::new();
+    for node in ["a", "b", "c"] {
+        graph.add_node(node, step);
+    }
+    graph.add_sequence(&["a", "b", "c"]);
+    graph.compile().unwrap().resource(Arc::clone(world))
+}
+
+#[tokio::test]
+async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
+    let world = Arc::new(World::default());
+    let graph = chain(&world);
+    let outcome = graph
+        .run(())
+        .thread("t")
+        .cancel(world.token.clone())
+        .await
+        .unwrap();
+    let Outcome::Drained { state, next } = &outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!((state.sum, &**next), (1, &["b".into()][..]));
+    assert_eq!(world.ran(), "a");
+    let known = graph.threads().list(Default::default()).await.unwrap();
+    assert_eq!(known[0].status, RunStatus::Running);
+
+    // A run that starts while the program stops does not begin.
+    let outcome = graph
+        .thread("t")
+        .proceed()
+        .cancel(world.token.clone())
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
+
+    // The next process goes on, without being told about the thread.
+    let resumed = graph
+        .threads()
+        .resume_pending(Duration::ZERO)
+        .await
+        .unwrap();
+    assert_eq!(resumed[0].thread, "t");
+    let outcome = resumed[0].outcome.as_ref().unwrap();
+    assert_eq!((outcome.is_done(), outcome.state().sum), (true, 3));
+    assert_eq!(world.ran(), "abc");
+    assert!(
+        graph
+            .threads()
+            .resume_pending(Duration::ZERO)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn k11_tasks_side_by_side_finish() {
+    let world = Arc::new(World::default());
+    let mut graph = StateGraph::<Sum>::new();
+    for node in ["a", "b", "c"] {
+        graph.add_node(node, step);
+    }
+    graph
+        .add_edge(START, "a")
+        .add_edge(START, "b")
+        .add_edge(["a", "b"], "c");
+    let graph = graph.compile().unwrap().resource(Arc::clone(&world));
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let outcome = graph
+        .run(())
+        .thread("t")
+        .cancel(world.token.clone())
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
+    assert_eq!(outcome.state().sum, 2);
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    assert_eq!((state.sum, world.ran().len()), (3, 3));
+}
+
+#[tokio::test]
+async fn k11_a_graph_inside_stops_as_well() {
+    let world = Arc::new(World::default());
+    let mut inner = StateGraph::<Sum>::new();
+    inner
+        .add_node("a", step)
+        .add_node("b", step)
+        .add_sequence(&["a", "b"]);
+    let mut outer = StateGraph::<Sum>::new();
+    outer.add_node("inside", inner.compile().unwrap());
+    outer.add_node("c", step).add_sequence(&["inside", "c"]);
+    let outer = outer.compile().unwrap().resource(Arc::clone(&world));
+    let outer = outer.checkpointer(Arc::new(MemorySaver::new()));
+    let outcome = outer
+        .run(())
+        .thread("t")
+        .cancel(world.token.clone())
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
+    assert_eq!(world.ran(), "a");
+    let state = outer
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    assert_eq!((state.sum, &*world.ran()), (3, "abc"));
+}
+
+#[tokio::test]
+async fn k11_a_run_without_a_thread_ends_and_cancelling_is_stronger() {
+    let world = Arc::new(World::default());
+    let graph = unsaved(&world);
+    let outcome = graph.run(()).cancel(world.token.clone()).await.unwrap();
+    assert_eq!(outcome.finished().unwrap().sum, 3);
+
+    let token = CancelToken::new();
+    token.cancel();
+    token.drain();
+    assert!(token.is_cancelled() && !token.is_draining());
+    let error = chain(&world)
+        .run(())
+        .thread("t")
+        .cancel(token)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, AgentError::Cancelled), "{error}");
+}
