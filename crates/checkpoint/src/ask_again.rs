@@ -1,7 +1,5 @@
 //! Makes a task run again that waits for answers.
 
-use std::collections::HashSet;
-
 use super::{
     AskedQuestions, Batch, CheckpointError, CheckpointId, Checkpointer, Head, Questions, Stored,
     TaskOutcome, TaskRecord, ThreadKey, fold_tasks, load_chain,
@@ -22,15 +20,15 @@ pub async fn ask_again(
     key: &ThreadKey,
     known: Head,
     (checkpoint, task): (CheckpointId, usize),
-    gone: Option<HashSet<String>>,
-) -> Result<HashSet<String>, CheckpointError> {
+    gone: Option<Vec<String>>,
+) -> Result<Vec<String>, CheckpointError> {
     let mut attempt = 0;
     loop {
         let chain = load_chain(saver, key, None).await?;
         let Some((head, stored)) =
             chain.and_then(|mut chain| Some((chain.head, chain.records.pop()?)))
         else {
-            return Ok(HashSet::new());
+            return Ok(Vec::new());
         };
         // Another run has continued in the meantime.
         if stored.checkpoint.id != checkpoint {
@@ -42,7 +40,7 @@ pub async fn ask_again(
         }
         let Some(asked) = open(&stored, task) else {
             // It runs again anyway.
-            return Ok(HashSet::new());
+            return Ok(Vec::new());
         };
         let (dropped, inner) = asked.inner.into_iter().partition(|question| match &gone {
             None => true,

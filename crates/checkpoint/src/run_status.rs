@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How the last run of a thread stands, as far as the thread could record it.
 ///
 /// A run whose process died has recorded nothing: its thread says [`Running`](Self::Running) for
-/// ever. [`Threads::resume_pending`](crate::thread::Threads::resume_pending) looks for these.
+/// ever. `Threads::resume_pending` looks for these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
@@ -20,7 +20,7 @@ pub enum RunStatus {
     Failed,
     /// The caller cancelled or dropped the run.
     Cancelled,
-    /// The run took longer than its [timeout](crate::run::Run::timeout).
+    /// The run took longer than its time limit.
     TimedOut,
 }
 

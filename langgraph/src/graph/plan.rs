@@ -464,11 +464,11 @@ impl_default!([S: State] Builder<S> { edges, joins, routers });
 impl<S: State> Builder<S> {
     fn build(mut self, waits: impl Fn(NodeId) -> bool) -> Outgoing<S> {
         for PlanRouter { arms, next, .. } in &mut self.routers {
-            let only = |arm: &Box<[NodeId]>| match **arm {
+            let only = |arm: &[NodeId]| match *arm {
                 [only] if !waits(only) => Some(only),
                 _ => None,
             };
-            *next = arms.iter().map(only).collect();
+            *next = arms.iter().map(|arm| only(arm)).collect();
         }
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
             ([next], [], []) if !waits(*next) => Successors::One(*next),

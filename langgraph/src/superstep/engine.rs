@@ -202,11 +202,8 @@ impl<S: State> Engine<S> {
                     let shared = !alone && task.is_item_of(plan);
                     let last = cx.take().filter(|_| shared).map(|cx| Box::new((index, cx)));
                     let same = |to: &&mut Direction<S>| to.node == node && to.last.is_some();
-                    let all = match shared {
-                        true => directions.iter_mut().find(same),
-                        false => None,
-                    };
-                    match all {
+                    let all = shared.then(|| directions.iter_mut().find(same));
+                    match all.flatten() {
                         Some(all) => {
                             let jump = std::mem::replace(&mut all.jump, Jump::Edges);
                             all.jump = jump.and(done.output.jump);
