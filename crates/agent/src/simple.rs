@@ -8,7 +8,7 @@ use super::layers::Layers;
 use super::standalone::{compiled, failed};
 use super::{ChatModel, ModelNode, NextAction};
 use langgraph::message::Message;
-use langgraph::node::NodeRun;
+use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
 use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph};
 
@@ -41,7 +41,7 @@ impl SimpleAgentState {
 ///
 /// # Examples
 ///
-/// It works on its own, as a graph, and as a node of another graph:
+/// It works on its own, as a graph, and as a node of another graph, inside whose run it then lives:
 ///
 /// ```
 /// use langgraph::prelude::*;
@@ -126,6 +126,10 @@ impl Agent for SimpleAgent {
 
     async fn run(&self, state: SimpleAgentState) -> Result<SimpleAgentState, AgentError> {
         compiled(&self.graph())?.invoke(state).await
+    }
+
+    fn as_graph(&self) -> Option<AgentGraph<SimpleAgentState>> {
+        compiled(&self.graph()).ok().map(AgentGraph::from)
     }
 }
 

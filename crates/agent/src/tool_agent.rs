@@ -6,7 +6,7 @@ use super::layers::Layers;
 use super::standalone::compiled;
 use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
 use langgraph::message::{Message, ToolResult};
-use langgraph::node::NodeRun;
+use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
 use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph, node};
 
@@ -168,6 +168,10 @@ impl Agent for ToolAgent {
 
     async fn run(&self, state: ToolAgentState) -> Result<ToolAgentState, AgentError> {
         compiled(&self.graph())?.invoke(state).await
+    }
+
+    fn as_graph(&self) -> Option<AgentGraph<ToolAgentState>> {
+        compiled(&self.graph()).ok().map(AgentGraph::from)
     }
 }
 

@@ -5,7 +5,7 @@ mod mismatch;
 use langgraph::AgentError;
 use langgraph::graph::NodeName;
 use langgraph::message::{Message, ToolCall};
-use langgraph::run::{Outcome, Run};
+use langgraph::run::{Outcome, Run, StreamOptions};
 use langgraph::state::{HasMessages, State};
 use langgraph::stream::{Event, EventKind, StreamModes};
 use serde_json::Value;
@@ -48,7 +48,7 @@ impl<S: State> Trace<S> {
     /// Runs to the end, and notes every event. A failure of the run is its
     /// [outcome](Self::outcome).
     pub async fn of(run: Run<S>) -> Self {
-        let mut stream = run.stream(StreamModes::ALL);
+        let mut stream = run.stream(StreamOptions::new(StreamModes::ALL).subgraphs());
         let mut events = Vec::new();
         let mut failed = None;
         while let Some(event) = stream.next().await {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::ConfiguredNode;
 use crate::node::{
-    Agent, Annotated, Call, Context, EachStep, IntoOutput, Node, NodeFuture, NodeMeta, NodeRun,
-    OwnedFuture, Step,
+    Agent, AgentGraph, Annotated, Call, Context, EachStep, IntoOutput, Node, NodeFuture, NodeMeta,
+    NodeRun, OwnedFuture, Step,
 };
 use crate::state::State;
 use langgraph_topology::NodeKind;
@@ -92,7 +92,18 @@ impl<A: Agent> Step<A::State> for AgentStep<A> {
 
 impl<A: Agent> IntoNode<A::State, ByAgent> for A {
     fn into_node(self) -> ConfiguredNode<A::State> {
-        ConfiguredNode::new(Arc::new(AgentStep(self)), false)
+        match self.as_graph() {
+            Some(graph) => graph.into(),
+            None => ConfiguredNode::new(Arc::new(AgentStep(self)), false),
+        }
+    }
+}
+
+impl<S: State> From<AgentGraph<S>> for ConfiguredNode<S> {
+    fn from(graph: AgentGraph<S>) -> Self {
+        Self::new(graph.step, false)
+            .with_kind(graph.kind)
+            .unstorable(graph.unstorable)
     }
 }
 

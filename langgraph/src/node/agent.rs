@@ -3,8 +3,10 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use super::Step;
 use crate::error::AgentError;
 use crate::state::State;
+use langgraph_topology::NodeKind;
 
 /// Takes a state and returns the whole state, under a name.
 ///
@@ -55,6 +57,30 @@ pub trait Agent: Send + Sync + 'static {
         &self, // write `async fn run`, and no `#[async_trait]` above the `impl`
         state: Self::State,
     ) -> impl Future<Output = Result<Self::State, AgentError>> + Send;
+
+    /// Returns the agent as a compiled graph, if it is one: `Some(graph.into())`.
+    ///
+    /// As a node it then runs inside the outer run: its events, resources, checkpoints and
+    /// interrupts are those of the outer run. Otherwise a node calls [`run`](Self::run), which knows
+    /// nothing of them.
+    fn as_graph(&self) -> Option<AgentGraph<Self::State>> {
+        None
+    }
+}
+
+/// A graph that an [`Agent`] is. A [`CompiledStateGraph`](crate::CompiledStateGraph) converts into
+/// it.
+pub struct AgentGraph<S: State> {
+    pub(crate) step: Arc<dyn Step<S>>,
+    pub(crate) kind: NodeKind,
+    /// Its state type, or that of a subgraph, if it cannot be stored as bytes.
+    pub(crate) unstorable: Option<&'static str>,
+}
+
+impl<S: State> std::fmt::Debug for AgentGraph<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AgentGraph")
+    }
 }
 
 macro_rules! forward {
@@ -69,6 +95,10 @@ macro_rules! forward {
             async fn run(&self, state: Self::State) -> Result<Self::State, AgentError> {
                 let answer = (**self).run(state).await;
                 answer.map_err(|error| error.of_agent(self.name()))
+            }
+
+            fn as_graph(&self) -> Option<AgentGraph<Self::State>> {
+                (**self).as_graph()
             }
         }
     )*};

@@ -27,7 +27,7 @@ mod worker;
 
 pub use crate::error::NodeError;
 pub use crate::state::write::Write;
-pub use agent::Agent;
+pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]
 pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use cancel::CancelToken;

@@ -7,8 +7,8 @@ use crate::graph::thread_policy::OnOpenQuestion;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::node::{
-    Answer, Call, Context, GraphNode, IntoInput, IntoOutput, NodeError, NodeRun, OnlyCall, Output,
-    ParentCommand, Persistence, Scope, Step, Write,
+    AgentGraph, Answer, Call, Context, GraphNode, IntoInput, IntoOutput, NodeError, NodeRun,
+    OnlyCall, Output, ParentCommand, Persistence, Scope, Step, Write,
 };
 use crate::state::State;
 use crate::superstep::enter;
@@ -204,11 +204,17 @@ pub enum ByGraph {}
 #[diagnostic::do_not_recommend]
 impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
     fn into_node(self) -> ConfiguredNode<S> {
-        let kind = NodeKind::Subgraph(Box::new(self.topology().clone()));
-        let unstorable = self.unstorable();
-        ConfiguredNode::new(Arc::new(Shared(self)), false)
-            .with_kind(kind)
-            .unstorable(unstorable)
+        AgentGraph::from(self).into()
+    }
+}
+
+impl<S: State> From<CompiledStateGraph<S>> for AgentGraph<S> {
+    fn from(graph: CompiledStateGraph<S>) -> Self {
+        Self {
+            kind: NodeKind::Subgraph(Box::new(graph.topology().clone())),
+            unstorable: graph.unstorable(),
+            step: Arc::new(Shared(graph)),
+        }
     }
 }
 

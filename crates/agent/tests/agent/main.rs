@@ -5,6 +5,7 @@ mod budget;
 mod effects;
 mod failing;
 mod flows;
+mod inside;
 mod memory;
 mod middleware;
 mod models;

@@ -1,0 +1,192 @@
+//! Evaluations: they score, go on, and compare.
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::ToolCall;
+use langgraph::node::NodeError;
+use langgraph_agent::ScriptedModel;
+use langgraph_eval::{
+    Answer, Dataset, Evaluation, Report, contains, exact, json_subset, judge, scorer, trajectory,
+};
+use serde_json::json;
+
+const CASES: &str = r#"
+{"id": "a", "input": 1, "expected": 2, "tags": ["small"]}
+{"id": "b", "input": 20, "expected": 40}
+{"input": 300, "expected": 600, "tags": ["large"]}
+"#;
+
+fn doubled() -> Evaluation {
+    Evaluation::new("double", |case| async move {
+        match case.input.as_i64() {
+            Some(300) => Err(NodeError::msg("too large")),
+            Some(20) => Ok(Answer::new(41)),
+            n => Ok(Answer::new(n.unwrap_or_default() * 2)),
+        }
+    })
+    .scorer(exact())
+}
+
+async fn run(evaluation: &Evaluation) -> Report {
+    let cases = Dataset::parse(CASES).unwrap();
+    evaluation
+        .run(cases, Arc::new(MemorySaver::new()))
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn k9_a_data_set_gives_a_table() {
+    let report = run(&doubled()).await;
+    assert_eq!(
+        report.table(),
+        "case  exact\n\
+         a     1.00\n\
+         b     0.00\n\
+         4     0.00   too large\n\
+         mean  0.33\n"
+    );
+    assert_eq!(
+        (report.mean_of("exact", "small"), report.mean("none")),
+        (Some(1.0), None)
+    );
+    let json = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+}
+
+#[tokio::test]
+async fn k9_an_evaluation_that_was_cut_off_goes_on_and_a_complete_one_is_kept() {
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let stuck = Arc::new(AtomicUsize::new(1));
+    let (noted, left) = (Arc::clone(&ran), Arc::clone(&stuck));
+    let evaluation = Evaluation::new("slow", move |case| {
+        noted.lock().unwrap().push(case.id.clone());
+        let hangs = case.id == "b" && left.swap(0, Ordering::Relaxed) == 1;
+        async move {
+            if hangs {
+                std::future::pending::<()>().await;
+            }
+            Ok(Answer::new(case.input))
+        }
+    })
+    .scorer(scorer("any", |_, _| true));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&seen);
+    let evaluation =
+        evaluation.on_progress(move |done, all| told.lock().unwrap().push((done, all)));
+
+    let saver = Arc::new(MemorySaver::new());
+    let cases = || Dataset::parse(CASES).unwrap();
+    let cut_off = evaluation.run(cases(), Arc::clone(&saver));
+    tokio::time::timeout(Duration::from_millis(100), cut_off)
+        .await
+        .unwrap_err();
+    let report = evaluation.run(cases(), Arc::clone(&saver)).await.unwrap();
+    assert_eq!(report.mean("any"), Some(1.0));
+    let ids: Vec<_> = report.cases.iter().map(|case| case.id.clone()).collect();
+    assert_eq!(ids, ["a", "b", "4"]);
+    assert_eq!(ran.lock().unwrap().concat().replace('4', ""), "abb");
+    assert_eq!(seen.lock().unwrap().last(), Some(&(3, 3)));
+
+    let again = evaluation.run(cases(), saver).await.unwrap();
+    assert_eq!(again, report);
+    assert_eq!(ran.lock().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn k9_two_runs_are_compared() {
+    let before = run(&doubled()).await;
+    let better = Evaluation::new("double", |case| async move {
+        Ok(Answer::new(
+            case.input.as_i64().unwrap_or_default().max(2) * 2,
+        ))
+    });
+    let after = run(&better.scorer(exact())).await;
+    let changed = after.compare(&before);
+    assert_eq!(
+        changed.table(),
+        "case  scorer  before  after\n\
+         a     exact   1.00    0.00   worse\n\
+         b     exact   0.00    1.00   better\n\
+         4     exact   0.00    1.00   better\n"
+    );
+    let worse: Vec<_> = changed.regressions().map(|change| &*change.case).collect();
+    assert_eq!(worse, ["a"]);
+    assert!(after.compare(&after).changes.is_empty());
+}
+
+#[tokio::test]
+async fn k9_scorers_read_what_is_expected() {
+    let cases = Dataset::parse(
+        r#"{"id": "1", "input": "", "expected": {"city": "Paris", "tools": ["find", "pay"]}}
+           {"id": "2", "input": "", "expected": ["paris", "LYON"]}"#,
+    );
+    let evaluation = Evaluation::new("scorers", |case| async move {
+        Ok(match &*case.id {
+            "1" => Answer::new(r#"{"city": "Paris", "people": 2, "tools": ["find", "pay"]}"#)
+                .tools(vec![
+                    ToolCall::new("c1", "find", json!({})),
+                    ToolCall::new("c2", "pay", json!({})),
+                ]),
+            _ => Answer::new("Paris and Lyon").tools(vec![ToolCall::new("c", "find", json!({}))]),
+        })
+    });
+    let verdict = r#"{"reason": "polite", "score": 2.0}"#;
+    let evaluation = evaluation
+        .scorer(contains())
+        .scorer(json_subset())
+        .scorer(trajectory())
+        .scorer(judge(
+            ScriptedModel::new([verdict, "not JSON", verdict]),
+            "It is polite.",
+        ))
+        .concurrency(1);
+    let saver = Arc::new(MemorySaver::new());
+    let report = evaluation.run(cases.unwrap(), saver).await.unwrap();
+    let values = |case: usize| {
+        let scores = report.cases[case].scores.iter();
+        scores
+            .map(|(name, score)| (&**name, score.value))
+            .collect::<Vec<_>>()
+    };
+    let all = ["contains", "json_subset", "judge", "trajectory"];
+    let expect = |values: [f64; 4]| all.into_iter().zip(values).collect::<Vec<_>>();
+    assert_eq!(values(0), expect([0.0, 1.0, 1.0, 1.0]));
+    assert_eq!(values(1), expect([1.0, 0.0, 1.0, 0.0]));
+    assert_eq!(
+        report.cases[1].scores["trajectory"].reason.as_deref(),
+        Some("called find, expected ")
+    );
+    assert_eq!(
+        report.cases[1].scores["judge"].reason.as_deref(),
+        Some("polite")
+    );
+}
+
+#[test]
+fn a_line_that_is_no_case_is_named() {
+    let error = Dataset::parse("{\"input\": 1}\n\n{\"inputs\": 1}").unwrap_err();
+    assert!(
+        error.to_string().starts_with("line 3 of the data set"),
+        "{error}"
+    );
+    let twice = "{\"id\": \"a\", \"input\": 1}\n{\"id\": \"a\", \"input\": 1}";
+    let error = Dataset::parse(twice).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "line 2 of the data set has the id `a` of another case"
+    );
+    let tagged = Dataset::parse(CASES).unwrap().tagged("large");
+    assert_eq!(tagged.cases().len(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cases.jsonl");
+    std::fs::write(&file, CASES).unwrap();
+    assert_eq!(
+        Dataset::read(&file).unwrap(),
+        Dataset::parse(CASES).unwrap()
+    );
+}
