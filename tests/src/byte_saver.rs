@@ -347,6 +347,21 @@ impl Administration for ByteSaver {
         Ok(())
     }
 
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
+        let mut kept = self.kept();
+        let log = kept.logs.get(&ThreadKey::root(thread));
+        let found = log.map(|log| log.head);
+        if found != Some(head) {
+            return Err(CheckpointError::Conflict {
+                thread: thread.to_owned(),
+                known: Some(head),
+                head: found,
+            });
+        }
+        kept.logs.retain(|key, _| key.thread != thread);
+        Ok(())
+    }
+
     async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
         let mut usage = Usage::default();
         for (_, log) in self.kept().of(thread) {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{CheckpointError, Prune, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use super::{CheckpointError, Head, Prune, ThreadFilter, ThreadInfo, ThreadKey, Usage};
 
 /// Lists, copies, prunes and deletes threads.
 ///
@@ -40,4 +40,12 @@ pub trait Administration: Send + Sync {
 
     /// Deletes a thread, with the logs of its subgraphs.
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError>;
+
+    /// As [`delete_thread`](Self::delete_thread), if the head of the thread is still that one. The
+    /// operation is atomic: it deletes nothing that was stored since.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Conflict`] if the head is another one.
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError>;
 }

@@ -332,14 +332,23 @@ impl Administration for MemorySaver {
     }
 
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
+        delete(&mut self.threads(), thread);
+        Ok(())
+    }
+
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
-        if let Some(kept) = threads.get_mut(thread) {
-            // The leases stay.
-            kept.logs.clear();
-            if kept.lease.is_none() {
-                threads.remove(thread);
-            }
+        let found = threads
+            .get(thread)
+            .and_then(|thread| thread.logs.get(&[] as &[String])?.head());
+        if found != Some(head) {
+            return Err(CheckpointError::Conflict {
+                thread: thread.to_owned(),
+                known: Some(head),
+                head: found,
+            });
         }
+        delete(&mut threads, thread);
         Ok(())
     }
 
@@ -356,6 +365,16 @@ impl Administration for MemorySaver {
             }
         }
         Ok(usage)
+    }
+}
+
+fn delete(threads: &mut BTreeMap<String, Thread>, thread: &str) {
+    if let Some(kept) = threads.get_mut(thread) {
+        // The leases stay.
+        kept.logs.clear();
+        if kept.lease.is_none() {
+            threads.remove(thread);
+        }
     }
 }
 

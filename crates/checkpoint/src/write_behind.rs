@@ -31,6 +31,8 @@ struct Failure {
     error: Option<CheckpointError>,
     /// Its text, for later callers.
     text: Option<String>,
+    /// The heads of a conflict, which later callers get as one too.
+    conflict: Option<(ThreadKey, Option<Head>, Option<Head>)>,
 }
 
 enum Job {
@@ -57,6 +59,13 @@ impl WriteBehind {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = failed.error.take() {
             return Err(error);
+        }
+        if let Some((key, known, head)) = &failed.conflict {
+            return Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known: *known,
+                head: *head,
+            });
         }
         failed.text.as_ref().map_or(Ok(()), |text| {
             let text = format!("an earlier record could not be stored: {text}");
@@ -88,6 +97,12 @@ async fn write(
                 if let Err(error) = saver.put(&key, batch).await {
                     *failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
                         text: Some(error.to_string()),
+                        conflict: match &error {
+                            CheckpointError::Conflict { known, head, .. } => {
+                                Some((key, *known, *head))
+                            }
+                            _ => None,
+                        },
                         error: Some(error),
                     };
                     // Later batches build on the missing one.

@@ -1,7 +1,13 @@
 //! Compression.
 
+use std::io::Read;
+
 use langgraph::checkpoint::{Format, FormatError, ReadValue};
 use zstd::bulk::Compressor;
+use zstd::stream::read::Decoder;
+
+/// The largest size of a value, unless set.
+const LIMIT: usize = 256 * 1024 * 1024;
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -31,6 +37,7 @@ pub struct Zstd<F> {
     format: F,
     tag: String,
     level: i32,
+    limit: usize,
 }
 
 impl<F: Format> Zstd<F> {
@@ -40,6 +47,7 @@ impl<F: Format> Zstd<F> {
             tag: format!("zstd+{}", format.tag()),
             format,
             level: zstd::DEFAULT_COMPRESSION_LEVEL,
+            limit: LIMIT,
         }
     }
 
@@ -51,6 +59,21 @@ impl<F: Format> Zstd<F> {
         self.level = level.clamp(*known.start(), *known.end());
         self
     }
+
+    /// Sets the largest size of a value in bytes, before it is compressed; 256 MiB unless set. A
+    /// larger one is neither written nor read: a damaged or a forged frame could fill the memory.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    fn too_large(&self) -> FormatError {
+        let limit = self.limit;
+        FormatError::new(format!(
+            "it has more than {limit} bytes; raise the limit with `Zstd::limit`"
+        ))
+    }
 }
 
 impl<F: Format> Format for Zstd<F> {
@@ -60,6 +83,9 @@ impl<F: Format> Format for Zstd<F> {
 
     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
         let bytes = self.format.encode(value)?;
+        if bytes.len() > self.limit {
+            return Err(self.too_large());
+        }
         // A value that looks like a frame must be compressed, to tell the two apart.
         let looks_so = bytes.starts_with(&MAGIC);
         if bytes.len() < WORTH_TRYING && !looks_so {
@@ -81,8 +107,20 @@ impl<F: Format> Format for Zstd<F> {
         if !bytes.starts_with(&MAGIC) {
             return self.format.decode(bytes, read);
         }
-        let bytes = zstd::decode_all(bytes)
-            .map_err(|error| FormatError::new(format!("what is compressed is damaged: {error}")))?;
-        self.format.decode(&bytes, read)
+        let damaged = |error| FormatError::new(format!("what is compressed is damaged: {error}"));
+        let decoder = Decoder::with_buffer(bytes).map_err(damaged)?;
+        let mut unfolded = Vec::new();
+        // One byte more, to know that there is more.
+        let most = u64::try_from(self.limit)
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
+        decoder
+            .take(most)
+            .read_to_end(&mut unfolded)
+            .map_err(damaged)?;
+        if unfolded.len() > self.limit {
+            return Err(self.too_large());
+        }
+        self.format.decode(&unfolded, read)
     }
 }

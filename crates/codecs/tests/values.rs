@@ -313,3 +313,18 @@ fn a_key_whose_name_is_too_long_is_told_when_it_writes() {
     let stored = formats.encode(&1, 0).unwrap();
     assert_eq!(formats.decode::<u8>(&stored).unwrap(), 1);
 }
+
+#[test]
+fn a_frame_that_unfolds_beyond_the_limit_is_refused() {
+    let zeros = "0".repeat(3_000_000);
+    let stored = Formats::new(Zstd::new(Json)).encode(&zeros, 0).unwrap();
+    assert!(stored.bytes.len() < 10_000);
+    let small = Formats::new(Zstd::new(Json).limit(1_000_000));
+    let error = small.decode::<String>(&stored).unwrap_err().to_string();
+    assert!(error.contains("more than 1000000 bytes"), "{error}");
+    // It would not be read, so it is not written either.
+    let error = small.encode(&zeros, 0).unwrap_err().to_string();
+    assert!(error.contains("`Zstd::limit`"), "{error}");
+    let read = Formats::new(Zstd::new(Json).limit(3_000_002)).decode::<String>(&stored);
+    assert_eq!(read.unwrap(), zeros);
+}

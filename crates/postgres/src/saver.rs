@@ -232,6 +232,15 @@ impl Administration for PostgresSaver {
         job.await
     }
 
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
+        let thread: Arc<str> = thread.into();
+        let job = self.database.transaction(|transaction| {
+            let thread = Arc::clone(&thread);
+            Box::pin(async move { threads::delete_at(transaction, &thread, head).await })
+        });
+        job.await
+    }
+
     async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
         let client = self.database.client().await?;
         Ok(threads::usage(&client, thread).await?)

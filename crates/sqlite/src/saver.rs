@@ -231,6 +231,12 @@ impl Administration for SqliteSaver {
         self.database.write(job).await
     }
 
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
+        let thread = thread.to_owned();
+        let job = move |connection: &_| threads::delete_at(connection, &thread, head);
+        self.database.write(job).await
+    }
+
     async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
         let thread = thread.to_owned();
         let job = move |connection: &_| threads::usage(connection, &thread);

@@ -238,3 +238,22 @@ async fn rows_without_checksums_are_read() {
     assert_eq!(thread.state().await.unwrap().unwrap().values.sum, 223);
     assert!(history > 4 && thread.history().await.unwrap().len() < history);
 }
+
+#[tokio::test]
+async fn a_thread_from_the_future_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    branches(&path).await;
+    let database = Connection::open(&path).unwrap();
+    // A year ahead: the clock was set back since.
+    let year = 365_i64 * 24 * 3600 * 1_000_000;
+    let sql = "UPDATE thread_logs SET status = 1, updated_at = updated_at + ?1";
+    assert_eq!(database.execute(sql, [year]).unwrap(), 1);
+    drop(database);
+    let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+    let hour = std::time::Duration::from_secs(3600);
+    let resumed = graph.threads().resume_pending(hour).await.unwrap();
+    assert_eq!(resumed.len(), 1);
+    let deleted = graph.threads().delete_idle(hour).await.unwrap();
+    assert_eq!(deleted, 0);
+}

@@ -16,6 +16,9 @@ use crate::stream::Event;
 use crate::thread::Threads;
 use langgraph_checkpoint::Lease;
 
+/// How far the clocks of hosts may be apart.
+const SKEW: Duration = Duration::from_secs(60);
+
 /// The call that errors name.
 const CALL: &str = "`resume_pending`";
 
@@ -147,7 +150,9 @@ impl<S: State> ResumePending<S> {
     async fn resume(self) -> Result<Vec<Resumed<S>>, AgentError> {
         let now = SystemTime::now();
         let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
-        let mut filter = ThreadFilter::new().idle_since(since);
+        // What was stored in the future, by a clock that was set back, is not active either.
+        let future = now + self.idle.max(SKEW);
+        let mut filter = ThreadFilter::new();
         filter.statuses.clone_from(&self.statuses);
         self.threads.saver()?.leases_for(CALL)?;
         let runtime = runtime(|| "`resume_pending`".to_owned())?;
@@ -155,7 +160,8 @@ impl<S: State> ResumePending<S> {
         let name = &self.threads.graph.plan.topology.name;
         found.retain(|info| {
             let owner = info.owner.as_ref();
-            owner.is_none_or(|owner| owner.graph == *name)
+            let idle = info.updated_at < since || info.updated_at > future;
+            idle && owner.is_none_or(|owner| owner.graph == *name)
         });
         let options = Arc::new(self);
         let mut resumed = Vec::new();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::options::Options;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Json};
 use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
@@ -97,10 +97,21 @@ pub(crate) fn log<S: State>(
         },
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
-        (Some(saver), Some(thread)) => Ok(Some(Log {
-            metadata: options.metadata.clone(),
-            ending: options.ending.clone(),
-            ..Log::root(saver, thread.clone())
-        })),
+        (Some(saver), Some(thread)) => {
+            for (key, value) in &options.metadata {
+                // What is nested too deeply would be stored and never read again.
+                let fits = Json::to_value(value).map(drop);
+                fits.map_err(|source| CheckpointError::Unwritable {
+                    thread: thread.clone(),
+                    what: format!("the metadata `{key}`"),
+                    source,
+                })?;
+            }
+            Ok(Some(Log {
+                metadata: options.metadata.clone(),
+                ending: options.ending.clone(),
+                ..Log::root(saver, thread.clone())
+            }))
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::checkpoint::{Batch, CheckpointError, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use crate::checkpoint::{CheckpointError, ThreadFilter, ThreadInfo, Usage};
 use crate::error::AgentError;
 use crate::state::State;
 
@@ -165,17 +165,9 @@ impl<S: State> Threads<S> {
         let threads = administration.threads(filter).await?;
         let mut removed = 0;
         for ThreadInfo { thread, head, .. } in &threads {
-            // This record conflicts with every write since the listing, and every later write
-            // conflicts with this record.
-            let last_word = Batch {
-                head: Some(*head),
-                ..Batch::default()
-            };
-            match saver.put(&ThreadKey::root(thread.clone()), last_word).await {
-                Ok(()) => {
-                    administration.delete_thread(thread).await?;
-                    removed += 1;
-                }
+            // Not a thread that was written to since the listing.
+            match administration.delete_thread_at(thread, *head).await {
+                Ok(()) => removed += 1,
                 Err(CheckpointError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -215,6 +215,10 @@ impl Administration for Meanwhile {
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         self.administered()?.delete_thread(thread).await
     }
+
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
+        self.administered()?.delete_thread_at(thread, head).await
+    }
 }
 
 #[tokio::test]

@@ -214,4 +214,9 @@ impl Administration for Faulty {
         self.around(self.administered()?.delete_thread(thread))
             .await
     }
+
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
+        self.around(self.administered()?.delete_thread_at(thread, head))
+            .await
+    }
 }

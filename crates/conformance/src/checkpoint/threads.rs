@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::log::{Log, checkpoint, entry, finished, payload};
 use super::{Problem, World, administration, holds, refused, same};
-use langgraph::checkpoint::{Batch, CheckpointError, RunStatus, ThreadFilter, ThreadKey, Usage};
+use langgraph::checkpoint::{
+    Batch, CheckpointError, Head, RunStatus, ThreadFilter, ThreadKey, Usage,
+};
 
 super::cases! {
     threads_are_those_with_a_root_log,
@@ -22,6 +24,8 @@ super::cases! {
     a_deleted_thread_can_begin_again,
     what_is_not_there_can_be_deleted,
     a_writer_notices_that_its_thread_is_gone,
+    a_thread_that_was_written_to_is_not_deleted,
+    deletion_beside_a_write_deletes_nothing_acknowledged,
 }
 
 fn inside(thread: &str, labels: &[&str]) -> ThreadKey {
@@ -414,4 +418,54 @@ async fn a_writer_notices_that_its_thread_is_gone(world: &World<'_>) -> Result<(
         administration(&saver)?.logs("t").await?,
         Vec::new(),
     )
+}
+
+async fn a_thread_that_was_written_to_is_not_deleted(world: &World<'_>) -> Result<(), Problem> {
+    let mut logs = two_threads(world).await?;
+    let [log, ..] = &mut logs;
+    let saver = std::sync::Arc::clone(&log.saver);
+    let old = log.head.ok_or(Problem::Missing)?;
+    log.put(Batch::default()).await?;
+    let now = log.head.ok_or(Problem::Missing)?;
+    let is_conflict = |found: Option<Head>| {
+        move |error: &CheckpointError| match error {
+            CheckpointError::Conflict { known, head, .. } => known.is_some() && *head == found,
+            _ => false,
+        }
+    };
+    let deleted = administration(&saver)?.delete_thread_at("t", old).await;
+    refused("an old head", deleted, is_conflict(Some(now)))?;
+    left(&logs, &[true; 4]).await?;
+    administration(&saver)?.delete_thread_at("t", now).await?;
+    left(&logs, &[false, false, true, true]).await?;
+    let deleted = administration(&saver)?.delete_thread_at("t", now).await;
+    refused("no thread", deleted, is_conflict(None))
+}
+
+async fn deletion_beside_a_write_deletes_nothing_acknowledged(
+    world: &World<'_>,
+) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    administration(&saver)?;
+    for _ in 0..20 {
+        let mut log = Log::root(&saver, "t");
+        log.grow(1).await?;
+        let head = log.head.ok_or(Problem::Missing)?;
+        let deleter = std::sync::Arc::clone(&saver);
+        let deleted = tokio::spawn(async move {
+            match deleter.administration() {
+                Some(administration) => administration.delete_thread_at("t", head).await,
+                None => Ok(()),
+            }
+        });
+        let written = log.put(Batch::default()).await;
+        let deleted = deleted.await;
+        let deleted = deleted.map_err(|error| Problem::Wrong(error.to_string()))?;
+        holds("one of both", written.is_ok() != deleted.is_ok())?;
+        let found = saver.head(&log.key).await?;
+        let expected = if written.is_ok() { log.head } else { None };
+        same("the head", found, expected)?;
+        administration(&saver)?.delete_thread("t").await?;
+    }
+    Ok(())
 }

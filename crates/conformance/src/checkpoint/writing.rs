@@ -27,6 +27,8 @@ super::cases! {
     a_refused_batch_leaves_nothing,
     formats_and_versions_come_back,
     a_payload_of_a_megabyte_comes_back,
+    what_is_nested_too_deeply_is_refused_or_read,
+    deep_metadata_of_a_run_is_refused_and_the_thread_lives,
 }
 
 async fn the_first_batch_makes_a_log(world: &World<'_>) -> Result<(), Problem> {
@@ -453,4 +455,65 @@ async fn a_payload_of_a_megabyte_comes_back(world: &World<'_>) -> Result<(), Pro
         "the snapshot",
         super::log::value(snapshot)? == json!([text]),
     )
+}
+
+/// A list in a list in a list …
+fn nested(depth: usize) -> serde_json::Value {
+    (1..depth).fold(json!([]), |inner, _| json!([inner]))
+}
+
+async fn what_is_nested_too_deeply_is_refused_or_read(world: &World<'_>) -> Result<(), Problem> {
+    for depth in [10, 100, 120, 124, 125, 126, 127, 128, 200] {
+        let saver = world.saver().await?;
+        let mut log = Log::root(&saver, "t");
+        let mut expected = vec![log.step(|_| ()).await?];
+        let id = log.next_id();
+        let mut record = checkpoint(id, None);
+        record.metadata.insert("deep".to_owned(), nested(depth));
+        let stored = log.put(Batch {
+            checkpoints: vec![record],
+            ..Batch::default()
+        });
+        match stored.await {
+            Ok(()) => expected = vec![id],
+            Err(error) if depth <= 100 => return Err(error.into()),
+            Err(_) => {}
+        }
+        // Whatever was acknowledged is read again.
+        same("the chain", log.links(None).await?, expected)?;
+        let options = langgraph::checkpoint::ListOptions::new().metadata("deep", nested(depth));
+        saver.list(&log.key, options).await?;
+    }
+    Ok(())
+}
+
+async fn deep_metadata_of_a_run_is_refused_and_the_thread_lives(
+    world: &World<'_>,
+) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    let mut graph = langgraph::StateGraph::<i64>::new();
+    graph
+        .add_node("increment", |n: &i64| n + 1)
+        .add_sequence(&["increment"]);
+    let graph = graph.compile();
+    let graph = graph.map_err(|errors| Problem::Wrong(format!("a graph: {errors}")))?;
+    let graph = graph.checkpointer(std::sync::Arc::clone(&saver));
+    graph
+        .run(1)
+        .thread("t")
+        .metadata("deep", nested(90))
+        .await?;
+    for depth in [105, 126, 200] {
+        let run = graph.run(5).thread("t").metadata("deep", nested(depth));
+        let Err(error) = run.await else {
+            return Err(Problem::Wrong(format!("a depth of {depth} is accepted")));
+        };
+        let text = error.to_string();
+        let told = text.contains("`deep`") && text.contains("thread `t`");
+        holds(&format!("the error names it: {text}"), told)?;
+    }
+    let state = graph.thread("t").state().await?;
+    same("the state", state.map(|state| state.values), Some(2))?;
+    let done = graph.run(()).thread("t").await?;
+    same("it goes on", *done.state(), 3)
 }

@@ -9,7 +9,7 @@ use langgraph_sql::rows::RowKind;
 use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
 use tokio_postgres::types::ToSql;
 
-use super::place::id;
+use super::place::{self, id};
 use crate::PostgresError;
 
 /// Returns the logs of a thread.
@@ -160,6 +160,26 @@ pub(super) async fn delete(
     let sql = "DELETE FROM thread_logs WHERE thread = $1 RETURNING id";
     let logs = column(client, sql, &[&thread]).await?;
     Ok(empty(client, logs).await?)
+}
+
+/// Deletes a thread if its head is that one.
+pub(super) async fn delete_at(
+    client: &impl GenericClient,
+    thread: &str,
+    head: Head,
+) -> Result<(), CheckpointError> {
+    // Until the end of the transaction, nobody writes to it.
+    let name = LogName::of(&ThreadKey::root(thread))?;
+    let found = place::log(client, &name, "FOR UPDATE").await?;
+    let found = found.map(|log| log.head);
+    if found == Some(head) {
+        return delete(client, thread).await;
+    }
+    Err(CheckpointError::Conflict {
+        thread: thread.to_owned(),
+        known: Some(head),
+        head: found,
+    })
 }
 
 /// Deletes the contents of deleted logs, which nobody writes to any more.

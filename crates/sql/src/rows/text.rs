@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Row;
 use langgraph::checkpoint::{
-    AskedQuestions, Base, CheckpointError, CheckpointId, JoinRecord, Source,
+    AskedQuestions, Base, CheckpointError, CheckpointId, FormatError, JoinRecord, Source,
 };
 use langgraph::graph::NodeName;
 use langgraph::node::{Answer, OnceRecord};
@@ -131,8 +131,47 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// The deepest JSON that `serde_json` reads again.
+const DEPTH: usize = 127;
+
+/// Returns the JSON of a row.
+///
+/// # Errors
+///
+/// If it is nested too deeply to be read again.
 pub(super) fn text(value: &impl Serialize) -> Result<String, CheckpointError> {
-    serde_json::to_string(value).map_err(CheckpointError::storage)
+    let text = serde_json::to_string(value).map_err(CheckpointError::storage)?;
+    let depth = depth(&text);
+    if depth > DEPTH {
+        return Err(CheckpointError::Format(FormatError::new(format!(
+            "a record has {depth} nested values, and at most {DEPTH} can be read again"
+        ))));
+    }
+    Ok(text)
+}
+
+/// Returns how deeply the values of a JSON text are nested.
+fn depth(json: &str) -> usize {
+    // Each level takes two bytes.
+    if json.len() <= 2 * DEPTH {
+        return 0;
+    }
+    let (mut deepest, mut depth) = (0_usize, 0_usize);
+    let (mut quoted, mut escaped) = (false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(row: &'a Row) -> Result<T, CheckpointError> {

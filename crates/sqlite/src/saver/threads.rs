@@ -135,6 +135,24 @@ pub(super) fn delete(connection: &Connection, thread: &str) -> Result<(), Checkp
     Ok(())
 }
 
+/// Deletes a thread if its head is that one.
+pub(super) fn delete_at(
+    connection: &Connection,
+    thread: &str,
+    head: Head,
+) -> Result<(), CheckpointError> {
+    let found = place::log(connection, &LogName::of(&ThreadKey::root(thread))?)?;
+    let found = found.map(|log| log.head);
+    if found == Some(head) {
+        return delete(connection, thread);
+    }
+    Err(CheckpointError::Conflict {
+        thread: thread.to_owned(),
+        known: Some(head),
+        head: found,
+    })
+}
+
 fn remove(connection: &Connection, log: i64) -> rusqlite::Result<()> {
     let rows = rows_of(log);
     connection.execute(
