@@ -1,8 +1,20 @@
 //! How a run ends that nobody awaits any more.
 
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
 use super::RunStatus;
+
+/// How long a run that is stopped waits for its saver.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the thread records of a run that is dropped before its end.
 #[derive(Debug)]
@@ -11,6 +23,8 @@ pub struct Ending {
     status: AtomicU8,
     /// True while the thread says that the run is under way.
     running: AtomicBool,
+    /// How many parts of the run may still write.
+    writers: watch::Sender<usize>,
 }
 
 impl Default for Ending {
@@ -18,6 +32,7 @@ impl Default for Ending {
         Self {
             status: AtomicU8::new(RunStatus::Cancelled.code()),
             running: AtomicBool::new(false),
+            writers: watch::Sender::new(0),
         }
     }
 }
@@ -38,5 +53,49 @@ impl Ending {
         let running = self.running.load(Ordering::Relaxed);
         let status = RunStatus::from_code(self.status.load(Ordering::Relaxed).into());
         status.filter(|_| running)
+    }
+
+    /// Counts a part of the run that may still write to the thread.
+    pub fn writer(self: &Arc<Self>) -> Writer {
+        self.writers.send_modify(|writers| *writers += 1);
+        Writer(Arc::clone(self))
+    }
+
+    /// Waits until nothing of the run is written any more, but no longer than five seconds for a saver
+    /// that does not answer.
+    pub async fn settled(&self) {
+        self.at_most(0).await;
+    }
+
+    /// Waits until the caller is the last writer, for no longer than that.
+    pub(crate) async fn others_settled(&self) {
+        self.at_most(1).await;
+    }
+
+    async fn at_most(&self, writers: usize) {
+        let limit = catch_unwind(AssertUnwindSafe(|| tokio::time::sleep(PATIENCE)));
+        let mut watched = self.writers.subscribe();
+        let settled = watched.wait_for(|now| *now <= writers);
+        let Ok(limit) = limit else {
+            // A runtime without a clock.
+            let _ = settled.await;
+            return;
+        };
+        let (mut limit, mut settled) = (pin!(limit), pin!(settled));
+        poll_fn(|cx| match settled.as_mut().poll(cx) {
+            Poll::Pending => limit.as_mut().poll(cx),
+            Poll::Ready(_) => Poll::Ready(()),
+        })
+        .await;
+    }
+}
+
+/// A part of a run that may still write to its thread, until it is dropped.
+#[derive(Debug)]
+pub struct Writer(Arc<Ending>);
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.0.writers.send_modify(|writers| *writers -= 1);
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
+use super::ending::Writer;
 use super::jitter::random_fraction;
 use super::{Batch, CheckpointError, Checkpointer, Ending, RunStatus, ThreadKey};
 
@@ -24,6 +25,7 @@ pub struct Lease {
     holder: String,
     term: Duration,
     ending: Option<Arc<Ending>>,
+    writer: Option<Writer>,
     released: bool,
 }
 
@@ -49,6 +51,7 @@ impl Lease {
             holder: langgraph_ids::new_id().to_string(),
             term,
             ending: None,
+            writer: None,
             released: false,
         };
         let began = Instant::now();
@@ -102,6 +105,7 @@ impl Lease {
 
     /// Records how the run ended if it is dropped.
     pub fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
+        self.writer = ending.as_ref().map(Ending::writer);
         self.ending = ending;
         self
     }
@@ -179,9 +183,13 @@ impl Drop for Lease {
         };
         abandoned().insert(holder.clone(), Cleanup::UnderWay);
         let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
-        let owed = self.ending.take().and_then(|ending| ending.owed());
+        let writer = self.writer.take();
+        let ending = self.ending.take();
         runtime.spawn(async move {
-            if let Some(status) = owed {
+            if let Some(ending) = &ending {
+                ending.others_settled().await;
+            }
+            if let Some(status) = ending.and_then(|ending| ending.owed()) {
                 // The thread then says that the run vanished, which recovery takes up.
                 let _ = record_end(&*saver, &thread, status).await;
             }
@@ -189,6 +197,7 @@ impl Drop for Lease {
                 let _ = leases.release(&thread, &holder).await;
             }
             abandoned().remove(&holder);
+            drop(writer);
         });
     }
 }

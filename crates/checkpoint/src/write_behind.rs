@@ -1,6 +1,7 @@
 //! `Durability::Async`: records are written in the background.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -16,12 +17,13 @@ const WAITING: usize = 64;
 
 /// A layer before a saver that writes in the background, in order.
 ///
-/// After a batch that cannot be written, every call fails. When a run is dropped, the batches in
-/// the queue are still written.
+/// After a batch that cannot be written, every call fails. When a run is dropped, the batch that is
+/// being written is the last one; those in the queue are dropped too.
 pub struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
     failed: Arc<Mutex<Failure>>,
+    dropped: Arc<AtomicBool>,
 }
 
 /// The failure of a batch.
@@ -46,12 +48,19 @@ impl WriteBehind {
     pub fn new(saver: Arc<dyn Checkpointer>, ending: Option<Arc<Ending>>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         let failed = Arc::<Mutex<Failure>>::default();
-        let writer = write(Arc::clone(&saver), waiting, Arc::clone(&failed), ending);
-        tokio::spawn(writer);
+        let dropped = Arc::<AtomicBool>::default();
+        let writer = Writing {
+            saver: Arc::clone(&saver),
+            failed: Arc::clone(&failed),
+            ending,
+            dropped: Arc::clone(&dropped),
+        };
+        tokio::spawn(writer.write(waiting));
         Self {
             saver,
             jobs,
             failed,
+            dropped,
         }
     }
 
@@ -84,36 +93,49 @@ impl WriteBehind {
     }
 }
 
-async fn write(
+impl Drop for WriteBehind {
+    fn drop(&mut self) {
+        self.dropped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The task that writes.
+struct Writing {
     saver: Arc<dyn Checkpointer>,
-    mut jobs: mpsc::Receiver<Job>,
     failed: Arc<Mutex<Failure>>,
     ending: Option<Arc<Ending>>,
-) {
-    while let Some(job) = jobs.recv().await {
-        match job {
-            Job::Put(key, batch) => {
-                let status = batch.status;
-                if let Err(error) = saver.put(&key, batch).await {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
-                        text: Some(error.to_string()),
-                        conflict: match &error {
-                            CheckpointError::Conflict { known, head, .. } => {
-                                Some((key, *known, *head))
-                            }
-                            _ => None,
-                        },
-                        error: Some(error),
-                    };
-                    // Later batches build on the missing one.
-                    return;
+    dropped: Arc<AtomicBool>,
+}
+
+impl Writing {
+    async fn write(self, mut jobs: mpsc::Receiver<Job>) {
+        let _writer = self.ending.as_ref().map(Ending::writer);
+        while let Some(job) = jobs.recv().await {
+            match job {
+                Job::Put(..) if self.dropped.load(Ordering::Relaxed) => return,
+                Job::Put(key, batch) => {
+                    let status = batch.status;
+                    if let Err(error) = self.saver.put(&key, batch).await {
+                        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
+                            text: Some(error.to_string()),
+                            conflict: match &error {
+                                CheckpointError::Conflict { known, head, .. } => {
+                                    Some((key, *known, *head))
+                                }
+                                _ => None,
+                            },
+                            error: Some(error),
+                        };
+                        // Later batches build on the missing one.
+                        return;
+                    }
+                    if let (Some(ending), true) = (&self.ending, key.namespace.is_empty()) {
+                        ending.stored(status);
+                    }
                 }
-                if let (Some(ending), true) = (&ending, key.namespace.is_empty()) {
-                    ending.stored(status);
+                Job::Barrier(done) => {
+                    let _ = done.send(());
                 }
-            }
-            Job::Barrier(done) => {
-                let _ = done.send(());
             }
         }
     }

@@ -8,7 +8,8 @@ pub enum Durability {
     #[default]
     Sync,
     /// Persist records in order, in the background. The run ends when everything is stored, and fails
-    /// as soon as a record cannot be stored. A crash loses the records that are on their way.
+    /// as soon as a record cannot be stored. A crash loses the records that are on their way; so does
+    /// a run that is cancelled, times out or is dropped.
     Async,
     /// Persist one checkpoint with the whole state when the run ends: done, paused or failed. Logs
     /// of graphs under [`PerThread`](crate::run::Persistence::PerThread) are stored then too, with

@@ -53,18 +53,18 @@ impl<S: State> Run<S> {
     fn bounded(mut self, emitter: Option<Emitter>) -> Driven<S> {
         let timeout = self.options.timeout;
         let cancel = self.options.cancel.clone();
-        let ending = self.options.thread.is_some().then(Arc::<Ending>::default);
-        if ending.is_some() {
-            self.options.ending.clone_from(&ending);
+        if self.options.thread.is_some() {
+            self.options.ending.get_or_insert_default();
         }
+        let ending = self.options.ending.clone();
         let run = self.undisturbed(emitter);
         let run = match timeout {
             None => run,
-            Some(limit) => Box::pin(bounded(limit, ending, run)),
+            Some(limit) => Box::pin(bounded(limit, ending.clone(), run)),
         };
         match cancel {
             None => run,
-            Some(token) => Box::pin(cancellable(token, run)),
+            Some(token) => Box::pin(cancellable(token, ending, run)),
         }
     }
 
@@ -249,34 +249,52 @@ async fn on_thread<S: State>(
     ended.and_then(|end| rested.map(|()| end))
 }
 
-async fn bounded<T>(
+async fn bounded<S: State>(
     limit: Duration,
     ending: Option<Arc<Ending>>,
-    run: impl Future<Output = Result<T, AgentError>>,
-) -> Result<T, AgentError> {
+    mut run: Driven<S>,
+) -> Result<Outcome<S>, AgentError> {
     runtime(|| format!("the run's time limit of {limit:?}"))?;
-    let mut run = pin!(run);
     if let Ok(result) = tokio::time::timeout(limit, run.as_mut()).await {
         return result;
     }
     // The run is dropped next: the thread learns why.
-    if let Some(ending) = ending {
+    if let Some(ending) = &ending {
         ending.set(RunStatus::TimedOut);
     }
+    stop(run, ending).await;
     Err(AgentError::TimedOut(limit))
 }
 
-async fn cancellable<T>(
+async fn cancellable<S: State>(
     token: CancelToken,
-    mut run: impl Future<Output = Result<T, AgentError>> + Unpin,
-) -> Result<T, AgentError> {
-    let mut cancelled = pin!(token.cancelled());
-    poll_fn(|cx| {
-        // The token first, so that a run that is always ready can be cancelled.
-        if cancelled.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Err(AgentError::Cancelled));
+    ending: Option<Arc<Ending>>,
+    mut run: Driven<S>,
+) -> Result<Outcome<S>, AgentError> {
+    let ended = {
+        let mut cancelled = pin!(token.cancelled());
+        poll_fn(|cx| {
+            // The token first, so that a run that is always ready can be cancelled.
+            if cancelled.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            run.as_mut().poll(cx).map(Some)
+        })
+        .await
+    };
+    match ended {
+        Some(ended) => ended,
+        None => {
+            stop(run, ending).await;
+            Err(AgentError::Cancelled)
         }
-        Pin::new(&mut run).poll(cx)
-    })
-    .await
+    }
+}
+
+/// Drops a run, and waits until nothing of it is written any more.
+async fn stop<S: State>(run: Driven<S>, ending: Option<Arc<Ending>>) {
+    drop(run);
+    if let Some(ending) = ending {
+        ending.settled().await;
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::future::Driven;
+use super::stream::StreamLog;
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
 use crate::checkpoint::{CheckpointId, Durability, Ending};
 use crate::error::AgentError;
@@ -177,8 +178,16 @@ impl<S: State> Run<S> {
     }
 
     /// Runs the graph as a stream of events.
-    pub fn stream(self, options: impl Into<StreamOptions>) -> EventStream<S> {
-        EventStream::new(&options.into(), move |emitter| self.drive(Some(emitter)))
+    pub fn stream(mut self, options: impl Into<StreamOptions>) -> EventStream<S> {
+        let log = match (&self.graph.saver, &self.options.thread) {
+            (Some(saver), Some(thread)) => Some(StreamLog {
+                saver: Arc::clone(saver),
+                thread: thread.clone(),
+                ending: Arc::clone(self.options.ending.get_or_insert_default()),
+            }),
+            _ => None,
+        };
+        EventStream::new(&options.into(), move |emitter| self.drive(Some(emitter))).with_log(log)
     }
 }
 

@@ -10,6 +10,7 @@ use futures_core::Stream;
 use tokio::sync::mpsc;
 
 use super::Outcome;
+use crate::checkpoint::{CheckpointId, Checkpointer, Ending, ThreadKey};
 use crate::error::AgentError;
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamModes};
@@ -118,6 +119,14 @@ pub struct EventStream<S: State> {
     seq: u64,
     outcome: Option<Outcome<S>>,
     failed: Option<AgentError>,
+    log: Option<StreamLog>,
+}
+
+/// The log of a run that is streamed.
+pub(super) struct StreamLog {
+    pub(super) saver: Arc<dyn Checkpointer>,
+    pub(super) thread: String,
+    pub(super) ending: Arc<Ending>,
 }
 
 impl<S: State> EventStream<S> {
@@ -137,7 +146,14 @@ impl<S: State> EventStream<S> {
             seq: 0,
             outcome: None,
             failed: None,
+            log: None,
         }
+    }
+
+    /// Sets the log to look at when the run is stopped.
+    pub(super) fn with_log(mut self, log: Option<StreamLog>) -> Self {
+        self.log = log;
+        self
     }
 
     /// Returns the next event, or `None` at the end of the run.
@@ -234,6 +250,51 @@ impl<S: State> EventStream<S> {
                 "the run failed; its error was the last item of the stream".to_owned(),
             )
         })
+    }
+
+    /// Stops the run where it is, waits until nothing of it is written any more, and returns the
+    /// checkpoint at which its thread now stands; `None` without a thread.
+    ///
+    /// Dropping the stream stops the run too, and the record that is being written is its last one.
+    /// But only this call knows when that is so.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Checkpoint`] if the thread cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph
+    ///     .add_node("double", |n: &i64| n * 2)
+    ///     .add_node("wait", |_: i64| std::future::pending::<i64>())
+    ///     .add_sequence(&["double", "wait"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let mut events = graph.run(21).thread("t").stream(StreamMode::Updates);
+    /// events.next().await; // `double` has run
+    /// let stopped = events.stop().await?;
+    ///
+    /// let state = graph.thread("t").state().await?.unwrap();
+    /// assert_eq!((Some(state.id), state.values), (stopped, 42));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn stop(mut self) -> Result<Option<CheckpointId>, AgentError> {
+        self.driver = None;
+        let Some(log) = self.log else {
+            return Ok(None);
+        };
+        log.ending.settled().await;
+        let head = log.saver.head(&ThreadKey::root(log.thread)).await?;
+        Ok(head.map(|head| head.id))
     }
 
     /// Returns the outcome after the end of the stream; `None` before, or if the run failed.

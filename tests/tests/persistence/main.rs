@@ -13,6 +13,7 @@ mod once;
 mod pruning;
 mod rivals;
 mod saver;
+mod stopping;
 mod support;
 mod turns;
 mod upkeep;
