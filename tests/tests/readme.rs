@@ -73,8 +73,8 @@ fn every_error_of_a_run_is_in_the_table() {
     for (path, name) in [
         ("langgraph/src/error/agent_error.rs", "AgentError"),
         ("langgraph/src/error/invalid_update.rs", "InvalidUpdate"),
-        ("langgraph/src/checkpoint/error.rs", "CheckpointError"),
-        ("langgraph/src/error/subgraph_error.rs", "SubgraphError"),
+        ("crates/checkpoint/src/error.rs", "CheckpointError"),
+        ("crates/checkpoint/src/subgraph_error.rs", "SubgraphError"),
         ("crates/store/src/error.rs", "StoreError"),
         ("crates/remote/src/error.rs", "RemoteError"),
         ("crates/agent/src/model/error.rs", "ModelErrorKind"),

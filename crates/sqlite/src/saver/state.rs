@@ -169,7 +169,7 @@ fn scan(
         let written = written(checkpoint, row, &mut pieces.payloads)?;
         if let Some(next) = way.checkpoint(own) {
             rows.superstep(next, superstep(next, row)?, written, &mut |past| {
-                pieces.push(past)
+                pieces.push(past);
             })?;
             current = Some(own);
         } else {
