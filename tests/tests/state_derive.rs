@@ -209,11 +209,15 @@ fn the_fields_are_described() {
     assert_eq!(
         state.fields(),
         [
-            Field::plain("plain"),
-            Field::plain("reduced").reduced(),
-            Field::plain("next").ephemeral(),
-            Field::plain("handle").untracked(),
-            Field::plain("notes").reduced().ephemeral().untracked(),
+            Field::plain("plain").typed("i64"),
+            Field::plain("reduced").typed("Vec<i64>").reduced(),
+            Field::plain("next").typed("i64").ephemeral(),
+            Field::plain("handle").typed("Opaque").untracked(),
+            Field::plain("notes")
+                .typed("Vec<String>")
+                .reduced()
+                .ephemeral()
+                .untracked(),
         ]
     );
 }
