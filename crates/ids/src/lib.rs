@@ -2,7 +2,7 @@
 //!
 //! [`new_id`] returns a UUID of version 7, as RFC 9562 describes it: 60 bits of time, to a quarter of a
 //! microsecond, and 62 bits that no other id has. A thread asks the operating system for random keys
-//! once. Each id then hashes a counter under these keys with SipHash, which takes some 20 ns.
+//! once. Each id then hashes a counter under these keys with `SipHash`, which takes some 20 ns.
 //!
 //! ```
 //! let (first, second) = (langgraph_ids::new_id(), langgraph_ids::new_id());
@@ -60,9 +60,9 @@ impl Generator {
         let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         // The part of the millisecond, in 4096ths.
         let part = u64::from(now.subsec_nanos() % 1_000_000) * 4096 / 1_000_000;
-        let [.., high, low] = part.to_be_bytes();
-        let [a, b, c, d, e, f, g, h] = own.to_be_bytes();
-        let rest = [high, low, a, b, c, d, e, f, g, h];
+        let mut rest = [0; 10];
+        rest[..2].copy_from_slice(&part.to_be_bytes()[6..]);
+        rest[2..].copy_from_slice(&own.to_be_bytes());
         Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()
     }
 }
