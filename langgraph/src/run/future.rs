@@ -282,13 +282,11 @@ async fn cancellable<S: State>(
         })
         .await
     };
-    match ended {
-        Some(ended) => ended,
-        None => {
-            stop(run, ending).await;
-            Err(AgentError::Cancelled)
-        }
+    if let Some(ended) = ended {
+        return ended;
     }
+    stop(run, ending).await;
+    Err(AgentError::Cancelled)
 }
 
 /// Drops a run, and waits until nothing of it is written any more.

@@ -67,7 +67,11 @@ async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
     };
     assert_eq!((state.sum, &**next), (1, &["b".into()][..]));
     assert_eq!(world.ran(), "a");
-    let known = graph.threads().list(Default::default()).await.unwrap();
+    let known = graph
+        .threads()
+        .list(langgraph::checkpoint::ThreadFilter::default())
+        .await
+        .unwrap();
     assert_eq!(known[0].status, RunStatus::Running);
 
     // A run that starts while the program stops does not begin.
