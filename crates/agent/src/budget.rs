@@ -41,10 +41,10 @@ pub(crate) use reservation::refused;
 /// ```
 /// use std::sync::Arc;
 /// use langgraph::prelude::*;
-/// use langgraph_agent::{Budget, BudgetExceeded, MessagesStateUpdate, ScriptedModel, react_agent};
+/// use langgraph_agent::{Budget, MessagesStateUpdate, ScriptedModel, react_agent};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn main() -> Result<(), NodeError> {
 /// let budget = Arc::new(Budget::per_thread().model_calls(1).tokens(10_000));
 /// let agent = react_agent(ScriptedModel::new(["Hi!", "Hi again!"]), ()).compile()?;
 /// # let agent = agent.checkpointer(Arc::new(langgraph::checkpoint::MemorySaver::new()));

@@ -79,6 +79,14 @@ pub enum CheckpointError {
         "a run of a graph that has a checkpointer, or that starts at a checkpoint, needs a thread: add `.thread(\"…\")`"
     )]
     NoThread,
+    /// A thread cannot have this name.
+    #[error("no thread can be called {thread:?}…: {problem}")]
+    InvalidThread {
+        /// The beginning of the name.
+        thread: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The run names a thread, but the graph has no checkpointer.
     #[error(
         "thread `{0}` cannot be kept or read: the graph has no checkpointer; add one with `.checkpointer(..)`"

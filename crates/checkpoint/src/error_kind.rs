@@ -104,9 +104,10 @@ impl CheckpointError {
             Self::UnknownThread(_)
             | Self::UnknownCheckpoint { .. }
             | Self::NothingToResume { .. } => ErrorKind::NotFound,
-            Self::AmbiguousResume { .. } | Self::EmptyUpdate | Self::InvalidUpdate(_) => {
-                ErrorKind::InvalidInput
-            }
+            Self::AmbiguousResume { .. }
+            | Self::InvalidThread { .. }
+            | Self::EmptyUpdate
+            | Self::InvalidUpdate(_) => ErrorKind::InvalidInput,
             Self::Storage(_) => ErrorKind::Storage,
             Self::Corrupt(_)
             | Self::Format(_)

@@ -164,9 +164,25 @@ impl Filter {
         }
     }
 
-    /// Checks that the filter is valid, and not nested too deeply for a database.
+    /// Checks that the filter is valid, and neither too large nor nested too deeply for a database.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        self.check_below(MAX_DEPTH)
+        self.check_below(MAX_DEPTH)?;
+        if self.tests() > MAX_TESTS {
+            return Err(StoreError::InvalidSearch(
+                "its filter compares with more than 500 values",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts the values that the filter compares with.
+    fn tests(&self) -> usize {
+        match self {
+            Self::Field(_, Test::In(values)) => values.len(),
+            Self::Field(..) => 1,
+            Self::All(filters) | Self::Any(filters) => filters.iter().map(Self::tests).sum(),
+            Self::Not(filter) => filter.tests(),
+        }
     }
 
     fn check_below(&self, depth: usize) -> Result<(), StoreError> {
@@ -189,6 +205,9 @@ impl Filter {
 }
 
 const MAX_DEPTH: usize = 32;
+
+/// What every database takes in one query.
+const MAX_TESTS: usize = 500;
 
 impl std::ops::Not for Filter {
     type Output = Self;

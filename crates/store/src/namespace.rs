@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
+use crate::options::MAX_BYTES;
 
 /// The place of an item: labels from general to specific, such as `["users", "u-1"]`.
 ///
@@ -65,6 +66,9 @@ impl Namespace {
 
     /// Checks that a search can start here.
     pub(crate) fn check_labels(&self) -> Result<(), StoreError> {
+        if self.0.iter().map(String::len).sum::<usize>() > MAX_BYTES {
+            return Err(self.invalid("its labels have more than 1,024 bytes"));
+        }
         for label in &self.0 {
             if label.is_empty() {
                 return Err(self.invalid("a label is empty"));

@@ -284,6 +284,8 @@ fn check_key(namespace: &Namespace, key: &str) -> Result<(), StoreError> {
     namespace.check()?;
     let problem = if key.is_empty() {
         "it is empty"
+    } else if key.len() > MAX_BYTES {
+        "it has more than 1,024 bytes"
     } else if key.contains('\0') {
         "it holds the character NUL"
     } else {
@@ -295,6 +297,9 @@ fn check_key(namespace: &Namespace, key: &str) -> Result<(), StoreError> {
         problem,
     })
 }
+
+/// The most bytes in a key, and in a namespace: an index of every database holds both.
+pub(crate) const MAX_BYTES: usize = 1_024;
 
 /// How many nested values `serde_json` reads.
 const MAX_DEPTH: usize = 127;

@@ -17,9 +17,10 @@ pub use inner::InnerSnapshot;
 pub use langgraph_checkpoint::{
     Administration, AskedQuestions, Base, Batch, Chain, CheckpointError, CheckpointId,
     CheckpointRecord, Checkpointer, Encoded, EntryRecord, Fold, Format, FormatError, Formats, Head,
-    HeldBy, JoinRecord, Json, Leases, ListOptions, MemorySaver, Owner, Past, Payload, PayloadValue,
-    Prune, ReadValue, RunStatus, SeePast, Source, Standing, StateType, Stored, TaskArgument,
-    TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    HeldBy, JoinRecord, Json, Leases, ListOptions, MAX_THREAD_ID, MemorySaver, Owner, Past,
+    Payload, PayloadValue, Prune, ReadValue, RunStatus, SeePast, Source, Standing, StateType,
+    Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey,
+    Usage, check_thread_id,
 };
 pub(crate) use langgraph_checkpoint::{
     Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::options::Options;
-use crate::checkpoint::{CheckpointError, Json};
+use crate::checkpoint::{CheckpointError, Json, check_thread_id};
 use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
@@ -98,6 +98,7 @@ pub(crate) fn log<S: State>(
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => {
+            check_thread_id(thread)?;
             for (key, value) in &options.metadata {
                 // What is nested too deeply would be stored and never read again.
                 let fits = Json::to_value(value).map(drop);

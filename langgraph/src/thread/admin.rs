@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::checkpoint::{CheckpointError, ThreadFilter, ThreadInfo, Usage};
+use crate::checkpoint::{CheckpointError, ThreadFilter, ThreadInfo, Usage, check_thread_id};
 use crate::error::AgentError;
 use crate::state::State;
 
@@ -28,6 +28,7 @@ impl<S: State> Thread<S> {
     /// for a graph inside a thread.
     pub async fn copy(&self, to: &str) -> Result<(), AgentError> {
         self.require_root("copy")?;
+        check_thread_id(to)?;
         let administration = self.saver()?.administration_for("copying a thread")?;
         Ok(administration.copy_thread(&self.id, to).await?)
     }

@@ -29,7 +29,7 @@ pub use admin::Keep;
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};
 
-use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer};
+use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, check_thread_id};
 use crate::error::AgentError;
 use crate::graph::CompiledStateGraph;
 use crate::node::InnerGraph;
@@ -137,6 +137,7 @@ impl<S: State> CompiledStateGraph<S> {
     }
 
     fn saver_for(&self, thread: &str) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+        check_thread_id(thread)?;
         let missing = || CheckpointError::NoCheckpointer(thread.to_owned());
         self.saver.as_ref().ok_or_else(missing)
     }

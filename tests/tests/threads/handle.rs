@@ -203,3 +203,32 @@ async fn a_graph_inside_is_run_and_kept_by_its_thread() {
     let done = thread.answer("Ada").await.unwrap().into_state();
     assert_eq!(done.log, ["a", "name: Ada", "c"]);
 }
+
+#[tokio::test]
+async fn a_name_that_not_every_saver_can_store_is_refused_everywhere() {
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("a", |n: &i64| n + 1).add_sequence(&["a"]);
+    let saver = Arc::new(MemorySaver::new());
+    let graph = graph.compile().unwrap().checkpointer(saver);
+    graph.run(1).thread("good").await.unwrap();
+    for bad in ["a\0b", &"x".repeat(1_025)] {
+        let thread = graph.thread(bad);
+        let refused = [
+            graph.run(1).thread(bad).await.map(drop),
+            thread.state().await.map(drop),
+            thread.history().await.map(drop),
+            thread.update(1).create().await.map(drop),
+            thread.add_input(1).create().await.map(drop),
+            thread.delete().await,
+            graph.thread("good").copy(bad).await,
+        ];
+        for refused in refused {
+            let error = refused.unwrap_err();
+            assert_eq!(error.kind(), langgraph::ErrorKind::InvalidInput, "{error}");
+            assert!(
+                error.to_string().contains("no thread can be called"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -4,12 +4,13 @@ use serde_json::json;
 
 use super::log::{Log, checkpoint, entry};
 use super::{Problem, World, administration, same};
-use langgraph::checkpoint::{Batch, ListOptions, ThreadKey};
+use langgraph::checkpoint::{Batch, ListOptions, MAX_THREAD_ID, ThreadKey};
 
 super::cases! {
     threads_are_never_mistaken_for_each_other,
     namespaces_are_never_mistaken_for_each_other,
     names_come_back_as_they_were,
+    the_longest_names_are_stored,
 }
 
 /// Similar names, and names with special characters.
@@ -55,6 +56,25 @@ async fn sign(log: &mut Log, sign: &str) -> Result<(), Problem> {
         ..Batch::default()
     })
     .await?;
+    Ok(())
+}
+
+/// Returns two names of the most bytes that a thread's name may have, different at their ends.
+fn longest() -> [String; 2] {
+    let long = "日".repeat(MAX_THREAD_ID / 3);
+    ["x", "y"].map(|end| format!("{long}{end}"))
+}
+
+async fn the_longest_names_are_stored(world: &World<'_>) -> Result<(), Problem> {
+    let saver = world.saver().await?;
+    for name in longest() {
+        same("its length", name.len(), MAX_THREAD_ID)?;
+        sign(&mut Log::root(&saver, &name), &name).await?;
+    }
+    for name in longest() {
+        let found = Log::root(&saver, &name).values(None).await?;
+        same("of a long name", found, vec![json!(name)])?;
+    }
     Ok(())
 }
 

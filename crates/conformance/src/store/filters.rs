@@ -244,7 +244,23 @@ async fn filters_apply_before_pages(world: &World<'_>) -> Result<(), Problem> {
 
 async fn filters_that_make_no_sense_are_refused(world: &World<'_>) -> Result<(), Problem> {
     let (store, _) = world.store().await?;
-    let bad = [Filter::eq("a", f64::NAN), Filter::gt("a", "\0")];
+    let any = |tests: i64| {
+        let tests = (0..tests).map(|n| Filter::eq("a", n));
+        tests.reduce(Filter::or)
+    };
+    let listed = |tests: i64| Filter::one_of("a", 0..tests);
+    // The largest filters work.
+    store.put(["x"], "k", &json!({"a": 499})).await?;
+    for filter in any(500).into_iter().chain([listed(500)]) {
+        let found = store.search(["x"]).filter(filter).await?;
+        same("what a large filter finds", found.len(), 1)?;
+    }
+    let mut bad = vec![
+        Filter::eq("a", f64::NAN),
+        Filter::gt("a", "\0"),
+        listed(501),
+    ];
+    bad.extend(any(501));
     for filter in bad {
         let result = store.search(["x"]).filter(filter).await;
         refused("a filter", result, |error| {

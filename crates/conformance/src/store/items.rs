@@ -234,11 +234,18 @@ async fn a_batch_that_is_refused_does_nothing(world: &World<'_>) -> Result<(), P
 
 async fn bad_names_and_values_are_refused(world: &World<'_>) -> Result<(), Problem> {
     let (store, _) = world.with(StoreOptions::default()).await?;
+    // What is just short enough is kept.
+    let long = "é".repeat(512);
+    store.put([long.as_str()], &long, &1).await?;
+    let kept = store.get([long.as_str()], &long).await?;
+    same("a long key", kept.is_some(), true)?;
+    store.delete([long.as_str()], &long).await?;
     let namespaces = [
         Namespace::root(),
         [""].into(),
         ["a", ""].into(),
         ["a\0b"].into(),
+        [long.as_str(), "b"].into(),
     ];
     for namespace in namespaces {
         let bad = |error: &StoreError| matches!(error, StoreError::InvalidNamespace { .. });
@@ -250,7 +257,7 @@ async fn bad_names_and_values_are_refused(world: &World<'_>) -> Result<(), Probl
             refused(&what, store.search(&namespace).await, bad)?;
         }
     }
-    for key in ["", "a\0"] {
+    for key in ["", "a\0", &format!("{long}x")] {
         let bad = |error: &StoreError| matches!(error, StoreError::InvalidKey { .. });
         refused("a bad key", store.put(["a"], key, &1).await, bad)?;
         refused("a bad key", store.get(["a"], key).await, bad)?;

@@ -231,6 +231,13 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
         ("CheckpointError::NoThread", E::NoThread),
         ("CheckpointError::NoCheckpointer", E::NoCheckpointer(text())),
         (
+            "CheckpointError::InvalidThread",
+            E::InvalidThread {
+                thread: text(),
+                problem: text(),
+            },
+        ),
+        (
             "CheckpointError::InterruptsUnkept",
             E::InterruptsUnkept(text()),
         ),
