@@ -21,8 +21,7 @@ use uuid::{Builder, Uuid};
 
 /// Creates an id that no other thread, process or fork creates.
 ///
-/// Ids sort by time. Those of one thread that are made within a quarter of a microsecond, or after the
-/// clock was set back, may be out of order.
+/// Ids sort by time. Those of one thread increase, also when the clock was set back.
 pub fn new_id() -> Uuid {
     thread_local! {
         static GENERATOR: RefCell<Generator> = RefCell::new(Generator::new());
@@ -37,6 +36,8 @@ struct Generator {
     fork: forkguard::Guard,
     process: u32,
     counter: u64,
+    /// The time of the last id, in 4096ths of a millisecond.
+    time: u64,
 }
 
 impl Generator {
@@ -46,6 +47,7 @@ impl Generator {
             fork: forkguard::new(),
             process: std::process::id(),
             counter: 0,
+            time: 0,
         }
     }
 
@@ -57,9 +59,11 @@ impl Generator {
         let own = self.keys.hash_one((self.process, self.counter));
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.unwrap_or_default();
-        let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        // The part of the millisecond, in 4096ths.
+        let millis = u64::try_from(now.as_millis()).unwrap_or_default();
+        // In 4096ths of a millisecond.
         let part = u64::from(now.subsec_nanos() % 1_000_000) * 4096 / 1_000_000;
+        self.time = (millis << 12 | part).max(self.time + 1);
+        let (millis, part) = (self.time >> 12, self.time & 0xfff);
         let mut rest = [0; 10];
         rest[..2].copy_from_slice(&part.to_be_bytes()[6..]);
         rest[2..].copy_from_slice(&own.to_be_bytes());

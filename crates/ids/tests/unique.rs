@@ -21,6 +21,12 @@ fn ids_of_many_threads_differ() {
 }
 
 #[test]
+fn ids_of_a_thread_increase() {
+    let ids: Vec<_> = (0..100_000).map(|_| new_id()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
 fn ids_say_when_they_were_made_and_sort_by_it() {
     let before = SystemTime::now();
     let mut last = new_id();

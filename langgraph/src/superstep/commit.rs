@@ -152,7 +152,7 @@ impl<S: State> Commit<'_, S> {
                 .update()
                 .is_none_or(|update| !self.state.written(update).is_empty());
         if let Some(changes) = &mut self.changes {
-            // The clone goes to the log: the original may carry marks that make merging cheap.
+            // The clone goes to the log: the original may have fresh ids, which make merging cheap.
             changes.writes.push(write.clone());
         }
         // Unique after the barrier; a reader of the event stream may still hold the last state.

@@ -53,7 +53,7 @@ impl<'a, S: State> Replay<'a, S> {
             Past::Task(written) => {
                 let reading = Reading::begin();
                 let writes = self.reader.written(written)?;
-                let right = self.marks_are_right(reading, [writes.as_slice()]);
+                let right = self.ids_are_new(reading, [writes.as_slice()]);
                 let writes = if right { writes } else { writes.clone() };
                 self.commit(None).one(someone, writes)?;
             }
@@ -64,7 +64,7 @@ impl<'a, S: State> Replay<'a, S> {
                     .map(|written| Ok((someone, self.reader.written(written)?)));
                 let writes = writes.collect::<Result<Vec<_>, AgentError>>()?;
                 let slices = writes.iter().map(|(_, writes)| writes.as_slice());
-                let right = self.marks_are_right(reading, slices);
+                let right = self.ids_are_new(reading, slices);
                 let writes = if right { writes } else { writes.clone() };
                 self.commit(None).superstep(writes)?;
             }
@@ -104,7 +104,7 @@ impl<'a, S: State> Replay<'a, S> {
             let tasks = task_states(&self.reader, before)?;
             let writes = into_finished(self.reader.plan, tasks);
             let slices = writes.iter().map(|(_, writes)| writes.as_slice());
-            let right = self.marks_are_right(reading, slices);
+            let right = self.ids_are_new(reading, slices);
             let writes = if right { writes } else { writes.clone() };
             let inside = !self.reader.key.namespace.is_empty();
             let mut commit = self.commit(changes.as_deref_mut());
@@ -182,7 +182,7 @@ impl<'a, S: State> Replay<'a, S> {
         let outside = Writer::External;
         let reading = Reading::begin();
         let writes = self.reader.writes(writes)?;
-        let right = self.marks_are_right(reading, [&*writes]);
+        let right = self.ids_are_new(reading, [&*writes]);
         let writes = if right { writes } else { writes.clone() };
         let mut commit = self.commit(changes);
         for write in writes {
@@ -191,8 +191,8 @@ impl<'a, S: State> Replay<'a, S> {
         Ok(())
     }
 
-    /// Returns false if a marked id of these writes is not new; a clone has no marks.
-    fn marks_are_right<'w>(
+    /// Returns false if a fresh id of these writes is not new; a clone has no fresh ids.
+    fn ids_are_new<'w>(
         &mut self,
         reading: Reading,
         writes: impl IntoIterator<Item = &'w [Write<S>]>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, ContentPart, FinishReason, Message, ToolCall, Usage, ids};
+use super::{Content, ContentPart, FinishReason, Message, MessageId, ToolCall, Usage};
 
 /// A chunk of a message that a model is still writing.
 ///
@@ -111,7 +111,7 @@ impl From<&Message> for MessageChunk {
     /// Converts a whole message into one chunk: its id, text, reasoning and tool calls.
     fn from(message: &Message) -> Self {
         let mut chunk = Self::text(message.text());
-        chunk.id.clone_from(&message.id);
+        chunk.id = message.id.as_deref().map(str::to_owned);
         for part in message.parts() {
             if let ContentPart::Reasoning {
                 reasoning,
@@ -178,7 +178,7 @@ impl MessageAccumulator {
     /// providers give all calls of a message the same index.
     pub fn push(&mut self, chunk: MessageChunk) {
         if self.id.is_none() {
-            self.id = chunk.id.or_else(|| Some(ids::new_id()));
+            self.id = chunk.id.or_else(|| Some(MessageId::generate().into()));
         }
         self.text.push_str(&chunk.text);
         self.reasoning.push_str(&chunk.reasoning);
@@ -221,7 +221,7 @@ impl MessageAccumulator {
     pub fn finish(mut self) -> Message {
         for call in &mut self.calls {
             if call.id.is_none() {
-                call.id = Some(format!("call_{}", ids::new_id()));
+                call.id = Some(format!("call_{}", MessageId::generate()));
             }
         }
         self.into_message()
@@ -258,7 +258,7 @@ impl MessageAccumulator {
             )
         });
         Message {
-            id: self.id,
+            id: self.id.map(MessageId::from),
             ..Message::assistant_with_tool_calls(content, calls)
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, ContentPart, ToolCall, ToolResult};
+use super::{Content, ContentPart, MessageId, ToolCall, ToolResult};
 
 /// One message of a chat history.
 ///
@@ -51,7 +51,7 @@ use super::{Content, ContentPart, ToolCall, ToolResult};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Identifies the message in its history.
-    pub id: Option<String>,
+    pub id: Option<MessageId>,
     /// The role and the content.
     pub kind: MessageKind,
 }
@@ -149,7 +149,7 @@ impl Message {
     /// Creates a removal of the message with that id.
     pub fn remove(id: impl Into<String>) -> Self {
         Self {
-            id: Some(id.into()),
+            id: Some(id.into().into()),
             kind: MessageKind::Remove,
         }
     }
@@ -162,7 +162,7 @@ impl Message {
     /// Sets the id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
-        self.id = Some(id.into());
+        self.id = Some(id.into().into());
         self
     }
 

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use super::ids;
-use super::{Message, MessageKind};
+use super::{Message, MessageId, MessageKind};
 
 /// Merges an update into a chat history, by message id.
 ///
@@ -45,21 +44,21 @@ pub fn add_messages(mut current: Vec<Message>, mut update: Vec<Message>) -> Vec<
     current
 }
 
-/// Gives a [fresh](super::is_fresh) id to every message of an update without one, and removes the
-/// mark of a fresh id from the others: they may have been in a history before.
+/// Gives a [fresh](MessageId::is_fresh) id to every message of an update without one, and settles the
+/// others: they may have been in a history before.
 pub fn prepare(update: &mut [Message]) {
     for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
-        ids::unmark(id);
+        id.settle();
     }
-    give_ids(update, ids::fresh_id);
+    give_ids(update, MessageId::generate_fresh);
 }
 
 /// Gives an id to every message of a history that has none.
 pub fn give_missing_ids(messages: &mut [Message]) {
-    give_ids(messages, ids::new_id);
+    give_ids(messages, MessageId::generate);
 }
 
-fn give_ids(messages: &mut [Message], id: fn() -> String) {
+fn give_ids(messages: &mut [Message], id: fn() -> MessageId) {
     for message in messages {
         if message.id.is_none() && !message.is_removal() {
             message.id = Some(id());
@@ -86,12 +85,12 @@ pub fn try_merge<E>(
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,
 ) -> Result<(), E> {
-    give_ids(&mut update, ids::fresh_id);
+    give_ids(&mut update, MessageId::generate_fresh);
     if update.iter().all(is_new) {
         update
             .iter_mut()
             .filter_map(|new| new.id.as_mut())
-            .for_each(ids::unmark);
+            .for_each(MessageId::settle);
         current.append(&mut update);
         return Ok(());
     }
@@ -144,15 +143,15 @@ pub fn try_merge<E>(
 
 /// Returns true for a message that only needs appending, because its id is fresh.
 fn is_new(message: &Message) -> bool {
-    message.id.as_ref().is_some_and(ids::is_fresh) && !message.is_removal()
+    message.id.as_ref().is_some_and(MessageId::is_fresh) && !message.is_removal()
 }
 
-/// Moves a message out of the update and removes the mark of its id, which is known from now on.
+/// Moves a message out of the update and settles its id, which is known from now on.
 fn take(update: &mut [Message], position: usize) -> Option<Message> {
     let place = update.get_mut(position)?;
     let mut message = std::mem::replace(place, Message::remove_all());
     if let Some(id) = &mut message.id {
-        ids::unmark(id);
+        id.settle();
     }
     Some(message)
 }
@@ -314,7 +313,7 @@ impl Index {
 
 fn given_ids(update: &[Message]) -> impl Iterator<Item = (usize, &str)> {
     update.iter().enumerate().filter_map(|(position, message)| {
-        let id = message.id.as_ref().filter(|id| !ids::is_fresh(id))?;
+        let id = message.id.as_ref().filter(|id| !id.is_fresh())?;
         Some((position, id.as_str()))
     })
 }

@@ -8,8 +8,9 @@ use serde::de::{self, Deserializer};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use super::ids::ReadId;
-use super::{Content, ContentPart, Message, MessageKind, ToolCall, ToolResult, ToolStatus};
+use super::{
+    Content, ContentPart, Message, MessageId, MessageKind, ToolCall, ToolResult, ToolStatus,
+};
 
 const REMOVE_ALL: &str = "remove_all";
 
@@ -91,7 +92,7 @@ impl Serialize for MessageKind {
 
 #[derive(Deserialize)]
 struct OwnedFields {
-    id: Option<ReadId>,
+    id: Option<MessageId>,
     role: String,
     content: Option<Content>,
     tool_calls: Option<Vec<ToolCall>>,
@@ -137,8 +138,8 @@ impl OwnedFields {
                 ));
             }
         };
-        let id = self.id.map(|ReadId(id)| id);
-        Ok(Message { id, kind })
+
+        Ok(Message { id: self.id, kind })
     }
 }
 

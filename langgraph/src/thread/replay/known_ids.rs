@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use langgraph_values::message::is_fresh;
 use uuid::fmt::Hyphenated;
 
 use crate::node::{Write, whole};
@@ -33,35 +32,34 @@ impl KnownIds {
         self.add::<S>(update);
     }
 
-    /// Adds the ids of writes that were read with marks, and returns whether the marks (`marked` of
-    /// them) are right: whether all of these ids are new.
+    /// Adds the ids of writes that were read as fresh, `read` of them, and returns whether all are new.
     pub(crate) fn are_new<'a, S: State>(
         &mut self,
-        marked: usize,
+        read: usize,
         writes: impl IntoIterator<Item = &'a [Write<S>]>,
     ) -> bool {
         let (mut new, mut seen) = (true, 0);
         for write in writes.into_iter().flatten() {
             let (fresh, all_new) = match write {
                 Write::Update(update) => self.add::<S>(update),
-                // An overwritten field keeps no marks.
+                // An overwritten field keeps no fresh ids.
                 Write::Overwrite(update) => (self.add::<S>(update).0, false),
                 Write::State(state) => (self.add::<S>(&whole(&**state)).0, false),
             };
             seen += fresh;
             new &= all_new;
         }
-        // A state may hide some of its messages, whose marks nobody has checked.
-        new && seen == marked
+        // A state may hide some of its messages, whose ids nobody has checked.
+        new && seen == read
     }
 
-    /// Returns how many of the messages have a mark, and whether all ids are new.
+    /// Returns how many of the messages have a fresh id, and whether all ids are new.
     fn add<S: State>(&mut self, update: &S::Update) -> (usize, bool) {
         let (mut fresh, mut new) = (0, true);
         S::messages(update, &mut |message| {
             if let Some(id) = &message.id {
                 new &= self.insert(id);
-                fresh += usize::from(is_fresh(id));
+                fresh += usize::from(id.is_fresh());
             }
         });
         (fresh, new)

@@ -10,7 +10,7 @@ fn add_messages_strict(
 ) -> Result<Vec<Message>, String> {
     give_missing_ids(&mut current);
     prepare(&mut update);
-    let refuse = |message: &Message| Err(message.id.clone().unwrap_or_default());
+    let refuse = |message: &Message| Err(message.id.clone().map(String::from).unwrap_or_default());
     try_merge(&mut current, update, refuse)?;
     Ok(current)
 }
@@ -329,7 +329,7 @@ fn by_the_rules(
         current = vec![];
         update = update.split_off(last + 1);
     }
-    let mut removed: Vec<Option<String>> = vec![];
+    let mut removed: Vec<Option<MessageId>> = vec![];
     for message in update {
         let known = message.id.is_some();
         let at = current
@@ -337,7 +337,7 @@ fn by_the_rules(
             .rposition(|old| known && old.id == message.id);
         match (message.kind == MessageKind::Remove, at) {
             (true, Some(_)) => removed.push(message.id),
-            (true, None) if strict => return Err(message.id.unwrap_or_default()),
+            (true, None) if strict => return Err(message.id.map(String::from).unwrap_or_default()),
             (true, None) => {}
             (false, Some(at)) => {
                 removed.retain(|id| *id != message.id);
