@@ -43,8 +43,8 @@ pub struct CompiledStateGraph<S: State> {
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
     pub(crate) threads: ThreadPolicy,
-    /// The runs at work on its threads.
-    pub(crate) inboxes: Arc<Inboxes<S>>,
+    /// The runs at work on its threads, if it has a checkpointer.
+    pub(crate) inboxes: Option<Arc<Inboxes<S>>>,
 }
 
 impl<S: State> CompiledStateGraph<S> {
@@ -55,7 +55,7 @@ impl<S: State> CompiledStateGraph<S> {
             codec: None,
             persistence: Persistence::default(),
             threads: ThreadPolicy::default(),
-            inboxes: Arc::default(),
+            inboxes: None,
         }
     }
 
@@ -73,7 +73,7 @@ impl<S: State> CompiledStateGraph<S> {
         let attached = saver.attach();
         self.saver = Some(attached.saver);
         self.codec = attached.codec.or(self.codec);
-        self.inboxes = Arc::default();
+        self.inboxes = Some(Arc::default());
         self
     }
 

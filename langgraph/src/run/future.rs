@@ -51,11 +51,11 @@ impl<S: State> Run<S> {
     ///
     /// Each rare part is boxed: otherwise every run would reserve memory for it.
     fn bounded(mut self, emitter: Option<Emitter>) -> Driven<S> {
-        let timeout = self.options.timeout;
-        let cancel = self.options.cancel.clone();
         if self.options.thread.is_some() {
             self.options.ending.get_or_insert_default();
         }
+        let timeout = self.options.timeout;
+        let cancel = self.options.cancel.clone();
         let ending = self.options.ending.clone();
         let run = self.undisturbed(emitter);
         let run = match timeout {
@@ -71,7 +71,6 @@ impl<S: State> Run<S> {
     /// Returns the future without cancellation and deadline.
     fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
         // One after the other: both in a tuple would be moved once more.
-        let for_turns = self.options.thread.as_ref().and(emitter.clone());
         let mut engine = match engine(&self.graph, &self.options, emitter) {
             Ok(engine) => engine,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
@@ -98,6 +97,7 @@ impl<S: State> Run<S> {
                 Box::pin(std::future::ready(Err(missing.into())))
             }
             (Some(log), begin) => {
+                let emitter = engine.scope.emitter.clone();
                 let run = Self {
                     graph,
                     begin,
@@ -108,7 +108,7 @@ impl<S: State> Run<S> {
                     run,
                     engine,
                     log,
-                    emitter: for_turns,
+                    emitter,
                 };
                 Box::pin(run.start())
             }

@@ -66,6 +66,7 @@ impl<S: State> OnThread<S> {
     /// Hands the input to the active run, or takes the lease of the thread.
     async fn hand_over(&mut self, policy: ThreadPolicy) -> Result<Handover<S>, AgentError> {
         let (graph, thread) = (self.run.graph.clone(), self.log.key.thread.clone());
+        let inboxes = graph.inboxes.clone().unwrap_or_default();
         let input = self.input()?;
         let call = policy.on_conflict.name();
         runtime(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
@@ -78,7 +79,7 @@ impl<S: State> OnThread<S> {
             if let Some(input) = &input {
                 let joins =
                     policy.on_conflict == OnConflict::Join && matches!(input.jump, Jump::Edges);
-                match graph.inboxes.hand(&thread, input, joins, accept).await {
+                match inboxes.hand(&thread, input, joins, accept).await {
                     Some(Handed::Ended(end)) => return joined(end, thread).map(Handover::Joined),
                     Some(Handed::Dropped) => {
                         return Err(AgentError::JoinedRun {
@@ -131,7 +132,8 @@ impl<S: State> OnThread<S> {
             command,
             mut options,
         } = run;
-        let open = graph.inboxes.open(&log.key.thread);
+        let inboxes = graph.inboxes.clone().unwrap_or_default();
+        let open = inboxes.open(&log.key.thread);
         engine.inbox = Some(Arc::clone(&open.inbox));
         let mut ended = turn(&graph, engine, log.clone(), begin, command, &options).await;
         loop {
