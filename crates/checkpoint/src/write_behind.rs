@@ -17,7 +17,8 @@ const WAITING: usize = 64;
 
 /// A layer before a saver that writes in the background, in order.
 ///
-/// After a batch that cannot be written, every call fails. When a run is dropped, the batch that is
+/// A batch with the result of work that is done once is written before `put` returns. After a batch
+/// that cannot be written, every call fails. When a run is dropped, the batch that is
 /// being written is the last one; those in the queue are dropped too.
 pub struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
@@ -149,11 +150,16 @@ impl Checkpointer for WriteBehind {
 
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         self.check()?;
+        // Work that is done once must not be done again after a crash.
+        let waits = batch.tasks.iter().any(|task| !task.once.is_empty());
         if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
             self.check()?;
             return Err(CheckpointError::storage(
                 "the task that writes records has ended",
             ));
+        }
+        if waits {
+            return self.flush().await;
         }
         Ok(())
     }

@@ -143,8 +143,10 @@ fn typed<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, NodeError> {
 }
 
 impl Context {
-    /// Does work once. The result is stored with the task before it is returned. A retry, a resume,
-    /// or a new process after a crash gets the stored result and does not repeat the work.
+    /// Does work once. The result is stored with the task before it is returned, also under
+    /// [`Durability::Async`](crate::checkpoint::Durability::Async); under `Exit`, when the run ends.
+    /// A retry, a resume, or a new process after a crash gets the stored result and does not repeat
+    /// the work.
     ///
     /// The key names the work within its task. `("charge", &order)` names the work with those
     /// arguments; the same key with other arguments is an error. A failure is not stored: the work

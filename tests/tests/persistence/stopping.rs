@@ -170,3 +170,25 @@ async fn a_run_that_starts_at_once_meets_neither_a_conflict_nor_a_state_that_cha
         }
     }
 }
+
+#[tokio::test]
+async fn the_result_of_work_that_is_done_once_is_stored_before_it_is_returned() {
+    async fn work(_: &Diary, cx: &Context) -> Result<(), NodeError> {
+        cx.once("charge", async { Ok::<_, NodeError>(7) }).await?;
+        let saver = cx.resource::<Slow>()?;
+        let stored = saver.load(&ThreadKey::root("t"), None).await?;
+        let records = stored.map_or_else(Vec::new, |chain| chain.records);
+        let tasks = records.iter().flat_map(|record| &record.tasks);
+        let kept = tasks.filter(|task| !task.once.is_empty()).count();
+        assert_eq!(kept, 1);
+        Ok(())
+    }
+    for durability in BOTH {
+        let saver = Arc::new(Slow(Arc::new(MemorySaver::new())));
+        let mut graph = StateGraph::<Diary>::new();
+        graph.add_node("work", work).add_sequence(&["work"]);
+        let graph = graph.compile().unwrap().checkpointer(Arc::clone(&saver));
+        let run = run(&graph, durability).resource(saver);
+        run.await.unwrap();
+    }
+}
