@@ -198,11 +198,17 @@ impl ToolNode {
     ///
     /// # Errors
     ///
-    /// The node fails if an approval names a tool that it does not have.
+    /// The node fails if an approval names a tool that it does not have. A run of its graph is refused
+    /// at its start if the graph has no checkpointer.
     #[must_use]
     pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
         self.approvals.add(calls.into());
         self
+    }
+
+    /// Returns true if a person is asked before some tools run.
+    fn asks(&self) -> bool {
+        !self.approvals.is_empty()
     }
 
     /// Returns the node for a state that does not implement [`HasMessages`], given where its
@@ -464,6 +470,10 @@ fn bad_arguments(call: &ToolCall, error: &str) -> String {
 impl<S: HasMessages> Node<S> for ToolNode {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(self.answer_all(state, state.messages(), &S::update_from_messages, cx))
+    }
+
+    fn may_interrupt(&self) -> bool {
+        self.asks()
     }
 
     fn each_item(&self) -> Option<EachItem<S>> {

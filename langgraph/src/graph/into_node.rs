@@ -57,6 +57,7 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let writes = self.writes().map(owned);
         let agent = self.remote_agent().map(str::to_owned);
+        let interrupts = self.may_interrupt();
         let each = self.each_item();
         let items = each.as_ref().map(|each| Arc::clone(&each.items));
         let mut step: Arc<dyn Step<S>> = Arc::new(NodeStep(self));
@@ -70,6 +71,7 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         }
         node.info.docs = docs;
         node.info.writes = writes;
+        node.info.interrupts = interrupts;
         node
     }
 }

@@ -61,6 +61,12 @@ pub trait Node<S: State>: Send + Sync + 'static {
         None
     }
 
+    /// Returns true if the node declares that it may interrupt. A run of its graph without a
+    /// checkpointer is then refused at its start, and not at the question.
+    fn may_interrupt(&self) -> bool {
+        false
+    }
+
     /// Returns how the node runs as one task for each item in the state, if it does.
     ///
     /// The tasks of the items run in parallel. Each has its own retries, interrupts and
@@ -92,6 +98,10 @@ macro_rules! forward {
 
             fn remote_agent(&self) -> Option<&str> {
                 (**self).remote_agent()
+            }
+
+            fn may_interrupt(&self) -> bool {
+                (**self).may_interrupt()
             }
 
             fn each_item(&self) -> Option<EachItem<S>> {

@@ -54,6 +54,10 @@ impl Approvals {
         self.0.push(approval);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Refuses a misspelt tool name: the tool that was meant would run without approval.
     pub(crate) fn check(&self, tools: &Tools) -> Result<(), NodeError> {
         let mut names = self.0.iter().flat_map(|approval| &approval.names).flatten();

@@ -32,6 +32,10 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
         NodeRun::future(self.node.answer_all(state, messages, &*self.write, cx))
     }
 
+    fn may_interrupt(&self) -> bool {
+        self.node.asks()
+    }
+
     fn each_item(&self) -> Option<EachItem<S>> {
         let (read, write) = (Arc::clone(&self.read), Arc::clone(&self.write));
         Some(each_call(self.node.clone(), read, write))

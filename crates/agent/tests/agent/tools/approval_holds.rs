@@ -296,3 +296,13 @@ async fn k3_the_approvals_of_one_turn_are_decided_together_or_one_by_one() {
     assert_eq!(answers(outcome.state()), expected);
     assert_eq!(ran(&notes).len(), 3);
 }
+
+#[tokio::test]
+async fn k3_a_graph_with_approvals_needs_a_checkpointer_before_anything_runs() {
+    let notes = Ran::default();
+    let graph = graph_of(ToolNode::new(tools(&notes)).approve("subtract"));
+    // The call would not even ask.
+    let error = graph.run(calls([add_call("c1", 1, 2)])).await.unwrap_err();
+    assert!(error.to_string().contains("may interrupt"), "{error}");
+    assert!(ran(&notes).is_empty());
+}
