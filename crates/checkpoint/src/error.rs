@@ -80,9 +80,9 @@ pub enum CheckpointError {
     )]
     NoThread,
     /// A thread cannot have this name.
-    #[error("no thread can be called {thread:?}…: {problem}")]
+    #[error("no thread can be called {thread:?}: {problem}")]
     InvalidThread {
-        /// The beginning of the name.
+        /// The name; of a long one its beginning, and `…`.
         thread: String,
         /// What is wrong with it.
         problem: String,

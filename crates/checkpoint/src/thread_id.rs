@@ -5,6 +5,9 @@ use super::CheckpointError;
 /// The most bytes in the name of a thread. With it, an index of every database holds a thread's key.
 pub const MAX_THREAD_ID: usize = 1_024;
 
+/// How many characters of a name an error shows.
+const SHOWN: usize = 40;
+
 /// Checks the name of a thread: at most [`MAX_THREAD_ID`] bytes, and no NUL, which not every database
 /// can store.
 ///
@@ -32,6 +35,9 @@ pub fn check_thread_id(id: &str) -> Result<(), CheckpointError> {
     } else {
         return Ok(());
     };
-    let thread = id.chars().take(40).collect();
+    let mut thread: String = id.chars().take(SHOWN).collect();
+    if thread.len() < id.len() {
+        thread.push('…');
+    }
     Err(CheckpointError::InvalidThread { thread, problem })
 }
