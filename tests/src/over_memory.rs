@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, Leases, ListOptions, MemorySaver, SeePast, Standing, ThreadKey,
+    Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey, ThreadPosition, VisitStatePart,
 };
 use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row};
@@ -73,9 +73,9 @@ impl Checkpointer for OverMemory {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
-        self.store.load_state(key, id, see).await
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
+        self.store.load_state(key, id, visit).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

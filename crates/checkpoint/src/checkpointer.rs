@@ -4,11 +4,11 @@ use async_trait::async_trait;
 
 use super::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Formats, Head, Leases,
-    ListOptions, Past, Standing, ThreadKey,
+    ListOptions, StatePart, ThreadKey, ThreadPosition,
 };
 
 /// Receives the ancestors of a checkpoint, part by part.
-pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
+pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 
 /// Stores the logs of threads.
 ///
@@ -33,7 +33,7 @@ pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 /// use langgraph::async_trait;
 /// use langgraph::checkpoint::{
 ///     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-///     Formats, Head, Leases, ListOptions, MemorySaver, SeePast, Standing, ThreadKey,
+///     Formats, Head, Leases, ListOptions, MemorySaver, VisitStatePart, ThreadPosition, ThreadKey,
 /// };
 /// use langgraph::prelude::*;
 ///
@@ -66,9 +66,9 @@ pub type SeePast<'a> = dyn FnMut(Past) + Send + 'a;
 ///         &self,
 ///         key: &ThreadKey,
 ///         id: Option<CheckpointId>,
-///         see: &mut SeePast<'_>,
-///     ) -> Result<Option<Standing>, CheckpointError> {
-///         self.saver.load_state(key, id, see).await
+///         visit: &mut VisitStatePart<'_>,
+///     ) -> Result<Option<ThreadPosition>, CheckpointError> {
+///         self.saver.load_state(key, id, visit).await
 ///     }
 ///
 ///     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
@@ -157,10 +157,10 @@ pub trait Checkpointer: Send + Sync + 'static {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         let chain = self.load(key, id).await?;
-        Ok(chain.map(|chain| chain.hand_over(see)))
+        Ok(chain.map(|chain| chain.visit_parts(visit)))
     }
 
     /// Returns the leases of this saver. A saver that implements [`Leases`] returns `Some(self)`.

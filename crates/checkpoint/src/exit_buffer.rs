@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, EntryRecord, Formats, Head,
-    ListOptions, Owner, RunStatus, SeePast, Standing, Stored, TaskRecord, ThreadKey,
+    ListOptions, Owner, RunStatus, Stored, TaskRecord, ThreadKey, ThreadPosition, VisitStatePart,
 };
 
 /// A layer before a saver that holds the records of a run in memory. At the end of the run,
@@ -255,13 +255,13 @@ impl Checkpointer for ExitBuffer {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         if !self.logs().contains_key(key) {
-            return self.saver.load_state(key, id, see).await;
+            return self.saver.load_state(key, id, visit).await;
         }
         let chain = self.load(key, id).await?;
-        Ok(chain.map(|chain| chain.hand_over(see)))
+        Ok(chain.map(|chain| chain.visit_parts(visit)))
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, Owner, Past, Prune, RunStatus, SeePast, Standing, Stored,
-    ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, StatePart, Stored, ThreadFilter,
+    ThreadInfo, ThreadKey, ThreadPosition, Usage, VisitStatePart,
 };
 
 /// Keeps threads in memory, as plain values: nothing is serialized.
@@ -151,7 +151,7 @@ impl Log {
     }
 
     /// Returns the parts of a checkpoint's state, and clones nothing else.
-    fn load_state(&self, id: Option<CheckpointId>) -> Option<(Vec<Past>, Standing)> {
+    fn load_state(&self, id: Option<CheckpointId>) -> Option<(Vec<StatePart>, ThreadPosition)> {
         let head = self.head()?;
         let mut bases = Vec::new();
         let checkpoint = self.records.get(&id.unwrap_or(head.id));
@@ -162,12 +162,12 @@ impl Log {
             next = self.records.get(&base.id);
             bases.extend(next.map(|stored| (stored, base.with_tasks)));
         }
-        let mut past = Vec::with_capacity(bases.len());
+        let mut parts = Vec::with_capacity(bases.len());
         for (stored, with_tasks) in bases.into_iter().rev() {
-            Past::of(stored, with_tasks, &mut |part| past.push(part));
+            StatePart::visit_each(stored, with_tasks, &mut |part| parts.push(part));
         }
-        let standing = Standing::new(head, self.owner.clone(), checkpoint.cloned());
-        Some((past, standing))
+        let position = ThreadPosition::new(head, self.owner.clone(), checkpoint.cloned());
+        Some((parts, position))
     }
 
     fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
@@ -251,14 +251,14 @@ impl Checkpointer for MemorySaver {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         let loaded = self.at(key, |log| log.load_state(id)).flatten();
-        let standing = loaded.map(|(past, standing)| {
-            past.into_iter().for_each(see);
-            standing
+        let position = loaded.map(|(parts, position)| {
+            parts.into_iter().for_each(visit);
+            position
         });
-        Ok(standing)
+        Ok(position)
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// Returns the key of the log of a subgraph under `PerThread`.
-    pub fn kept(&self, key: &str) -> ThreadKey {
-        ThreadKey::kept(&self.log_head.key.thread, key)
+    pub fn per_thread(&self, key: &str) -> ThreadKey {
+        ThreadKey::per_thread(&self.log_head.key.thread, key)
     }
 }

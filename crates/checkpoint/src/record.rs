@@ -43,7 +43,7 @@ impl ThreadKey {
     }
 
     /// Returns the key of the log for a subgraph that a thread keeps from call to call.
-    pub fn kept(thread: &str, key: &str) -> Self {
+    pub fn per_thread(thread: &str, key: &str) -> Self {
         Self {
             thread: thread.to_owned(),
             // No log below a task has such a name: those end in numbers.

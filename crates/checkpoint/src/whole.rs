@@ -5,7 +5,8 @@ use std::fmt;
 
 use super::task_fold::fold_tasks;
 use super::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, SeePast, Standing, Stored, ThreadKey,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Stored, ThreadKey, ThreadPosition,
+    VisitStatePart,
 };
 
 /// As [`Checkpointer::load`], for readers of a thread: errors name the log, and records that lack
@@ -33,22 +34,22 @@ pub async fn load_chain(
 /// # Errors
 ///
 /// As [`load_chain`].
-pub async fn load_standing(
+pub async fn load_position(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     id: Option<CheckpointId>,
-    see: &mut SeePast<'_>,
-) -> Result<Option<Standing>, CheckpointError> {
-    let standing = saver.load_state(key, id, see).await;
-    let standing = standing.map_err(|error| error.of_log(key))?;
-    if let Some(standing) = &standing {
-        let wanted = id.unwrap_or(standing.head.id);
-        let found = standing.checkpoint.as_ref();
+    visit: &mut VisitStatePart<'_>,
+) -> Result<Option<ThreadPosition>, CheckpointError> {
+    let position = saver.load_state(key, id, visit).await;
+    let position = position.map_err(|error| error.of_log(key))?;
+    if let Some(position) = &position {
+        let wanted = id.unwrap_or(position.head.id);
+        let found = position.checkpoint.as_ref();
         check_last(found, wanted, id.is_none())
             .and_then(|()| found.map_or(Ok(()), check_tasks))
             .map_err(|what| CheckpointError::Corrupt(what).of_log(key))?;
     }
-    Ok(standing)
+    Ok(position)
 }
 
 fn check_last(found: Option<&Stored>, wanted: CheckpointId, is_head: bool) -> Result<(), String> {

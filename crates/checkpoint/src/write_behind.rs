@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Ending, Formats, Head, ListOptions,
-    SeePast, Standing, ThreadKey,
+    ThreadKey, ThreadPosition, VisitStatePart,
 };
 
 /// The maximum of batches in the queue.
@@ -177,10 +177,10 @@ impl Checkpointer for WriteBehind {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         self.flush().await?;
-        self.saver.load_state(key, id, see).await
+        self.saver.load_state(key, id, visit).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
-    ThreadKey, Usage,
+    Formats, Head, HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey,
+    ThreadPosition, Usage, VisitStatePart,
 };
 use langgraph::{State, async_trait};
 use langgraph_sql::LogName;
@@ -146,15 +146,15 @@ impl Checkpointer for PostgresSaver {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         let name = LogName::of(key)?;
         let mut client = self.database.client().await?;
         let transaction = Database::reading(&mut client).await?;
-        let standing = read::state(&transaction, &name, id, see).await;
+        let position = read::state(&transaction, &name, id, visit).await;
         // Nothing was written, so nothing can be lost.
         let _ = transaction.rollback().await;
-        standing
+        position
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

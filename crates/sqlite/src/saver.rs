@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{
     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo,
-    ThreadKey, Usage,
+    Formats, Head, HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey,
+    ThreadPosition, Usage, VisitStatePart,
 };
 use langgraph::{State, async_trait};
 use langgraph_sql::LogName;
@@ -155,14 +155,14 @@ impl Checkpointer for SqliteSaver {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         let name = LogName::of(key)?;
         let (to, from) = unbounded_channel();
         let job = move |connection: &_| state::state(connection, &name, id, to);
         let job = self.database.read(job);
-        while_handed(job, from, |past: Vec<_>| {
-            past.into_iter().for_each(&mut *see);
+        while_handed(job, from, |parts: Vec<_>| {
+            parts.into_iter().for_each(&mut *visit);
         })
         .await
     }

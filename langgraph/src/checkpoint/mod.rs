@@ -17,15 +17,15 @@ pub use inner::InnerSnapshot;
 pub use langgraph_checkpoint::{
     Administration, AskedQuestions, Base, Batch, Chain, CheckpointError, CheckpointId,
     CheckpointRecord, Checkpointer, Encoded, EntryRecord, Fold, Format, FormatError, Formats, Head,
-    HeldBy, JoinRecord, Json, Leases, ListOptions, MAX_THREAD_ID, MemorySaver, Owner, Past,
-    Payload, PayloadValue, Prune, ReadValue, RunStatus, SeePast, Source, Standing, StateType,
-    Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey,
-    Usage, check_thread_id,
+    HeldBy, JoinRecord, Json, Leases, ListOptions, MAX_THREAD_ID, MemorySaver, Owner, Payload,
+    PayloadValue, Prune, ReadValue, RunStatus, Source, StatePart, StateType, Stored, TaskArgument,
+    TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+    VisitStatePart, check_thread_id,
 };
 pub(crate) use langgraph_checkpoint::{
     Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,
     Place, Question, Questions, RoutesWire, StoredValue, TargetWire, TaskFold, UnfilledJoin,
-    WriteBehind, WriteWire, fold_tasks, load_chain, load_standing,
+    WriteBehind, WriteWire, fold_tasks, load_chain, load_position,
 };
 pub(crate) use owner::{check_owner, owner_of};
 pub use snapshot::{Snapshot, TaskSnapshot};

@@ -100,7 +100,7 @@ async fn enter_below<S: State>(
                     Snapshots::Anywhere
                 };
                 let call = Arc::from(below.namespace.join("/"));
-                (place.kept(key), snapshots, Some(call))
+                (place.per_thread(key), snapshots, Some(call))
             }
         };
         Some(Log {

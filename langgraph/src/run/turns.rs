@@ -31,12 +31,12 @@ pub(super) struct OnThread<S: State> {
     pub(super) emitter: Option<Emitter>,
 }
 
-/// What became of an input that was to be handed over.
-enum Handover<S> {
-    /// Another run took it.
+/// A call on a thread either joins the active run or claims the thread.
+enum JoinOrClaim<S> {
+    /// The active run took its input.
     Joined(Outcome<S>),
-    /// No run is active; this one now holds the thread.
-    Free(Lease),
+    /// No run is active; this one holds the lease.
+    Claimed(Lease),
 }
 
 impl<S: State> OnThread<S> {
@@ -52,9 +52,9 @@ impl<S: State> OnThread<S> {
             return Box::pin(self.turns()).await;
         }
         let lease = if policy.on_conflict.hands_over() && options.at.is_none() {
-            match Box::pin(self.hand_over(policy)).await? {
-                Handover::Joined(outcome) => return Ok(outcome),
-                Handover::Free(lease) => Some(lease),
+            match Box::pin(self.join_or_claim(policy)).await? {
+                JoinOrClaim::Joined(outcome) => return Ok(outcome),
+                JoinOrClaim::Claimed(lease) => Some(lease),
             }
         } else {
             claim(policy, &self.log.saver, &self.log.key.thread).await?
@@ -64,7 +64,7 @@ impl<S: State> OnThread<S> {
     }
 
     /// Hands the input to the active run, or takes the lease of the thread.
-    async fn hand_over(&mut self, policy: ThreadPolicy) -> Result<Handover<S>, AgentError> {
+    async fn join_or_claim(&mut self, policy: ThreadPolicy) -> Result<JoinOrClaim<S>, AgentError> {
         let (graph, thread) = (self.run.graph.clone(), self.log.key.thread.clone());
         let inboxes = graph.inboxes.clone().unwrap_or_default();
         let input = self.input()?;
@@ -80,7 +80,9 @@ impl<S: State> OnThread<S> {
                 let joins =
                     policy.on_conflict == OnConflict::Join && matches!(input.jump, Jump::Edges);
                 match inboxes.hand(&thread, input, joins, accept).await {
-                    Some(Handed::Ended(end)) => return joined(end, thread).map(Handover::Joined),
+                    Some(Handed::Ended(end)) => {
+                        return joined(end, thread).map(JoinOrClaim::Joined);
+                    }
                     Some(Handed::Dropped) => {
                         return Err(AgentError::JoinedRun {
                             thread,
@@ -93,7 +95,7 @@ impl<S: State> OnThread<S> {
             }
             let lease = Lease::take(&self.log.saver, &thread, PATIENCE, policy.lease_term, call);
             match lease.await {
-                Ok(lease) => return Ok(Handover::Free(lease)),
+                Ok(lease) => return Ok(JoinOrClaim::Claimed(lease)),
                 Err(CheckpointError::Held { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -30,6 +30,6 @@ pub(crate) use input::enter;
 pub(crate) use router_view::ask_on_view;
 #[cfg(feature = "tracing")]
 pub(crate) use span::Span;
-pub(crate) use task::{Past, Task};
+pub(crate) use task::{Task, TaskMemory};
 pub(crate) use task_result::{Finished, TaskResult};
 pub(crate) use writer::Writer;

@@ -5,17 +5,17 @@ use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, Call, Context, NodeId, OnceRecord, Output};
 use crate::state::State;
 
-/// A task of a superstep: a node, its argument, and its past.
+/// A task of a superstep: a node, its argument, and its memory of earlier runs.
 pub(crate) struct Task<S: State> {
     pub(crate) node: NodeId,
     /// The argument of a send; tasks started by edges have none.
     pub(crate) argument: Option<Argument<S>>,
     /// The memory of earlier runs. Most tasks have none, and stay small.
-    past: Option<Box<Past<S>>>,
+    memory: Option<Box<TaskMemory<S>>>,
 }
 
 /// A task's memory of earlier runs.
-pub(crate) struct Past<S: State> {
+pub(crate) struct TaskMemory<S: State> {
     /// Answers to its earlier interrupts.
     pub(crate) answers: Vec<Answer>,
     /// The results of its `once` work.
@@ -26,14 +26,14 @@ pub(crate) struct Past<S: State> {
     pub(crate) ran: Option<Finished<S>>,
 }
 
-impl_default!([S: State] Past<S> { answers, once, result, ran });
+impl_default!([S: State] TaskMemory<S> { answers, once, result, ran });
 
 impl<S: State> Task<S> {
     pub(crate) const fn by_edge(node: NodeId) -> Self {
         Self {
             node,
             argument: None,
-            past: None,
+            memory: None,
         }
     }
 
@@ -41,34 +41,34 @@ impl<S: State> Task<S> {
         Self {
             node,
             argument: Some(argument),
-            past: None,
+            memory: None,
         }
     }
 
     /// Creates the task of START, which already has its result, the input.
     pub(crate) fn start(input: Output<S>) -> Self {
-        Self::by_edge(NodeId::START).with_past(Past {
+        Self::by_edge(NodeId::START).with_memory(TaskMemory {
             result: Some(TaskResult::Finished(Finished::new(input))),
-            ..Past::default()
+            ..TaskMemory::default()
         })
     }
 
     /// Adds the memory of earlier runs.
-    pub(crate) fn with_past(mut self, past: Past<S>) -> Self {
-        let Past {
+    pub(crate) fn with_memory(mut self, memory: TaskMemory<S>) -> Self {
+        let TaskMemory {
             answers,
             once,
             result,
             ran,
-        } = &past;
+        } = &memory;
         let known = !answers.is_empty() || !once.is_empty() || result.is_some() || ran.is_some();
-        self.past = known.then(|| Box::new(past));
+        self.memory = known.then(|| Box::new(memory));
         self
     }
 
     /// Returns true for a task without memory and without a send's argument.
     pub(crate) const fn is_plain(&self) -> bool {
-        self.argument.is_none() && self.past.is_none()
+        self.argument.is_none() && self.memory.is_none()
     }
 
     /// Returns true for one of the tasks that a node runs as, one for each of its items.
@@ -78,31 +78,31 @@ impl<S: State> Task<S> {
 
     /// Returns true if an earlier run has left nothing of it.
     pub(crate) const fn is_new(&self) -> bool {
-        self.past.is_none()
+        self.memory.is_none()
     }
 
     pub(crate) fn answers(&self) -> &[Answer] {
-        self.past.as_ref().map_or(&[], |past| &past.answers)
+        self.memory.as_ref().map_or(&[], |memory| &memory.answers)
     }
 
     pub(crate) fn once(&self) -> &[OnceRecord] {
-        self.past.as_ref().map_or(&[], |past| &past.once)
+        self.memory.as_ref().map_or(&[], |memory| &memory.once)
     }
 
     pub(crate) fn result(&self) -> Option<&TaskResult<S>> {
-        self.past.as_ref()?.result.as_ref()
+        self.memory.as_ref()?.result.as_ref()
     }
 
     pub(crate) fn take_result(&mut self) -> Option<TaskResult<S>> {
-        self.past.as_mut()?.result.take()
+        self.memory.as_mut()?.result.take()
     }
 
     pub(crate) fn ran(&self) -> Option<&Finished<S>> {
-        self.past.as_ref()?.ran.as_ref()
+        self.memory.as_ref()?.ran.as_ref()
     }
 
     pub(crate) fn add_answer(&mut self, answer: Answer) {
-        self.past.get_or_insert_default().answers.push(answer);
+        self.memory.get_or_insert_default().answers.push(answer);
     }
 
     /// Returns the arguments of its node.

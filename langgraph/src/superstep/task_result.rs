@@ -46,6 +46,15 @@ impl<S: State> From<NodeError> for TaskResult<S> {
 }
 
 impl<S: State> TaskResult<S> {
+    /// Creates the result of a task that waits for answers.
+    pub(crate) const fn asked(questions: Questions) -> Self {
+        Self::Asked {
+            questions,
+            ran: None,
+            refused: None,
+        }
+    }
+
     /// Turns the result of routers into the task's result, after the node has done `done`.
     pub(crate) fn after(self, done: Option<Finished<S>>) -> Self {
         match self {

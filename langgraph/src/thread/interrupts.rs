@@ -1,10 +1,11 @@
 //! Interrupts of a checkpoint's tasks.
 
 use super::load::Loaded;
-use super::task_state::{Outcome, TaskState};
+use super::task_state::TaskState;
 use crate::graph::NodeName;
 use crate::node::{Interrupt, Questions};
 use crate::state::State;
+use crate::superstep::TaskResult;
 
 impl<S: State> TaskState<S> {
     fn has_answer(&self, key: &str) -> bool {
@@ -13,8 +14,9 @@ impl<S: State> TaskState<S> {
 
     /// Returns true if the task waits for an answer and has none.
     pub(crate) fn waits(&self) -> bool {
-        match &self.outcome {
-            Some(Outcome::Asked(Questions { own, inner, again })) => {
+        match &self.result {
+            Some(TaskResult::Asked { questions, .. }) => {
+                let Questions { own, inner, again } = questions;
                 let asked = own.is_some() || !inner.is_empty();
                 let answered = own.iter().any(|own| self.has_answer(&own.key))
                     || inner.iter().any(|inner| self.has_answer(&inner.id));
@@ -31,8 +33,8 @@ impl<S: State> TaskState<S> {
         namespace: &[NodeName],
         all: bool,
     ) -> Vec<Interrupt> {
-        let questions = match &self.outcome {
-            Some(Outcome::Asked(questions)) => Some(questions),
+        let questions = match &self.result {
+            Some(TaskResult::Asked { questions, .. }) => Some(questions),
             _ if all => self.asked.as_ref(),
             _ => None,
         };

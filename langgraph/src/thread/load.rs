@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Owner, Past, Stored, ThreadKey,
-    check_owner, load_chain, load_standing,
+    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Owner, StatePart, Stored, ThreadKey,
+    check_owner, load_chain, load_position,
 };
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
@@ -60,12 +60,12 @@ pub(crate) async fn load<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S
 async fn load_state<S: State>(read: &Read<'_, S>) -> Result<Option<Loaded<S>>, AgentError> {
     let mut replay = Replay::new(read.reader(), read.initial);
     let mut replayed = Ok(());
-    let mut see = |past: Past| {
+    let mut visit = |part: StatePart| {
         if replayed.is_ok() {
-            replayed = replay.past(&past);
+            replayed = replay.part(&part);
         }
     };
-    let loaded = load_standing(read.saver, read.key, read.at, &mut see).await?;
+    let loaded = load_position(read.saver, read.key, read.at, &mut visit).await?;
     let Some(loaded) = loaded else {
         return Ok(None);
     };

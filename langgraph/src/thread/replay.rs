@@ -5,15 +5,15 @@ use std::sync::Arc;
 use langgraph_values::message::Reading;
 
 use super::load::Loaded;
-use super::task_state::{Outcome, TaskState, task_states};
-use crate::checkpoint::{Head, Past, Payload, Source, Stored, TaskSpec};
+use super::task_state::{TaskState, task_states};
+use crate::checkpoint::{Head, Payload, Source, StatePart, Stored, TaskSpec};
 use crate::error::AgentError;
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
 use crate::state::State;
 use crate::superstep::log::Reader;
-use crate::superstep::{Changes, Commit, Writer};
+use crate::superstep::{Changes, Commit, TaskResult, Writer};
 
 mod known_ids;
 
@@ -44,20 +44,20 @@ impl<'a, S: State> Replay<'a, S> {
     }
 
     /// Adds the next part of the state.
-    pub(crate) fn past(&mut self, past: &Past) -> Result<(), AgentError> {
+    pub(crate) fn part(&mut self, part: &StatePart) -> Result<(), AgentError> {
         // The author of the writes matters only if they conflict, and then the whole log is read.
         let someone = Writer::External;
-        match past {
-            Past::Snapshot(state) => self.snapshot(state)?,
-            Past::Entry(writes) => self.entry(writes, None)?,
-            Past::Task(written) => {
+        match part {
+            StatePart::Snapshot(state) => self.snapshot(state)?,
+            StatePart::Entry(writes) => self.entry(writes, None)?,
+            StatePart::Task(written) => {
                 let reading = Reading::begin();
                 let writes = self.reader.written(written)?;
                 let right = self.ids_are_new(reading, [writes.as_slice()]);
                 let writes = if right { writes } else { writes.clone() };
                 self.commit(None).one(someone, writes)?;
             }
-            Past::Tasks(written) => {
+            StatePart::Tasks(written) => {
                 let reading = Reading::begin();
                 let writes = written
                     .iter()
@@ -213,8 +213,8 @@ fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
 
 /// Takes the writes of finished tasks, in order.
 fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(Writer, Writes<S>)> {
-    let writes = |task: TaskState<S>| match (task.outcome, task.ran) {
-        (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
+    let writes = |task: TaskState<S>| match (task.result, task.ran) {
+        (Some(TaskResult::Finished(done)), _) | (_, Some(done)) => Some((
             plan.stored_node(&task.node)
                 .map_or(Writer::External, Writer::from),
             done.output.writes,

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use super::load::Loaded;
-use super::task_state::Outcome;
 use crate::checkpoint::CheckpointError;
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::NodeId;
 use crate::state::State;
 use crate::superstep::log::Recorder;
-use crate::superstep::{Engine, JoinProgress, Past, Task, TaskResult};
+use crate::superstep::{Engine, JoinProgress, Task, TaskMemory, TaskResult};
 
 impl<S: State> Loaded<S> {
     /// Restores an engine to the position of the thread.
@@ -66,25 +65,27 @@ impl<S: State> Loaded<S> {
         for (index, task) in self.tasks.into_iter().enumerate() {
             let waits = task.waits();
             // START is finished, and its routers run again, until they fail again.
-            if let (Some(_), Some(Outcome::Finished(done))) = (&task.routing_error, &task.outcome)
+            if let (Some(_), Some(TaskResult::Finished(done))) = (&task.routing_error, &task.result)
                 && let Some(recorder) = &mut engine.observer.recorder
             {
                 recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;
             }
-            let result = match task.outcome {
-                Some(Outcome::Finished(done)) => Some(TaskResult::Finished(done)),
-                Some(Outcome::Asked(questions)) if waits => Some(TaskResult::Asked {
+            let result = match task.result {
+                Some(TaskResult::Asked {
+                    questions, refused, ..
+                }) if waits => Some(TaskResult::Asked {
                     questions,
                     ran: task.ran.clone(),
-                    refused: None,
+                    refused,
                 }),
+                finished @ Some(TaskResult::Finished(_)) => finished,
                 _ => None,
             };
             let node = find(&task.node)?;
             engine.frontier.tasks.push(
                 task.argument
                     .map_or_else(|| Task::by_edge(node), |given| Task::sent(node, given))
-                    .with_past(Past {
+                    .with_memory(TaskMemory {
                         answers: task.answers,
                         once: task.once,
                         result,

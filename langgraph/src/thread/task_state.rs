@@ -5,10 +5,10 @@ use crate::checkpoint::{
 };
 use crate::error::AgentError;
 use crate::graph::{NodeName, START};
-use crate::node::{Answer, Argument, OnceRecord, Questions};
+use crate::node::{Answer, Argument, NodeError, OnceRecord, Questions};
 use crate::state::State;
-use crate::superstep::Finished;
 use crate::superstep::log::Reader;
+use crate::superstep::{Finished, TaskResult};
 
 /// The state of a task.
 pub(crate) struct TaskState<S: State> {
@@ -16,7 +16,7 @@ pub(crate) struct TaskState<S: State> {
     pub(super) argument: Option<Argument<S>>,
     /// True if a command from outside started it beside the tasks of the checkpoint.
     pub(super) joined_in: bool,
-    pub(super) outcome: Option<Outcome<S>>,
+    pub(super) result: Option<TaskResult<S>>,
     pub(super) answers: Vec<Answer>,
     pub(super) once: Vec<OnceRecord>,
     /// Its last interrupts, answered or not.
@@ -27,12 +27,6 @@ pub(crate) struct TaskState<S: State> {
     pub(super) ran: Option<Finished<S>>,
     /// The snapshot of its subgraph, if it was read.
     pub(super) inside: Option<InnerSnapshot>,
-}
-
-pub(crate) enum Outcome<S: State> {
-    Finished(Finished<S>),
-    Asked(Questions),
-    Failed(String),
 }
 
 /// Returns the states of a checkpoint's tasks, including those that joined in, from their records.
@@ -63,17 +57,17 @@ impl<S: State> TaskState<S> {
             Some(TaskArgument::Item(item)) => Some(Argument::Item(reader.item(item)?)),
             Some(TaskArgument::State(state)) => Some(Argument::State(reader.state(state)?)),
         };
-        let outcome = match folded.outcome {
-            Some(TaskOutcome::Finished(done)) => Some(Outcome::Finished(reader.done(done)?)),
-            Some(TaskOutcome::Asked(asked)) => Some(Outcome::Asked(asked.0.clone())),
-            Some(TaskOutcome::Failed(text)) => Some(Outcome::Failed(text.clone())),
+        let result = match folded.outcome {
+            Some(TaskOutcome::Finished(done)) => Some(TaskResult::Finished(reader.done(done)?)),
+            Some(TaskOutcome::Asked(asked)) => Some(TaskResult::asked(asked.0.clone())),
+            Some(TaskOutcome::Failed(text)) => Some(TaskResult::Failed(NodeError::msg(text))),
             Some(TaskOutcome::Ran(_)) | None => None,
         };
         Ok(Self {
             node: reader.plan.renamed(&spec.node),
             argument,
             joined_in,
-            outcome,
+            result,
             answers: folded.answers.into_iter().cloned().collect(),
             once: folded.once.into_iter().cloned().collect(),
             asked: folded.asked.cloned(),
@@ -86,10 +80,10 @@ impl<S: State> TaskState<S> {
     /// Resets the task, so that it runs again. START, which has no code, keeps its input.
     pub(super) fn forget(&mut self) {
         if &*self.node != START {
-            self.outcome = None;
+            self.result = None;
             self.ran = None;
         } else if let Some(input) = self.ran.take() {
-            self.outcome = Some(Outcome::Finished(input));
+            self.result = Some(TaskResult::Finished(input));
         }
         self.routing_error = None;
         self.answers.clear();
@@ -98,6 +92,6 @@ impl<S: State> TaskState<S> {
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        self.routing_error.is_none() && matches!(self.outcome, Some(Outcome::Finished(_)))
+        self.routing_error.is_none() && matches!(self.result, Some(TaskResult::Finished(_)))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::lease::under_policy;
 use super::load::Loaded;
 use super::log_view::LogView;
-use super::task_state::{Outcome, TaskState};
+use super::task_state::TaskState;
 use super::update::Change;
 use super::{Place, StateUpdate, ThreadUpdate};
 use crate::checkpoint::{CheckpointError, CheckpointId, Source, ThreadKey};
@@ -304,7 +304,7 @@ pub(super) async fn clear<S: State>(
         let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
         for task in tasks {
             let node = plan.stored_node(&task.node);
-            if let (Some(node), Some(Outcome::Finished(done))) = (node, &task.outcome) {
+            if let (Some(node), Some(TaskResult::Finished(done))) = (node, &task.result) {
                 finished.push((node, done.clone()));
             }
         }

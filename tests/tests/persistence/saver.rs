@@ -8,8 +8,8 @@ use std::time::Duration;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, Prune, SeePast, Standing, ThreadFilter, ThreadInfo, ThreadKey,
-    Usage,
+    HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+    VisitStatePart,
 };
 
 /// What goes wrong with a call.
@@ -133,9 +133,9 @@ impl Checkpointer for Faulty {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
-        self.around(self.saver.load_state(key, id, see)).await
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
+        self.around(self.saver.load_state(key, id, visit)).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

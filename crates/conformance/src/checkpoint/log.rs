@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::{Problem, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Formats, Head, Past, Payload, Source, Standing, Stored, TaskArgument, TaskOutcome,
-    TaskRecord, TaskSpec, ThreadKey,
+    EntryRecord, Formats, Head, Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome,
+    TaskRecord, TaskSpec, ThreadKey, ThreadPosition,
 };
 
 /// A value as a payload: savers of values keep it as it is, savers of bytes need not encode it.
@@ -217,10 +217,10 @@ pub(super) async fn state(
     key: &ThreadKey,
     id: Option<CheckpointId>,
 ) -> Result<Vec<String>, Problem> {
-    let mut past = Vec::new();
-    let mut see = |part| past.push(part);
-    let standing = saver.load_state(key, id, &mut see).await?;
-    standing_text(past, standing)
+    let mut parts = Vec::new();
+    let mut visit = |part| parts.push(part);
+    let position = saver.load_state(key, id, &mut visit).await?;
+    position_text(parts, position)
 }
 
 /// Returns the same as [`state`], computed from the result of `load`.
@@ -229,29 +229,32 @@ pub(super) async fn state_of_chain(
     key: &ThreadKey,
     id: Option<CheckpointId>,
 ) -> Result<Vec<String>, Problem> {
-    let mut past = Vec::new();
+    let mut parts = Vec::new();
     let chain = saver.load(key, id).await?;
-    let standing = chain.map(|chain| chain.hand_over(&mut |part| past.push(part)));
-    standing_text(past, standing)
+    let position = chain.map(|chain| chain.visit_parts(&mut |part| parts.push(part)));
+    position_text(parts, position)
 }
 
-fn standing_text(past: Vec<Past>, standing: Option<Standing>) -> Result<Vec<String>, Problem> {
-    let Some(standing) = standing else {
+fn position_text(
+    parts: Vec<StatePart>,
+    position: Option<ThreadPosition>,
+) -> Result<Vec<String>, Problem> {
+    let Some(position) = position else {
         return Ok(vec!["no log".to_owned()]);
     };
-    let mut lines = vec![format!("head {:?}", standing.head)];
-    for part in past {
+    let mut lines = vec![format!("head {:?}", position.head)];
+    for part in parts {
         lines.push(match part {
-            Past::Snapshot(state) => format!("snapshot {}", value(state)?),
-            Past::Entry(writes) => format!("entry {}", value(writes)?),
-            Past::Task(written) => format!("tasks [{}]", value(written)?),
-            Past::Tasks(written) => {
+            StatePart::Snapshot(state) => format!("snapshot {}", value(state)?),
+            StatePart::Entry(writes) => format!("entry {}", value(writes)?),
+            StatePart::Task(written) => format!("tasks [{}]", value(written)?),
+            StatePart::Tasks(written) => {
                 let values: Result<_, _> = written.into_iter().map(value).collect();
                 format!("tasks {}", Value::Array(values?))
             }
         });
     }
-    lines.extend(text(standing.checkpoint.into_iter().collect())?);
+    lines.extend(text(position.checkpoint.into_iter().collect())?);
     Ok(lines)
 }
 

@@ -42,8 +42,8 @@ async fn belongs(log: &Log, expected: Option<Arc<Owner>>) -> Result<(), Problem>
     let chain = log.saver.load(&log.key, None).await?;
     let told = chain.and_then(|chain| chain.owner);
     same("the chain's", told, expected.clone())?;
-    let standing = log.saver.load_state(&log.key, None, &mut |_| ()).await?;
-    let told = standing.and_then(|standing| standing.owner);
+    let position = log.saver.load_state(&log.key, None, &mut |_| ()).await?;
+    let told = position.and_then(|position| position.owner);
     same("the state's", told, expected.clone())?;
     if !log.key.namespace.is_empty() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Runs whose frames are kept.
 
-mod kept;
 mod options;
 mod reader;
+mod run_frames;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,9 +13,9 @@ use langgraph::state::State;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use self::kept::Kept;
 pub use self::options::ReplayOptions;
 use self::reader::Reader;
+use self::run_frames::RunFrames;
 use crate::{FrameId, Frames, InvalidFrameId, Sse};
 
 /// Runs that go on without their client: it keeps the last frames of each, so that a client that
@@ -62,7 +62,7 @@ pub struct Replay {
 
 /// The runs that are kept, by name.
 struct Runs {
-    kept: Mutex<HashMap<String, Arc<Kept>>>,
+    by_name: Mutex<HashMap<String, Arc<RunFrames>>>,
     /// How many of them have not ended.
     running: watch::Sender<usize>,
 }
@@ -70,15 +70,15 @@ struct Runs {
 impl Default for Runs {
     fn default() -> Self {
         Self {
-            kept: Mutex::default(),
+            by_name: Mutex::default(),
             running: watch::Sender::new(0),
         }
     }
 }
 
 impl Runs {
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<Kept>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<RunFrames>>> {
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -150,18 +150,18 @@ impl Replay {
     {
         let name = name.into();
         let frames = Frames::new(events);
-        let kept = Arc::new(Kept::new(frames.run_id(), self.options.frames));
-        let reader = Reader::new(&kept, 0);
-        self.runs.kept().insert(name.clone(), Arc::clone(&kept));
+        let run = Arc::new(RunFrames::new(frames.run_id(), self.options.frames));
+        let reader = Reader::new(&run, 0);
+        self.runs.all().insert(name.clone(), Arc::clone(&run));
         self.runs.running.send_modify(|running| *running += 1);
         let (runs, options) = (Arc::clone(&self.runs), self.options.clone());
         tokio::spawn(async move {
             let running = Running(&runs.running);
-            kept.drive(frames, options.grace).await;
+            run.drive(frames, options.grace).await;
             drop(running);
             tokio::time::sleep(options.keep).await;
-            let mut all = runs.kept();
-            if all.get(&name).is_some_and(|now| Arc::ptr_eq(now, &kept)) {
+            let mut all = runs.all();
+            if all.get(&name).is_some_and(|now| Arc::ptr_eq(now, &run)) {
                 all.remove(&name);
             }
         });
@@ -179,11 +179,11 @@ impl Replay {
         let unknown = || NotResumable::Unknown {
             name: name.to_owned(),
         };
-        let kept = self.get(name).ok_or_else(unknown)?;
-        if kept.run_id() != id.run() {
+        let run = self.get(name).ok_or_else(unknown)?;
+        if run.run_id() != id.run() {
             return Err(unknown());
         }
-        let reader = Reader::after(&kept, id.number());
+        let reader = Reader::after(&run, id.number());
         Ok(Sse::new(reader.map_err(|problem| problem(last))?))
     }
 
@@ -195,7 +195,7 @@ impl Replay {
     /// [`NotResumable::Unknown`].
     pub fn follow(&self, name: &str) -> Result<Sse, NotResumable> {
         match self.get(name) {
-            Some(kept) => Ok(Sse::new(Reader::new(&kept, kept.first()))),
+            Some(run) => Ok(Sse::new(Reader::new(&run, run.first()))),
             None => Err(NotResumable::Unknown {
                 name: name.to_owned(),
             }),
@@ -205,7 +205,7 @@ impl Replay {
     /// Drops the run under `name`. Its readers see an `error` frame with the code `cancelled`.
     /// False when it has ended, or none is kept.
     pub fn cancel(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|kept| kept.cancel())
+        self.get(name).is_some_and(|run| run.cancel())
     }
 
     /// How many runs have not ended.
@@ -224,8 +224,8 @@ impl Replay {
         let _ = running.wait_for(|running| *running == 0).await;
     }
 
-    fn get(&self, name: &str) -> Option<Arc<Kept>> {
-        self.runs.kept().get(name).cloned()
+    fn get(&self, name: &str) -> Option<Arc<RunFrames>> {
+        self.runs.all().get(name).cloned()
     }
 }
 

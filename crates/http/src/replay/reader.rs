@@ -7,32 +7,32 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::NotResumable;
-use super::kept::Kept;
+use super::run_frames::RunFrames;
 use crate::Frame;
 
 /// Reads the frames of a run that is kept. The run goes on while there is one.
 pub(super) struct Reader {
-    kept: Arc<Kept>,
+    run: Arc<RunFrames>,
     id: u64,
 }
 
 impl Reader {
     /// Reads from the frame of that number on.
-    pub(super) fn new(kept: &Arc<Kept>, next: u64) -> Self {
+    pub(super) fn new(run: &Arc<RunFrames>, next: u64) -> Self {
         Self {
-            id: kept.enter(next),
-            kept: Arc::clone(kept),
+            id: run.enter(next),
+            run: Arc::clone(run),
         }
     }
 
     /// Reads what follows the frame of that number.
     pub(super) fn after(
-        kept: &Arc<Kept>,
+        run: &Arc<RunFrames>,
         seen: u64,
     ) -> Result<Self, impl Fn(&str) -> NotResumable + use<>> {
         // A reader first: what is kept now is kept from here on.
-        let reader = Self::new(kept, seen.saturating_add(1));
-        let (first, end, ended) = kept.range();
+        let reader = Self::new(run, seen.saturating_add(1));
+        let (first, end, ended) = run.range();
         let next = seen.saturating_add(1);
         let forgotten = next < first || next > end;
         if forgotten || ended && next == end {
@@ -53,12 +53,12 @@ impl Stream for Reader {
     type Item = Frame;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Frame>> {
-        self.kept.poll_read(self.id, cx)
+        self.run.poll_read(self.id, cx)
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.kept.leave(self.id);
+        self.run.leave(self.id);
     }
 }

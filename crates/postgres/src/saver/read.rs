@@ -5,9 +5,9 @@ use std::pin::pin;
 use deadpool_postgres::GenericClient;
 use futures_util::TryStreamExt;
 use langgraph::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, SeePast, Standing,
+    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, ThreadPosition, VisitStatePart,
 };
-use langgraph_sql::rows::{self, PastRows, Row, RowKind, Sums};
+use langgraph_sql::rows::{self, Row, RowKind, StateRows, Sums};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName, signed};
 use tokio_postgres::types::{FromSql, ToSql};
 use uuid::Uuid;
@@ -44,8 +44,8 @@ pub(super) async fn state(
     client: &impl GenericClient,
     name: &LogName,
     wanted: Option<CheckpointId>,
-    see: &mut SeePast<'_>,
-) -> Result<Option<Standing>, CheckpointError> {
+    visit: &mut VisitStatePart<'_>,
+) -> Result<Option<ThreadPosition>, CheckpointError> {
     let Some(log) = place::log(client, name, "").await? else {
         return Ok(None);
     };
@@ -56,11 +56,15 @@ pub(super) async fn state(
         // A base got rows after its child was stored.
         let rows = rows(client, log.id, &links, all).await?;
         let chain = Chain::new(log.head, log.owner()?, rows::decode(rows)?);
-        return Ok(Some(chain.hand_over(see)));
+        return Ok(Some(chain.visit_parts(visit)));
     }
-    let mut past = PastRows::new();
-    each_row(client, log.id, &links, all, |row| past.row(row, see)).await?;
-    Ok(Some(Standing::new(log.head, log.owner()?, past.finish()?)))
+    let mut rows = StateRows::new();
+    each_row(client, log.id, &links, all, |row| rows.row(row, visit)).await?;
+    Ok(Some(ThreadPosition::new(
+        log.head,
+        log.owner()?,
+        rows.finish()?,
+    )))
 }
 
 fn get<'r, T: FromSql<'r>>(row: &'r tokio_postgres::Row, at: usize) -> Result<T, PostgresError> {

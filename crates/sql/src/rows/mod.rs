@@ -27,13 +27,13 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded};
 
 mod decode;
 mod encode;
-mod past;
+mod state_rows;
 mod sums;
 mod text;
 
 pub use decode::decode;
 pub use encode::{encode, fold};
-pub use past::PastRows;
+pub use state_rows::StateRows;
 pub use sums::Sums;
 
 /// The kind of a row. The numbers are stored.

@@ -1,7 +1,7 @@
 //! Reads a state, and only the rows that it is folded from.
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Past, Standing};
-use langgraph_sql::rows::{PastRows, Row, RowKind};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, StatePart, ThreadPosition};
+use langgraph_sql::rows::{Row, RowKind, StateRows};
 use langgraph_sql::{Link, Links, LogName};
 use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::mpsc::UnboundedSender;
@@ -15,14 +15,14 @@ pub(super) fn state(
     connection: &Connection,
     name: &LogName,
     id: Option<CheckpointId>,
-    to: UnboundedSender<Vec<Past>>,
-) -> Result<Option<Standing>, CheckpointError> {
+    to: UnboundedSender<Vec<StatePart>>,
+) -> Result<Option<ThreadPosition>, CheckpointError> {
     let Some(log) = place::log(connection, name)? else {
         return Ok(None);
     };
     let mut pieces = Pieces {
         to,
-        past: Vec::new(),
+        parts: Vec::new(),
         bytes: 0,
         payloads: Payloads::default(),
     };
@@ -31,14 +31,14 @@ pub(super) fn state(
     let way = match log.state {
         Some(first) if is_head => {
             let Some(link) = link(connection, log.id, wanted)? else {
-                return Ok(Some(Standing::new(log.head, log.owner()?, None)));
+                return Ok(Some(ThreadPosition::new(log.head, log.owner()?, None)));
             };
             Some((Way::Straight(link), first, u32::MAX.into()))
         }
         _ => {
             let links = links(connection, log.id, wanted)?;
             let Some((first, last)) = links.first().zip(links.last()) else {
-                return Ok(Some(Standing::new(log.head, log.owner()?, None)));
+                return Ok(Some(ThreadPosition::new(log.head, log.owner()?, None)));
             };
             let last = if is_head { u32::MAX.into() } else { last.last };
             let first = first.first;
@@ -49,9 +49,9 @@ pub(super) fn state(
     };
     let Some((way, first, last)) = way else {
         let chain = chain(connection, name, id)?;
-        let standing = chain.map(|chain| chain.hand_over(&mut |past| pieces.push(past)));
+        let position = chain.map(|chain| chain.visit_parts(&mut |part| pieces.push(part)));
         pieces.send();
-        return Ok(standing);
+        return Ok(position);
     };
     let rows = [row_id(log.id, first), row_id(log.id, last)];
     match scan(
@@ -64,7 +64,11 @@ pub(super) fn state(
     ) {
         Ok(rows) => {
             pieces.send();
-            Ok(Some(Standing::new(log.head, log.owner()?, rows.finish()?)))
+            Ok(Some(ThreadPosition::new(
+                log.head,
+                log.owner()?,
+                rows.finish()?,
+            )))
         }
         Err(error @ CheckpointError::Corrupt(_)) => {
             // A read of the whole chain reports the damage better.
@@ -120,14 +124,14 @@ fn scan(
     range: [i64; 2],
     is_head: bool,
     pieces: &mut Pieces,
-) -> Result<PastRows, CheckpointError> {
+) -> Result<StateRows, CheckpointError> {
     let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
     let mut found = statement
         .query(params![range[0], range[1]])
         .map_err(SqliteError::from)?;
     let mut rows = match way {
-        Way::Straight(_) => PastRows::unnamed(),
-        Way::Among(_) => PastRows::new(),
+        Way::Straight(_) => StateRows::unnamed(),
+        Way::Among(_) => StateRows::new(),
     };
     let newest = way.newest();
     let mut current = None;
@@ -149,7 +153,7 @@ fn scan(
                     superstep(checkpoint, row)?,
                     None,
                 );
-                rows.row(row, &mut |past| pieces.push(past))?;
+                rows.row(row, &mut |part| pieces.push(part))?;
                 current = Some(own);
             }
             continue;
@@ -163,18 +167,18 @@ fn scan(
         }
         if kind != SUPERSTEP {
             let row = read(checkpoint, row, 2, &mut pieces.payloads)?;
-            rows.row(row, &mut |past| pieces.push(past))?;
+            rows.row(row, &mut |part| pieces.push(part))?;
             continue;
         }
         let written = written(checkpoint, row, &mut pieces.payloads)?;
         if let Some(next) = way.checkpoint(own) {
-            rows.superstep(next, superstep(next, row)?, written, &mut |past| {
-                pieces.push(past);
+            rows.superstep(next, superstep(next, row)?, written, &mut |part| {
+                pieces.push(part);
             })?;
             current = Some(own);
         } else {
             let row = Row::finished(checkpoint, written);
-            rows.row(row, &mut |past| pieces.push(past))?;
+            rows.row(row, &mut |part| pieces.push(part))?;
         }
     }
     if let Some(newest) = newest
@@ -187,8 +191,8 @@ fn scan(
 
 /// Decoded parts on their way.
 struct Pieces {
-    to: UnboundedSender<Vec<Past>>,
-    past: Vec<Past>,
+    to: UnboundedSender<Vec<StatePart>>,
+    parts: Vec<StatePart>,
     /// Their size in bytes.
     bytes: usize,
     /// The buffers of the next parts.
@@ -196,9 +200,9 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn push(&mut self, past: Past) {
-        self.bytes += past.size();
-        self.past.push(past);
+    fn push(&mut self, part: StatePart) {
+        self.bytes += part.size();
+        self.parts.push(part);
         if self.bytes >= Payloads::BUFFER / 8 * 7 {
             self.send();
         }
@@ -207,8 +211,8 @@ impl Pieces {
     fn send(&mut self) {
         self.bytes = 0;
         self.payloads.turn_over();
-        let room = Vec::with_capacity(self.past.len());
+        let room = Vec::with_capacity(self.parts.len());
         // If nobody receives any more, the remaining reads are useless.
-        let _ = self.to.send(std::mem::replace(&mut self.past, room));
+        let _ = self.to.send(std::mem::replace(&mut self.parts, room));
     }
 }

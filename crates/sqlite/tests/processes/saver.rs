@@ -5,7 +5,7 @@ use std::sync::Arc;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, Payload, SeePast, Standing, TaskOutcome, ThreadKey,
+    Leases, ListOptions, Payload, TaskOutcome, ThreadKey, ThreadPosition, VisitStatePart,
 };
 
 use crate::trace::{Phase, Trace};
@@ -67,9 +67,9 @@ impl Checkpointer for Traced {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
-        self.saver.load_state(key, id, see).await
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
+        self.saver.load_state(key, id, visit).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

@@ -7,17 +7,17 @@ use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START, UnfilledJoin};
 use crate::node::Writes;
 use crate::state::State;
-use crate::superstep::{Commit, Writer};
+use crate::superstep::{Commit, TaskResult, Writer};
 use crate::thread::load::Loaded;
-use crate::thread::task_state::{Outcome, TaskState};
+use crate::thread::task_state::TaskState;
 
 /// Returns the writes of finished tasks, in order.
 fn finished<'a, S: State>(
     plan: &Plan<S>,
     tasks: impl IntoIterator<Item = &'a TaskState<S>>,
 ) -> Vec<(Writer, Writes<S>)> {
-    let writes = |task: &TaskState<S>| match (&task.outcome, &task.ran) {
-        (Some(Outcome::Finished(done)), _) | (_, Some(done)) => Some((
+    let writes = |task: &TaskState<S>| match (&task.result, &task.ran) {
+        (Some(TaskResult::Finished(done)), _) | (_, Some(done)) => Some((
             plan.stored_node(&task.node)
                 .map_or(Writer::External, Writer::from),
             done.output.writes.clone(),
@@ -101,11 +101,11 @@ impl<S: State> Loaded<S> {
             }
             let interrupts = task.questions(&base, index, namespace, all);
             snapshot.interrupts.extend(interrupts.iter().cloned());
-            let (result, error) = match task.outcome {
+            let (result, error) = match task.result {
                 _ if task.routing_error.is_some() => (None, task.routing_error),
-                Some(Outcome::Finished(_)) if !has_run => (None, None),
-                Some(Outcome::Finished(done)) => (Some(done.output.writes.into_vec()), None),
-                Some(Outcome::Failed(error)) => (None, Some(error)),
+                Some(TaskResult::Finished(_)) if !has_run => (None, None),
+                Some(TaskResult::Finished(done)) => (Some(done.output.writes.into_vec()), None),
+                Some(TaskResult::Failed(error)) => (None, Some(error.to_string())),
                 _ => (None, None),
             };
             snapshot.tasks.push(TaskSnapshot {

@@ -43,7 +43,7 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
         Persistence::PerCall => (log.key, None),
         Persistence::PerThread(name) => {
             let call: Arc<str> = log.key.namespace.join("/").into();
-            (ThreadKey::kept(&log.key.thread, name), Some(call))
+            (ThreadKey::per_thread(&log.key.thread, name), Some(call))
         }
     };
     let loaded = load(&Read {

@@ -170,7 +170,7 @@ pub(super) async fn resolve(
             }
             let below = task.as_ref().map(|(outer, _)| &outer.below);
             call = below.map(|below| Arc::from(below.namespace.join("/")));
-            (Some(ThreadKey::kept(thread, name)), None)
+            (Some(ThreadKey::per_thread(thread, name)), None)
         } else {
             call = None;
             let below = task.as_ref().map(|(outer, _)| outer.below.clone());

@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 use crate::{Frame, FrameId};
 
 /// One run, with its last frames.
-pub(super) struct Kept {
+pub(super) struct RunFrames {
     run: Arc<str>,
     capacity: usize,
     state: Mutex<Shelf>,
@@ -62,7 +62,7 @@ impl Shelf {
     }
 }
 
-impl Kept {
+impl RunFrames {
     pub(super) fn new(run: &str, capacity: usize) -> Self {
         Self {
             run: run.into(),

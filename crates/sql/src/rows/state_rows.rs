@@ -3,7 +3,7 @@
 use super::decode::one;
 use super::text::{CheckpointText, TasksText, read};
 use super::{Row, RowKind};
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, StatePart, Stored};
 
 /// Collects the parts of a state from rows, as they are read: for
 /// [`Checkpointer::load_state`](langgraph::checkpoint::Checkpointer::load_state).
@@ -11,7 +11,7 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, Past, Stored
 /// The rows of a checkpoint follow each other, and each checkpoint is based on the one before. Of
 /// past checkpoints, it parses only what a state needs.
 #[derive(Debug, Default)]
-pub struct PastRows {
+pub struct StateRows {
     first: Option<First>,
     rest: Vec<Row>,
     /// True if rows name their checkpoint only from the last one on.
@@ -46,7 +46,7 @@ impl First {
     }
 }
 
-impl PastRows {
+impl StateRows {
     /// Creates a reader without rows.
     pub fn new() -> Self {
         Self::default()
@@ -67,7 +67,11 @@ impl PastRows {
     /// # Errors
     ///
     /// [`CheckpointError::Corrupt`] if rows are missing, or cannot be read.
-    pub fn row(&mut self, row: Row, see: &mut dyn FnMut(Past)) -> Result<(), CheckpointError> {
+    pub fn row(
+        &mut self,
+        row: Row,
+        visit: &mut dyn FnMut(StatePart),
+    ) -> Result<(), CheckpointError> {
         if row.kind != RowKind::Checkpoint {
             self.rest.push(row);
             return Ok(());
@@ -84,7 +88,7 @@ impl PastRows {
             )));
         }
         if before.is_some() || !self.rest.is_empty() {
-            self.past(base.is_some_and(|base| base.with_tasks), None, see)?;
+            self.pass_on(base.is_some_and(|base| base.with_tasks), None, visit)?;
         }
         self.first = Some(First {
             id: row.checkpoint,
@@ -105,9 +109,9 @@ impl PastRows {
         checkpoint: CheckpointId,
         text: &str,
         written: Encoded,
-        see: &mut dyn FnMut(Past),
+        visit: &mut dyn FnMut(StatePart),
     ) -> Result<(), CheckpointError> {
-        self.past(true, Some(written), see)?;
+        self.pass_on(true, Some(written), visit)?;
         let mut room = std::mem::take(&mut self.spare);
         room.push_str(text);
         self.first = Some(First {
@@ -131,11 +135,11 @@ impl PastRows {
     }
 
     /// Returns the part of a complete checkpoint that a state needs.
-    fn past(
+    fn pass_on(
         &mut self,
         with_tasks: bool,
         written: Option<Encoded>,
-        see: &mut dyn FnMut(Past),
+        visit: &mut dyn FnMut(StatePart),
     ) -> Result<(), CheckpointError> {
         // The row that a saver may store apart from the next checkpoint's row.
         let (written, apart) = match (written, self.rest.as_slice()) {
@@ -150,7 +154,7 @@ impl PastRows {
             if with_tasks {
                 stored.all_written().map_err(CheckpointError::Corrupt)?;
             }
-            Past::of(&stored, with_tasks, see);
+            StatePart::visit_each(&stored, with_tasks, visit);
             return Ok(());
         }
         if let (true, true, Some(first)) = (with_tasks, apart, &self.first) {
@@ -161,11 +165,11 @@ impl PastRows {
             first.text.clear();
             self.spare = first.text;
             if let Some(snapshot) = first.snapshot {
-                see(Past::Snapshot(snapshot.into()));
+                visit(StatePart::Snapshot(snapshot.into()));
             }
         }
         if with_tasks && let Some(written) = written {
-            see(Past::Task(written.into()));
+            visit(StatePart::Task(written.into()));
         }
         Ok(())
     }
