@@ -20,7 +20,7 @@ pub use langgraph_checkpoint::{
     HeldBy, JoinRecord, Json, Leases, ListOptions, MAX_THREAD_ID, MemorySaver, Owner, Payload,
     PayloadValue, Prune, ReadValue, RunStatus, Source, StatePart, StateType, Stored, TaskArgument,
     TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
-    VisitStatePart, check_thread_id,
+    VisitStatePart, check_thread_id, open_interrupts,
 };
 pub(crate) use langgraph_checkpoint::{
     Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,

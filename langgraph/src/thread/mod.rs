@@ -215,7 +215,12 @@ pub struct Threads<S: State> {
 }
 
 impl<S: State> Threads<S> {
-    pub(crate) fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+    /// Returns the checkpointer of the graph.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::NoCheckpointer`] if it has none.
+    pub fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
         self.graph.saver_for("*")
     }
 }

@@ -1,0 +1,76 @@
+//! Waiting in a node.
+
+use std::time::SystemTime;
+
+use langgraph::Context;
+use langgraph::node::Interrupted;
+use serde::de::DeserializeOwned;
+
+use crate::wait::{End, Question};
+
+/// Waiting, for the [`Context`] of a node.
+pub trait WaitExt {
+    /// Pauses the task until `time`.
+    ///
+    /// The first call returns an error that the node passes on with `?`: the run ends as paused.
+    /// When the thread is woken, the node starts again, and the call returns. The node may then
+    /// compute another time, which counts no more: a sleep is known by its place among the calls
+    /// without a name, as that of
+    /// [`interrupt_next`](Context::interrupt_next) is. A time that has passed is due at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Interrupted`] until the thread is woken. Without a checkpointer nothing can wait: the node
+    /// fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use langgraph::prelude::*;
+    /// use langgraph_wait::WaitExt;
+    ///
+    /// #[node]
+    /// async fn cool_down(_: &String, cx: &Context) -> Result<(), NodeError> {
+    ///     cx.sleep_until(SystemTime::now() + Duration::from_secs(24 * 3600))?;
+    ///     Ok(())
+    /// }
+    /// # let _ = cool_down;
+    /// ```
+    fn sleep_until(&self, time: SystemTime) -> Result<(), Interrupted>;
+
+    /// Pauses the task until `event` is reported with its payload, or until the deadline has
+    /// passed: then it returns `None`. Without a deadline (`None`) it waits for ever.
+    ///
+    /// The event is the key of the interrupt, so the events of one task must differ from each other
+    /// and from its other keys. An event that nobody waits for is not kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`sleep_until`](Self::sleep_until). A payload that is not a `T` is refused: whoever
+    /// reported it gets the error, and the node waits on.
+    fn wait_for<T: DeserializeOwned>(
+        &self,
+        event: &str,
+        deadline: impl Into<Option<SystemTime>>,
+    ) -> Result<Option<T>, Interrupted>;
+}
+
+impl WaitExt for Context {
+    fn sleep_until(&self, time: SystemTime) -> Result<(), Interrupted> {
+        let _: End<()> = self.interrupt_next(&Question::new(Some(time), None))?;
+        Ok(())
+    }
+
+    fn wait_for<T: DeserializeOwned>(
+        &self,
+        event: &str,
+        deadline: impl Into<Option<SystemTime>>,
+    ) -> Result<Option<T>, Interrupted> {
+        let question = Question::new(deadline.into(), Some(event));
+        Ok(match self.interrupt(event, &question)? {
+            End::Time => None,
+            End::Event(payload) => Some(payload),
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Waits, as questions and answers of an interrupt.
+
+use std::time::SystemTime;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use langgraph::node::Interrupt;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a node waits for. It is the payload of the node's interrupt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    #[serde(rename = "$wait")]
+    wait: Until,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Until {
+    /// A time as RFC 3339 writes it, in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+}
+
+impl Question {
+    pub(crate) fn new(until: Option<SystemTime>, event: Option<&str>) -> Self {
+        let text = |time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Nanos, true);
+        let wait = Until {
+            until: until.map(text),
+            event: event.map(str::to_owned),
+        };
+        Self { wait }
+    }
+}
+
+/// The end of a wait. It is the answer to the node's interrupt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum End<T> {
+    /// The time has come.
+    Time,
+    /// The event has come, with this payload.
+    Event(T),
+}
+
+/// A thread that waits for a time, for an event, or for whichever comes first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wait {
+    /// The thread.
+    pub thread: String,
+    /// The name of the graph that ran on it last, if that is known.
+    pub graph: Option<String>,
+    /// The id of the interrupt, for an answer.
+    pub interrupt: String,
+    /// The node that waits, with the nodes around it, outermost first.
+    pub path: Vec<String>,
+    /// The time after which it waits no longer.
+    pub until: Option<SystemTime>,
+    /// The event that it waits for.
+    pub event: Option<String>,
+}
+
+impl Wait {
+    /// Returns the wait of an open interrupt of `thread`; `None` if a person is to answer it.
+    pub fn of(thread: &str, interrupt: &Interrupt) -> Option<Self> {
+        let question = Question::deserialize(&interrupt.payload).ok()?;
+        let until = match &question.wait.until {
+            Some(text) => Some(DateTime::parse_from_rfc3339(text).ok()?.into()),
+            None => None,
+        };
+        let outer = interrupt.namespace.iter().chain([&interrupt.node]);
+        Some(Self {
+            thread: thread.to_owned(),
+            graph: None,
+            interrupt: interrupt.id.clone(),
+            path: outer.map(ToString::to_string).collect(),
+            until,
+            event: question.wait.event,
+        })
+    }
+
+    /// Returns true if its time has come.
+    pub fn is_due(&self, now: SystemTime) -> bool {
+        self.until.is_some_and(|until| until <= now)
+    }
+
+    /// Returns the answer that says that its time has come. Whoever starts runs in their own way
+    /// gives it to the [interrupt](Self::interrupt):
+    /// `graph.thread(&wait.thread).resume(&wait.interrupt, wait.answer())`.
+    pub fn answer(&self) -> Value {
+        json!(End::<()>::Time)
+    }
+}
