@@ -68,12 +68,12 @@ impl Waits {
             }
             for info in page {
                 let known = known.remove(&info.thread);
-                let entry = match known.filter(|(head, _)| *head == info.head) {
-                    Some(known) => known,
-                    None => {
-                        let graph = info.owner.as_ref().map(|owner| owner.graph.clone());
-                        (info.head, waits_of(saver, &info.thread, graph).await?)
-                    }
+                let unchanged = known.filter(|(head, _)| *head == info.head);
+                let entry = if let Some(known) = unchanged {
+                    known
+                } else {
+                    let graph = info.owner.as_ref().map(|owner| owner.graph.clone());
+                    (info.head, waits_of(saver, &info.thread, graph).await?)
                 };
                 self.threads.insert(info.thread, entry);
             }
