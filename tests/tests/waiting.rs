@@ -1,5 +1,6 @@
 //! Nodes that wait for a time or an event, in `langgraph-wait`.
 
+#![allow(clippy::unwrap_used)] // in what the tests share
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
