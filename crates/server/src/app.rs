@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use langgraph_store::Store;
+use tokio::sync::Semaphore;
 
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
-use crate::rows::{Assistant, Rows, system_assistant};
+use crate::guard::{Authenticate, Limits};
+use crate::rows::{Rows, system_assistant};
 use crate::runs::Runs;
 
 pub(crate) struct App {
@@ -15,6 +17,10 @@ pub(crate) struct App {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
     pub(crate) runs: Runs,
+    pub(crate) authenticate: Option<Box<dyn Authenticate>>,
+    pub(crate) limits: Limits,
+    /// One permit for each stream that may be open.
+    pub(crate) streams: Arc<Semaphore>,
 }
 
 impl App {
@@ -22,6 +28,8 @@ impl App {
         rows: Rows,
         store: Arc<dyn Store>,
         graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
+        authenticate: Option<Box<dyn Authenticate>>,
+        limits: Limits,
     ) -> Result<Self, rusqlite::Error> {
         for name in graphs.keys() {
             rows.create_assistant(&system_assistant(name))?;
@@ -32,25 +40,10 @@ impl App {
             store,
             graphs,
             runs: Runs::default(),
+            authenticate,
+            streams: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
+            limits,
         })
-    }
-
-    /// Returns the assistant of that id, or of that graph.
-    pub(crate) fn assistant(&self, id: &str) -> ApiResult<Assistant> {
-        let id_of_graph = self
-            .graphs
-            .contains_key(id)
-            .then(|| system_assistant(id).assistant_id);
-        let found = self.rows.assistant(id_of_graph.as_deref().unwrap_or(id))?;
-        found
-            .filter(|assistant| self.graphs.contains_key(&assistant.graph_id))
-            .ok_or_else(|| {
-                let graphs: Vec<&str> = self.graphs.keys().map(String::as_str).collect();
-                ApiError::invalid(format!(
-                    "Invalid assistant: '{id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: {}",
-                    graphs.join(", ")
-                ))
-            })
     }
 
     pub(crate) fn graph(&self, name: &str) -> ApiResult<Arc<dyn ErasedGraph>> {

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::User;
+
 /// What the client of a run sends beside the input: a resource of every run of a server.
 ///
 /// # Examples
@@ -24,4 +26,6 @@ pub struct RunContext {
     pub context: Value,
     /// The `config.configurable` of the request, over that of the assistant.
     pub configurable: Value,
+    /// Who asked for the run; `None` without [authentication](crate::Server::authenticate).
+    pub user: Option<User>,
 }

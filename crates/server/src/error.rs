@@ -1,12 +1,12 @@
 //! Errors in the form of the interface: `{"detail": ...}`.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use langgraph::AgentError;
 use langgraph::checkpoint::CheckpointError;
 use langgraph_store::StoreError;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// An error of a request.
 #[derive(Debug)]
@@ -26,6 +26,31 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, detail)
     }
 
+    pub(crate) fn not_allowed() -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
+    }
+
+    /// What is not the client's business is not said.
+    pub(crate) fn broken() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized")
+    }
+
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, detail)
+    }
+
+    pub(crate) fn too_large(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+    }
+
+    pub(crate) fn too_many(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, detail)
+    }
+
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
     }
@@ -40,13 +65,18 @@ impl ApiError {
     /// What is not the client's business is logged, and not sent.
     pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, "a request failed");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
+        Self::broken()
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({"detail": self.detail}))).into_response()
+        let body = Json(json!({"detail": self.detail}));
+        if self.status == StatusCode::UNAUTHORIZED {
+            let scheme = [(header::WWW_AUTHENTICATE, "Bearer")];
+            return (self.status, scheme, body).into_response();
+        }
+        (self.status, body).into_response()
     }
 }
 
@@ -92,8 +122,20 @@ impl From<StoreError> for ApiError {
     }
 }
 
+/// Returns an error of a run as clients see it. What is not their business is logged.
+pub(crate) fn problem(error: &AgentError) -> Value {
+    let message = match error {
+        AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
+            tracing::error!(%error, "a run failed");
+            "the server could not carry out the run".to_owned()
+        }
+        error => error.to_string(),
+    };
+    json!({"error": error_name(error), "message": message})
+}
+
 /// Returns the name of an error, as a client of LangGraph expects it.
-pub(crate) fn error_name(error: &AgentError) -> &'static str {
+fn error_name(error: &AgentError) -> &'static str {
     match error {
         AgentError::StepLimit { .. } => "GraphRecursionError",
         AgentError::InvalidInput(_) | AgentError::InvalidOption(_) => "ValueError",

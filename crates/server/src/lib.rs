@@ -25,6 +25,7 @@ mod app;
 mod context;
 mod error;
 mod graph;
+mod guard;
 mod routes;
 mod rows;
 mod runs;
@@ -38,4 +39,14 @@ struct Page;
 
 pub use context::RunContext;
 pub use graph::{GraphHandle, Schemas};
+pub use guard::{Authenticate, BearerTokens, Caller, Limits, Refusal, User};
 pub use server::{Server, ServerError};
+
+/// Returns the method and the path of every route: for tests that walk them.
+#[doc(hidden)]
+pub fn routes() -> Vec<(String, &'static str)> {
+    let table = routes::table().into_iter();
+    table
+        .map(|(method, path)| (method.to_string(), path))
+        .collect()
+}

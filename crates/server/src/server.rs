@@ -1,6 +1,7 @@
 //! The server: graphs, a file, an address.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,17 +12,20 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 
 use crate::app::App;
 use crate::graph::GraphHandle;
+use crate::guard::{Authenticate, Limits};
 use crate::routes;
 use crate::rows::Rows;
 
 /// A server of graphs; see the [example of the crate](crate).
 ///
 /// The server gives each graph its checkpointer and its store.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[must_use = "a server does nothing until it serves"]
 pub struct Server {
     file: Option<PathBuf>,
     graphs: Vec<(String, GraphHandle)>,
+    authenticate: Option<Box<dyn Authenticate>>,
+    limits: Limits,
 }
 
 /// Why a server did not start, or stopped.
@@ -42,6 +46,17 @@ pub enum ServerError {
     Io(#[from] std::io::Error),
 }
 
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("file", &self.file)
+            .field("graphs", &self.graphs)
+            .field("authenticates", &self.authenticate.is_some())
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
 impl Server {
     /// Creates a server that keeps everything in memory.
     pub fn new() -> Self {
@@ -57,6 +72,22 @@ impl Server {
     /// Adds a graph under a name, which is also the name of its default assistant.
     pub fn graph(mut self, name: impl Into<String>, graph: impl Into<GraphHandle>) -> Self {
         self.graphs.push((name.into(), graph.into()));
+        self
+    }
+
+    /// Asks who sends each request: nobody sees what belongs to others.
+    ///
+    /// Threads, runs, assistants and crons belong to the [owner](crate::User::owner) who has
+    /// created them, and each owner has a part of the store. Without this call, everyone who
+    /// reaches the server sees everything.
+    pub fn authenticate(mut self, hook: impl Authenticate) -> Self {
+        self.authenticate = Some(Box::new(hook));
+        self
+    }
+
+    /// Limits what clients may ask for.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -82,8 +113,8 @@ impl Server {
                 return Err(ServerError::DuplicateGraph(name));
             }
         }
-        let app =
-            App::start(rows, store, graphs).map_err(|error| ServerError::Rows(Box::new(error)))?;
+        let app = App::start(rows, store, graphs, self.authenticate, self.limits)
+            .map_err(|error| ServerError::Rows(Box::new(error)))?;
         Ok(routes::router(Arc::new(app)))
     }
 

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
+mod support;
+
 use std::time::Duration;
 
 use langgraph::graph::StateGraph;
@@ -11,8 +13,9 @@ use langgraph::node::{Context, NodeError};
 use langgraph::{State, node};
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{GraphHandle, RunContext, Server};
-use reqwest::{Client, Method, Response, StatusCode};
-use serde_json::{Value, json};
+use reqwest::{Client, Method};
+use serde_json::json;
+use support::Api;
 use tokio::net::TcpListener;
 
 #[derive(State, Clone, Debug, Default)]
@@ -87,74 +90,9 @@ fn server() -> Server {
         .graph("number", number.compile().unwrap())
 }
 
-struct Api {
-    client: Client,
-    url: String,
-}
-
-impl Api {
-    async fn start() -> Self {
-        Self::serve(server()).await
-    }
-
-    async fn serve(server: Server) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(server.serve_on(listener));
-        let client = Client::new();
-        Self { client, url }
-    }
-
-    async fn send(&self, method: Method, path: &str, body: Value) -> Response {
-        let request = self.client.request(method, format!("{}{path}", self.url));
-        request.json(&body).send().await.unwrap()
-    }
-
-    async fn call(&self, method: Method, path: &str, body: Value) -> (StatusCode, Value) {
-        let response = self.send(method, path, body).await;
-        let status = response.status();
-        let text = response.text().await.unwrap();
-        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
-    }
-
-    async fn post(&self, path: &str, body: Value) -> Value {
-        let (status, answer) = self.call(Method::POST, path, body).await;
-        assert_eq!(status, 200, "{path}: {answer}");
-        answer
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        self.call(Method::GET, path, json!({})).await.1
-    }
-
-    async fn thread(&self) -> String {
-        let thread = self.post("/threads", json!({})).await;
-        thread["thread_id"].as_str().unwrap().to_owned()
-    }
-
-    /// Returns the events of a stream.
-    async fn stream(&self, thread: &str, body: Value) -> Vec<(String, Value)> {
-        let path = format!("/threads/{thread}/runs/stream");
-        let response = self.send(Method::POST, &path, body).await;
-        assert_eq!(response.status(), 200);
-        let text = response.text().await.unwrap();
-        let frames = text
-            .split("\r\n\r\n")
-            .filter(|frame| frame.starts_with("event"));
-        frames
-            .map(|frame| {
-                let mut lines = frame.split("\r\n");
-                let name = lines.next().unwrap().strip_prefix("event: ").unwrap();
-                let data = lines.next().unwrap().strip_prefix("data: ").unwrap();
-                (name.to_owned(), serde_json::from_str(data).unwrap())
-            })
-            .collect()
-    }
-}
-
 #[tokio::test]
 async fn a_message_that_came_in_chunks_does_not_come_again() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let body = json!({"assistant_id": "chat", "input": {}, "stream_mode": "messages-tuple"});
     let events = api.stream(&thread, body).await;
@@ -183,7 +121,7 @@ async fn a_message_that_came_in_chunks_does_not_come_again() {
 
 #[tokio::test]
 async fn events_of_subgraphs_are_named_after_their_tasks() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let body = json!({
         "assistant_id": "outer", "input": {}, "stream_subgraphs": true,
@@ -222,7 +160,7 @@ async fn events_of_subgraphs_are_named_after_their_tasks() {
 
 #[tokio::test]
 async fn several_interrupts_are_all_listed_and_answered_by_id() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let body = json!({"assistant_id": "asks", "input": {}, "stream_mode": ["updates", "values"]});
     let events = api.stream(&thread, body).await;
@@ -266,7 +204,7 @@ async fn several_interrupts_are_all_listed_and_answered_by_id() {
 
 #[tokio::test]
 async fn a_state_may_be_a_single_value() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let wait = "/runs/wait";
     let body = json!({"assistant_id": "number", "input": 21});
     assert_eq!(api.post(wait, body).await, json!(42));
@@ -277,7 +215,7 @@ async fn a_state_may_be_a_single_value() {
 
 #[tokio::test]
 async fn what_is_wrong_or_missing_is_refused() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let runs = format!("/threads/{thread}/runs");
     for (path, body, says) in [
@@ -340,7 +278,7 @@ fn one_step() -> langgraph::CompiledStateGraph<i64> {
 
 #[tokio::test]
 async fn odd_text_is_kept_and_found() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let odd = json!({"user": "a\u{0}b %_ '\" \u{1F600}"});
     let made = api.post("/threads", json!({"metadata": odd})).await;
     let found = api.post("/threads/search", json!({"metadata": odd})).await;
@@ -357,7 +295,7 @@ async fn odd_text_is_kept_and_found() {
 
 #[tokio::test]
 async fn a_thread_that_is_deleted_leaves_nothing() {
-    let api = Api::start().await;
+    let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let wait = format!("/threads/{thread}/runs/wait");
     api.post(&wait, json!({"assistant_id": "chat", "input": {}}))

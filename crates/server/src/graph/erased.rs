@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use langgraph::AgentError;
@@ -94,6 +95,7 @@ pub(crate) struct RunSpec {
     pub(crate) at: Option<CheckpointId>,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) context: Arc<RunContext>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) limit: Option<usize>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) durability: Option<Durability>,

@@ -127,6 +127,9 @@ where
         for (key, value) in spec.metadata {
             run = run.metadata(key, value);
         }
+        if let Some(limit) = spec.timeout {
+            run = run.timeout(limit);
+        }
         if let Some(limit) = spec.limit {
             run = run.limit(limit);
         }

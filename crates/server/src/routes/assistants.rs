@@ -3,24 +3,23 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::query::{Body, page, sort, uuid};
-use crate::app::App;
+use super::query::{Body, if_exists, page, uuid};
+use super::search::{Search, ten};
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, subgraph_names};
+use crate::guard::Access;
 use crate::rows::{Assistant, contains, merge, system_assistant};
 use crate::wire::time::now;
 
-type Shared = State<Arc<App>>;
-
 /// Finds an assistant by its id, or by the name of its graph.
-fn find(app: &App, id: &str) -> ApiResult<Assistant> {
+fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
     if !app.graphs.contains_key(id) {
         uuid("assistant", id)?;
     }
@@ -28,7 +27,18 @@ fn find(app: &App, id: &str) -> ApiResult<Assistant> {
         .map_err(|_| ApiError::not_found(format!("Assistant with ID {id} not found")))
 }
 
-fn graph_of(app: &App, id: &str) -> ApiResult<(Assistant, Arc<dyn ErasedGraph>)> {
+/// As [`find`], for those that the user may change.
+fn find_own(app: &Access, id: &str) -> ApiResult<Assistant> {
+    let assistant = find(app, id)?;
+    if app.sees(&assistant.owner) {
+        return Ok(assistant);
+    }
+    Err(ApiError::forbidden(
+        "the default assistant of a graph belongs to everyone",
+    ))
+}
+
+fn graph_of(app: &Access, id: &str) -> ApiResult<(Assistant, Arc<dyn ErasedGraph>)> {
     let assistant = find(app, id)?;
     let graph = app.graph(&assistant.graph_id)?;
     Ok((assistant, graph))
@@ -46,10 +56,7 @@ pub(super) struct Create {
     if_exists: Option<String>,
 }
 
-pub(super) async fn create(
-    State(app): Shared,
-    Body(given): Body<Create>,
-) -> ApiResult<Json<Value>> {
+pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<Json<Value>> {
     // Also says which graphs there are.
     if !app.graphs.contains_key(&given.graph_id) {
         app.assistant(&given.graph_id)?;
@@ -72,18 +79,16 @@ pub(super) async fn create(
         created_at: now.clone(),
         updated_at: now,
         version: 1,
+        owner: app.owner().to_owned(),
     };
     mirror(&mut assistant);
     if app.rows.create_assistant(&assistant)? {
         return Ok(Json(assistant.json()));
     }
     let id = &assistant.assistant_id;
-    match (given.if_exists.as_deref(), app.rows.assistant(id)?) {
-        (Some("do_nothing"), Some(existing)) => Ok(Json(existing.json())),
-        _ => Err(ApiError::conflict(format!(
-            "Assistant with ID {id} already exists"
-        ))),
-    }
+    if_exists(given.if_exists.as_deref(), "Assistant", id, || {
+        find(&app, id).map(|existing| existing.json())
+    })
 }
 
 /// `context` and `config.configurable` are two names of one thing, unless both are given.
@@ -97,63 +102,41 @@ fn mirror(assistant: &mut Assistant) {
     }
 }
 
+/// What a search for assistants has beside the metadata.
 #[derive(Deserialize)]
-pub(super) struct Search {
-    metadata: Option<Value>,
+pub(super) struct Wanted {
     graph_id: Option<String>,
     name: Option<String>,
-    #[serde(default = "ten")]
-    limit: usize,
-    #[serde(default)]
-    offset: usize,
-    sort_by: Option<String>,
-    sort_order: Option<String>,
-    select: Option<Vec<String>>,
 }
 
-fn ten() -> usize {
-    10
-}
-
-fn matching(app: &App, search: &Search) -> ApiResult<Vec<Value>> {
-    let name = search.name.as_ref().map(|name| name.to_lowercase());
+fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
+    let Wanted { graph_id, name } = &search.of;
+    let name = name.as_ref().map(|name| name.to_lowercase());
     let found = app.rows.assistants()?.into_iter().filter(|assistant| {
-        app.graphs.contains_key(&assistant.graph_id)
-            && search
-                .graph_id
+        app.shows(assistant)
+            && graph_id
                 .as_ref()
                 .is_none_or(|graph| *graph == assistant.graph_id)
             && name
                 .as_ref()
                 .is_none_or(|name| assistant.name.to_lowercase().contains(name))
-            && search
-                .metadata
-                .as_ref()
-                .is_none_or(|part| contains(&assistant.metadata, part))
+            && search.fits(&assistant.metadata)
     });
     Ok(found.map(|assistant| assistant.json()).collect())
 }
 
-pub(super) async fn search(State(app): Shared, Body(search): Body<Search>) -> ApiResult<Response> {
-    let mut found = matching(&app, &search)?;
-    let by = search.sort_by.as_deref().unwrap_or("created_at");
-    sort(&mut found, by, search.sort_order.as_deref() == Some("asc"));
-    Ok(page(
-        found,
-        search.limit,
-        search.offset,
-        search.select.as_deref(),
-    ))
+pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+    Ok(search.page(matching(&app, &search)?))
 }
 
 pub(super) async fn count(
-    State(app): Shared,
-    Body(search): Body<Search>,
+    app: Access,
+    Body(search): Body<Search<Wanted>>,
 ) -> ApiResult<Json<usize>> {
     Ok(Json(matching(&app, &search)?.len()))
 }
 
-pub(super) async fn read(State(app): Shared, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
     Ok(Json(find(&app, &id)?.json()))
 }
 
@@ -168,11 +151,11 @@ pub(super) struct Change {
 }
 
 pub(super) async fn change(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(given): Body<Change>,
 ) -> ApiResult<Json<Value>> {
-    let mut assistant = find(&app, &id)?;
+    let mut assistant = find_own(&app, &id)?;
     if let Some(graph) = given.graph_id {
         app.graph(&graph)?;
         assistant.graph_id = graph;
@@ -197,8 +180,8 @@ pub(super) async fn change(
     Ok(Json(assistant.json()))
 }
 
-pub(super) async fn remove(State(app): Shared, Path(id): Path<String>) -> ApiResult<StatusCode> {
-    let assistant = find(&app, &id)?;
+pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {
+    let assistant = find_own(&app, &id)?;
     if assistant.assistant_id == system_assistant(&assistant.graph_id).assistant_id {
         return Err(ApiError::conflict(
             "the default assistant of a graph cannot be deleted",
@@ -214,7 +197,7 @@ pub(super) struct Xray {
 }
 
 pub(super) async fn graph(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Query(query): Query<Xray>,
 ) -> ApiResult<Json<Value>> {
@@ -240,7 +223,7 @@ fn schemas_json(name: &str, schemas: &Schemas) -> Value {
     })
 }
 
-pub(super) async fn schemas(State(app): Shared, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+pub(super) async fn schemas(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
     let (assistant, graph) = graph_of(&app, &id)?;
     Ok(Json(schemas_json(&assistant.graph_id, graph.schemas())))
 }
@@ -276,7 +259,7 @@ fn subgraphs_json(graph: &dyn ErasedGraph, recurse: bool, only: Option<&str>) ->
 }
 
 pub(super) async fn subgraphs(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Query(query): Query<Recurse>,
 ) -> ApiResult<Json<Value>> {
@@ -285,7 +268,7 @@ pub(super) async fn subgraphs(
 }
 
 pub(super) async fn subgraph(
-    State(app): Shared,
+    app: Access,
     Path((id, namespace)): Path<(String, String)>,
 ) -> ApiResult<Json<Value>> {
     let (_, graph) = graph_of(&app, &id)?;
@@ -302,7 +285,7 @@ pub(super) struct Versions {
 }
 
 pub(super) async fn versions(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(search): Body<Versions>,
 ) -> ApiResult<Response> {
@@ -324,11 +307,11 @@ pub(super) struct Latest {
 }
 
 pub(super) async fn latest(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(given): Body<Latest>,
 ) -> ApiResult<Json<Value>> {
-    let assistant = find(&app, &id)?;
+    let assistant = find_own(&app, &id)?;
     if !app
         .rows
         .set_latest(&assistant.assistant_id, given.version)?

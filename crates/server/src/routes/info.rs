@@ -1,6 +1,9 @@
 //! What the server says of itself.
 
+use std::any::Any;
+
 use axum::Json;
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
@@ -15,6 +18,16 @@ pub(super) async fn info() -> Json<Value> {
         "flags": {"assistants": true, "crons": false, "langsmith": false},
         "host": {"kind": "self-hosted"},
     }))
+}
+
+pub(super) async fn not_allowed() -> ApiError {
+    ApiError::not_allowed()
+}
+
+/// A handler panicked: what it said is in the log of the program.
+#[allow(clippy::needless_pass_by_value)] // the form that the layer calls
+pub(super) fn broken(_: Box<dyn Any + Send>) -> Response {
+    ApiError::broken().into_response()
 }
 
 pub(super) async fn not_found() -> ApiError {

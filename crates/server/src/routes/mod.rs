@@ -4,100 +4,177 @@ mod assistants;
 mod info;
 mod query;
 mod runs;
+mod search;
 mod state;
 mod store;
 mod threads;
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
 use axum::http::{HeaderName, Method};
-use axum::routing::{get, post};
+use axum::routing::{MethodFilter, MethodRouter};
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer, ExposeHeaders};
 
 use crate::app::App;
+use crate::guard::authenticate;
+
+/// The routes, and what they are: method and path.
+#[derive(Default)]
+struct Routes {
+    router: Router<Arc<App>>,
+    table: Vec<(Method, &'static str)>,
+}
+
+impl Routes {
+    /// Adds the handlers of a path.
+    fn at<const N: usize>(
+        mut self,
+        path: &'static str,
+        handlers: [(Method, MethodRouter<Arc<App>>); N],
+    ) -> Self {
+        for (method, handler) in handlers {
+            self.router = self.router.route(path, handler);
+            self.table.push((method, path));
+        }
+        self
+    }
+}
+
+fn on<H: Handler<T, Arc<App>>, T: 'static>(
+    method: Method,
+    handler: H,
+) -> (Method, MethodRouter<Arc<App>>) {
+    let filter = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
+    (method, axum::routing::on(filter, handler))
+}
+
+fn get<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRouter<Arc<App>>) {
+    on(Method::GET, handler)
+}
+
+fn post<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRouter<Arc<App>>) {
+    on(Method::POST, handler)
+}
+
+fn put<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRouter<Arc<App>>) {
+    on(Method::PUT, handler)
+}
+
+fn patch<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRouter<Arc<App>>) {
+    on(Method::PATCH, handler)
+}
+
+fn delete<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRouter<Arc<App>>) {
+    on(Method::DELETE, handler)
+}
+
+fn routes() -> Routes {
+    let routes = Routes::default()
+        .at("/ok", [get(info::ok)])
+        .at("/info", [get(info::info)]);
+    store(runs(threads(assistants(routes))))
+}
+
+/// Returns the method and the path of every route.
+pub(crate) fn table() -> Vec<(Method, &'static str)> {
+    routes().table
+}
 
 pub(crate) fn router(app: Arc<App>) -> Router {
-    Router::new()
-        .route("/ok", get(info::ok))
-        .route("/info", get(info::info))
-        .merge(assistants())
-        .merge(threads())
-        .merge(runs())
-        .merge(store())
+    let body = DefaultBodyLimit::max(app.limits.body);
+    let guard = middleware::from_fn_with_state(Arc::clone(&app), authenticate);
+    routes()
+        .router
         .fallback(info::not_found)
+        .method_not_allowed_fallback(info::not_allowed)
         .with_state(app)
+        .layer(body)
+        .layer(guard)
+        .layer(CatchPanicLayer::custom(info::broken))
         .layer(cors())
 }
 
-fn assistants() -> Router<Arc<App>> {
+fn assistants(routes: Routes) -> Routes {
     use assistants::{
         change, count, create, graph, latest, read, remove, schemas, search, subgraph, subgraphs,
         versions,
     };
-    Router::new()
-        .route("/assistants", post(create))
-        .route("/assistants/search", post(search))
-        .route("/assistants/count", post(count))
-        .route("/assistants/{id}", get(read).patch(change).delete(remove))
-        .route("/assistants/{id}/graph", get(graph))
-        .route("/assistants/{id}/schemas", get(schemas))
-        .route("/assistants/{id}/subgraphs", get(subgraphs))
-        .route("/assistants/{id}/subgraphs/{namespace}", get(subgraph))
-        .route("/assistants/{id}/versions", post(versions))
-        .route("/assistants/{id}/latest", post(latest))
+    routes
+        .at("/assistants", [post(create)])
+        .at("/assistants/search", [post(search)])
+        .at("/assistants/count", [post(count)])
+        .at(
+            "/assistants/{assistant}",
+            [get(read), patch(change), delete(remove)],
+        )
+        .at("/assistants/{assistant}/graph", [get(graph)])
+        .at("/assistants/{assistant}/schemas", [get(schemas)])
+        .at("/assistants/{assistant}/subgraphs", [get(subgraphs)])
+        .at(
+            "/assistants/{assistant}/subgraphs/{namespace}",
+            [get(subgraph)],
+        )
+        .at("/assistants/{assistant}/versions", [post(versions)])
+        .at("/assistants/{assistant}/latest", [post(latest)])
 }
 
-fn threads() -> Router<Arc<App>> {
+fn threads(routes: Routes) -> Routes {
     use threads::{change, copy, count, create, read, remove, search};
-    Router::new()
-        .route("/threads", post(create))
-        .route("/threads/search", post(search))
-        .route("/threads/count", post(count))
-        .route("/threads/{thread}", get(read).patch(change).delete(remove))
-        .route("/threads/{thread}/copy", post(copy))
-        .route(
+    routes
+        .at("/threads", [post(create)])
+        .at("/threads/search", [post(search)])
+        .at("/threads/count", [post(count)])
+        .at(
+            "/threads/{thread}",
+            [get(read), patch(change), delete(remove)],
+        )
+        .at("/threads/{thread}/copy", [post(copy)])
+        .at(
             "/threads/{thread}/state",
-            get(state::read).post(state::update),
+            [get(state::read), post(state::update)],
         )
-        .route(
+        .at(
             "/threads/{thread}/state/checkpoint",
-            post(state::at_checkpoint),
+            [post(state::at_checkpoint)],
         )
-        .route("/threads/{thread}/state/{checkpoint}", get(state::at))
-        .route(
+        .at("/threads/{thread}/state/{checkpoint}", [get(state::at)])
+        .at(
             "/threads/{thread}/history",
-            get(state::history_query).post(state::history),
+            [get(state::history_query), post(state::history)],
         )
 }
 
-fn runs() -> Router<Arc<App>> {
+fn runs(routes: Routes) -> Routes {
     use runs::{
         batch, cancel, cancel_many, create, create_stateless, join, join_stream,
         join_stream_stateless, list, read, remove, stream, stream_stateless, wait, wait_stateless,
     };
-    Router::new()
-        .route("/threads/{thread}/runs", get(list).post(create))
-        .route("/threads/{thread}/runs/wait", post(wait))
-        .route("/threads/{thread}/runs/stream", post(stream))
-        .route("/threads/{thread}/runs/{run}", get(read).delete(remove))
-        .route("/threads/{thread}/runs/{run}/join", get(join))
-        .route("/threads/{thread}/runs/{run}/stream", get(join_stream))
-        .route("/threads/{thread}/runs/{run}/cancel", post(cancel))
-        .route("/runs", post(create_stateless))
-        .route("/runs/wait", post(wait_stateless))
-        .route("/runs/stream", post(stream_stateless))
-        .route("/runs/batch", post(batch))
-        .route("/runs/cancel", post(cancel_many))
-        .route("/runs/{run}/stream", get(join_stream_stateless))
+    routes
+        .at("/threads/{thread}/runs", [get(list), post(create)])
+        .at("/threads/{thread}/runs/wait", [post(wait)])
+        .at("/threads/{thread}/runs/stream", [post(stream)])
+        .at("/threads/{thread}/runs/{run}", [get(read), delete(remove)])
+        .at("/threads/{thread}/runs/{run}/join", [get(join)])
+        .at("/threads/{thread}/runs/{run}/stream", [get(join_stream)])
+        .at("/threads/{thread}/runs/{run}/cancel", [post(cancel)])
+        .at("/runs", [post(create_stateless)])
+        .at("/runs/wait", [post(wait_stateless)])
+        .at("/runs/stream", [post(stream_stateless)])
+        .at("/runs/batch", [post(batch)])
+        .at("/runs/cancel", [post(cancel_many)])
+        .at("/runs/{run}/stream", [get(join_stream_stateless)])
 }
 
-fn store() -> Router<Arc<App>> {
+fn store(routes: Routes) -> Routes {
     use store::{namespaces, read, remove, search, write};
-    Router::new()
-        .route("/store/items", get(read).put(write).delete(remove))
-        .route("/store/items/search", post(search))
-        .route("/store/namespaces", post(namespaces))
+    routes
+        .at("/store/items", [get(read), put(write), delete(remove)])
+        .at("/store/items/search", [post(search)])
+        .at("/store/namespaces", [post(namespaces)])
 }
 
 /// Any page may call the server, and read the headers that clients need.

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderMap;
 use axum::http::header::HeaderValue;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -20,9 +20,27 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let bytes = Bytes::from_request(request, state).await;
-        let bytes = bytes.map_err(|error| ApiError::invalid(error.body_text()))?;
+        let bytes = bytes.map_err(|error| match error.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ApiError::too_large("the body is too large"),
+            _ => ApiError::invalid(error.body_text()),
+        })?;
         let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         Ok(Self(serde_json::from_slice(bytes)?))
+    }
+}
+
+/// Answers a request to create what exists: with it, or with a conflict.
+pub(super) fn if_exists(
+    policy: Option<&str>,
+    what: &str,
+    id: &str,
+    existing: impl FnOnce() -> ApiResult<Value>,
+) -> ApiResult<Json<Value>> {
+    let conflict = || ApiError::conflict(format!("{what} with ID {id} already exists"));
+    match policy {
+        // It may be somebody else's.
+        Some("do_nothing") => existing().map(Json).map_err(|_| conflict()),
+        _ => Err(conflict()),
     }
 }
 

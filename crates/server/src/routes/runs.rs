@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body as HttpBody;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::query::{Body, page, selected, thread_id, uuid};
-use super::threads::find;
+use super::search::ten;
+use super::threads::{find, make};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
 use crate::rows::{Run, Thread, contains, merge};
 use crate::runs::{
     CancelAction, Disconnect, Frame, Live, RunRequest, joined, modes, plan, streamed, submit,
 };
-
-type Shared = State<Arc<App>>;
 
 /// A run that was accepted.
 struct Accepted {
@@ -60,7 +62,13 @@ fn headers(place: &str, suffix: &str) -> HeaderMap {
     headers
 }
 
-fn event_stream(mut headers: HeaderMap, body: HttpBody) -> Response {
+/// Permits one more stream.
+fn permit(app: &App) -> ApiResult<OwnedSemaphorePermit> {
+    let permit = Arc::clone(&app.streams).try_acquire_owned();
+    permit.map_err(|_| ApiError::too_many("too many streams are open"))
+}
+
+fn event_stream(permit: OwnedSemaphorePermit, mut headers: HeaderMap, body: HttpBody) -> Response {
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
@@ -68,11 +76,15 @@ fn event_stream(mut headers: HeaderMap, body: HttpBody) -> Response {
     ] {
         headers.insert(name, header::HeaderValue::from_static(value));
     }
-    (headers, body).into_response()
+    let body = body.into_data_stream().map(move |bytes| {
+        let _held = &permit;
+        bytes
+    });
+    (headers, HttpBody::from_stream(body)).into_response()
 }
 
 /// Accepts a run: on a thread, or on one that lives as long as the run.
-fn accept(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> ApiResult<Accepted> {
+fn accept(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Accepted> {
     let create = request.if_not_exists.as_deref() == Some("create");
     let thread = thread.map(thread_id).transpose()?;
     let (planned, assistant) = plan(app, thread.as_deref(), request)?;
@@ -81,8 +93,11 @@ fn accept(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> ApiResul
     });
     let id = &planned.row.thread_id;
     if thread.is_none() || create {
-        app.rows
-            .create_thread(&Thread::new(id.clone(), own.clone()))?;
+        make(app, &Thread::new(id.clone(), app.owner(), own.clone()))?;
+    }
+    let found = app.rows.thread(id)?;
+    if !found.is_some_and(|thread| app.sees(&thread.owner)) {
+        return Err(ApiError::not_found("Thread or assistant not found."));
     }
     let known = app.rows.change_thread(id, |thread| {
         merge(&mut thread.metadata, &own);
@@ -100,12 +115,12 @@ fn accept(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> ApiResul
     })
 }
 
-fn created(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
     let run = accept(app, thread, request)?;
     Ok((run.headers(""), Json(run.row.json())).into_response())
 }
 
-async fn waited(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
     let run = accept(app, thread, request)?;
     let mut guard = run.guard(app);
     let result = run.live.result().await;
@@ -113,14 +128,15 @@ async fn waited(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> Ap
     Ok((run.headers("join"), Json(result)).into_response())
 }
 
-fn streaming(app: &Arc<App>, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+    let permit = permit(app)?;
     let run = accept(app, thread, request)?;
     let body = streamed(Arc::clone(&run.live), 0, Vec::new(), run.guard(app));
-    Ok(event_stream(run.headers("stream"), body))
+    Ok(event_stream(permit, run.headers("stream"), body))
 }
 
 pub(super) async fn create(
-    State(app): Shared,
+    app: Access,
     Path(thread): Path<String>,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
@@ -128,14 +144,14 @@ pub(super) async fn create(
 }
 
 pub(super) async fn create_stateless(
-    State(app): Shared,
+    app: Access,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
     created(&app, None, request)
 }
 
 pub(super) async fn batch(
-    State(app): Shared,
+    app: Access,
     Body(requests): Body<Vec<RunRequest>>,
 ) -> ApiResult<Json<Vec<Value>>> {
     let runs = requests
@@ -147,7 +163,7 @@ pub(super) async fn batch(
 }
 
 pub(super) async fn wait(
-    State(app): Shared,
+    app: Access,
     Path(thread): Path<String>,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
@@ -155,14 +171,14 @@ pub(super) async fn wait(
 }
 
 pub(super) async fn wait_stateless(
-    State(app): Shared,
+    app: Access,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
     waited(&app, None, request).await
 }
 
 pub(super) async fn stream(
-    State(app): Shared,
+    app: Access,
     Path(thread): Path<String>,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
@@ -170,7 +186,7 @@ pub(super) async fn stream(
 }
 
 pub(super) async fn stream_stateless(
-    State(app): Shared,
+    app: Access,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
     streaming(&app, None, request)
@@ -186,12 +202,8 @@ pub(super) struct List {
     metadata: Option<String>,
 }
 
-fn ten() -> usize {
-    10
-}
-
 pub(super) async fn list(
-    State(app): Shared,
+    app: Access,
     Path(thread): Path<String>,
     Query(query): Query<List>,
 ) -> ApiResult<Response> {
@@ -211,7 +223,7 @@ pub(super) async fn list(
     Ok(page(found, query.limit, query.offset, None))
 }
 
-fn find_run(app: &App, thread: &str, run: &str) -> ApiResult<Run> {
+fn find_run(app: &Access, thread: &str, run: &str) -> ApiResult<Run> {
     let thread = find(app, thread)?.thread_id;
     let run = uuid("run", run)?;
     let found = app.rows.run(&thread, &run)?;
@@ -219,14 +231,14 @@ fn find_run(app: &App, thread: &str, run: &str) -> ApiResult<Run> {
 }
 
 pub(super) async fn read(
-    State(app): Shared,
+    app: Access,
     Path((thread, run)): Path<(String, String)>,
 ) -> ApiResult<Json<Value>> {
     Ok(Json(find_run(&app, &thread, &run)?.json()))
 }
 
 pub(super) async fn remove(
-    State(app): Shared,
+    app: Access,
     Path((thread, run)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let run = find_run(&app, &thread, &run)?;
@@ -247,7 +259,7 @@ pub(super) struct Join {
 }
 
 pub(super) async fn join(
-    State(app): Shared,
+    app: Access,
     Path((thread, run)): Path<(String, String)>,
     Query(query): Query<Join>,
 ) -> ApiResult<Response> {
@@ -288,9 +300,10 @@ fn join_live(
         Some(after) => usize::try_from(after + 1).unwrap_or(0),
         None => live.log.len(),
     };
+    let permit = permit(app)?;
     let guard = Disconnect::new(app, &live, query.cancel_on_disconnect);
     let body = streamed(live, from, modes, guard);
-    Ok(event_stream(headers(place, "stream"), body))
+    Ok(event_stream(permit, headers(place, "stream"), body))
 }
 
 fn last_event(headers: &HeaderMap) -> Option<i64> {
@@ -298,7 +311,7 @@ fn last_event(headers: &HeaderMap) -> Option<i64> {
 }
 
 pub(super) async fn join_stream(
-    State(app): Shared,
+    app: Access,
     Path((thread, run)): Path<(String, String)>,
     Query(query): Query<Join>,
     headers_in: HeaderMap,
@@ -310,20 +323,21 @@ pub(super) async fn join_stream(
     }
     let modes = modes_in(&query)?;
     let body = match last_event(&headers_in) {
-        Some(after) => joined(Arc::clone(&app), run.run_id, after, modes),
+        Some(after) => joined(Arc::clone(&app.app), run.run_id, after, modes),
         None => HttpBody::empty(),
     };
-    Ok(event_stream(headers(&place, "stream"), body))
+    Ok(event_stream(permit(&app)?, headers(&place, "stream"), body))
 }
 
 pub(super) async fn join_stream_stateless(
-    State(app): Shared,
+    app: Access,
     Path(run): Path<String>,
     Query(query): Query<Join>,
     headers_in: HeaderMap,
 ) -> ApiResult<Response> {
     let run = uuid("run", &run)?;
     let live = app.runs.find(&run);
+    let live = live.filter(|live| app.sees(&live.owner));
     let live = live.ok_or_else(|| ApiError::not_found(format!("Run with ID {run} not found")))?;
     join_live(&app, live, &format!("/runs/{run}"), &headers_in, &query)
 }
@@ -345,7 +359,7 @@ fn action(given: Option<&str>) -> ApiResult<CancelAction> {
 }
 
 pub(super) async fn cancel(
-    State(app): Shared,
+    app: Access,
     Path((thread, run)): Path<(String, String)>,
     Query(query): Query<Cancel>,
 ) -> ApiResult<Response> {
@@ -378,14 +392,14 @@ pub(super) struct CancelMany {
 }
 
 pub(super) async fn cancel_many(
-    State(app): Shared,
+    app: Access,
     Query(query): Query<Cancel>,
     Body(given): Body<CancelMany>,
 ) -> ApiResult<StatusCode> {
     let action = action(query.action.as_deref())?;
     let found: Vec<Arc<Live>> = match (given.thread_id, given.run_ids) {
         (Some(thread), Some(ids)) => {
-            let thread = thread_id(&thread)?;
+            let thread = find(&app, &thread)?.thread_id;
             let runs = app.runs.of_thread(&thread).into_iter();
             runs.filter(|live| ids.contains(&live.run_id)).collect()
         }

@@ -1,22 +1,20 @@
 //! The state and the history of threads.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use langgraph::checkpoint::CheckpointId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::query::Body;
+use super::search::ten;
 use super::threads::find;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
+use crate::guard::Access;
 use crate::rows::{Thread, contains};
 use crate::runs::{checkpoint_id, checkpoint_in, settle};
-
-type Shared = State<Arc<App>>;
 
 #[derive(Deserialize)]
 pub(super) struct Inside {
@@ -52,7 +50,7 @@ async fn state_of(
 }
 
 pub(super) async fn read(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Query(query): Query<Inside>,
 ) -> ApiResult<Json<Value>> {
@@ -61,7 +59,7 @@ pub(super) async fn read(
 }
 
 pub(super) async fn at(
-    State(app): Shared,
+    app: Access,
     Path((id, checkpoint)): Path<(String, String)>,
     Query(query): Query<Inside>,
 ) -> ApiResult<Json<Value>> {
@@ -78,7 +76,7 @@ pub(super) struct AtCheckpoint {
 }
 
 pub(super) async fn at_checkpoint(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(given): Body<AtCheckpoint>,
 ) -> ApiResult<Json<Value>> {
@@ -136,7 +134,7 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
 }
 
 pub(super) async fn update(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(given): Body<Update>,
 ) -> ApiResult<Json<Value>> {
@@ -171,10 +169,6 @@ pub(super) struct HistoryQuery {
     before: Option<String>,
 }
 
-fn ten() -> usize {
-    10
-}
-
 /// `before` is a checkpoint's id, a checkpoint, or a config.
 fn before(given: &Value) -> ApiResult<Option<CheckpointId>> {
     let named = given.as_str().or_else(|| given["checkpoint_id"].as_str());
@@ -182,7 +176,7 @@ fn before(given: &Value) -> ApiResult<Option<CheckpointId>> {
     named.map(checkpoint_id).transpose()
 }
 
-async fn past(app: &App, id: &str, asked: History) -> ApiResult<Json<Vec<Value>>> {
+async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Value>>> {
     let thread = find(app, id)?;
     let Some(graph) = app.graph_of_thread(&thread.metadata)? else {
         return Ok(Json(Vec::new()));
@@ -204,7 +198,7 @@ async fn past(app: &App, id: &str, asked: History) -> ApiResult<Json<Vec<Value>>
 }
 
 pub(super) async fn history(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(asked): Body<History>,
 ) -> ApiResult<Json<Vec<Value>>> {
@@ -212,7 +206,7 @@ pub(super) async fn history(
 }
 
 pub(super) async fn history_query(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Query(query): Query<HistoryQuery>,
 ) -> ApiResult<Json<Vec<Value>>> {

@@ -1,31 +1,45 @@
 //! Long-term memory.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::http::StatusCode;
 use langgraph_store::{
-    Answer, Bound, Delete, FieldPath, Filter, Get, Item, Label, ListNamespaces, Namespace, Op, Put,
-    Scalar, Search, Test, Ttl,
+    Answer, Bound, Delete, FieldPath, Filter, Get, Item, Label, ListNamespaces, Op, Put, Scalar,
+    Search, Test, Ttl,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::query::Body;
-use crate::app::App;
 use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
 use crate::wire::time::iso;
 
-type Shared = State<Arc<App>>;
+/// Returns the namespace in which a user's items are: a part of the store belongs to each owner.
+fn inside(app: &Access, labels: Vec<String>) -> ApiResult<Vec<String>> {
+    let Some(owner) = app.filter() else {
+        return Ok(labels);
+    };
+    // The part alone is no namespace of an item.
+    if labels.iter().any(String::is_empty) {
+        return Err(ApiError::invalid("a label of a namespace is empty"));
+    }
+    Ok([owner.to_owned()].into_iter().chain(labels).collect())
+}
 
-async fn ask(app: &App, op: impl Into<Op>) -> ApiResult<Option<Answer>> {
+/// Returns a namespace as its user names it.
+fn outside<'n>(app: &Access, labels: &'n [String]) -> &'n [String] {
+    let owned = usize::from(app.filter().is_some());
+    labels.get(owned..).unwrap_or_default()
+}
+
+async fn ask(app: &Access, op: impl Into<Op>) -> ApiResult<Option<Answer>> {
     Ok(app.store.batch(vec![op.into()]).await?.pop())
 }
 
-fn item_json(item: &Item) -> Value {
+fn item_json(app: &Access, item: &Item) -> Value {
     json!({
-        "namespace": item.namespace.labels(), "key": item.key, "value": item.value,
+        "namespace": outside(app, item.namespace.labels()), "key": item.key, "value": item.value,
         "created_at": iso(item.created_at), "updated_at": iso(item.updated_at),
     })
 }
@@ -40,19 +54,29 @@ pub(super) struct Write {
     index: Option<Value>,
 }
 
-pub(super) async fn write(State(app): Shared, Body(given): Body<Write>) -> ApiResult<StatusCode> {
+pub(super) async fn write(app: Access, Body(given): Body<Write>) -> ApiResult<StatusCode> {
     if given.index.is_some_and(|index| !index.is_null()) {
         return Err(ApiError::invalid(
             "the store of this server has no index for meaning",
         ));
     }
-    let mut put = Put::new(given.namespace, given.key, Value::Object(given.value));
+    some(&given.namespace)?;
+    let namespace = inside(&app, given.namespace)?;
+    let mut put = Put::new(namespace, given.key, Value::Object(given.value));
     if let Some(minutes) = given.ttl {
         let ttl = std::time::Duration::try_from_secs_f64(minutes * 60.0);
         put.ttl = Ttl::After(ttl.map_err(|error| ApiError::invalid(error.to_string()))?);
     }
     ask(&app, put).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A namespace of an item has a label.
+fn some(namespace: &[String]) -> ApiResult<()> {
+    if namespace.is_empty() {
+        return Err(ApiError::invalid("the namespace is empty"));
+    }
+    Ok(())
 }
 
 #[derive(Deserialize)]
@@ -63,16 +87,14 @@ pub(super) struct Named {
     refresh_ttl: Option<bool>,
 }
 
-pub(super) async fn read(State(app): Shared, Query(query): Query<Named>) -> ApiResult<Json<Value>> {
-    let labels: Vec<&str> = query
-        .namespace
-        .split('.')
-        .filter(|label| !label.is_empty())
-        .collect();
-    let mut get = Get::new(Namespace::from_iter(labels), query.key);
+pub(super) async fn read(app: Access, Query(query): Query<Named>) -> ApiResult<Json<Value>> {
+    let labels = query.namespace.split('.');
+    let labels = labels.filter(|label| !label.is_empty());
+    let labels: Vec<String> = labels.map(str::to_owned).collect();
+    let mut get = Get::new(inside(&app, labels)?, query.key);
     get.refresh = query.refresh_ttl;
     match ask(&app, get).await? {
-        Some(Answer::Item(Some(item))) => Ok(Json(item_json(&item))),
+        Some(Answer::Item(Some(item))) => Ok(Json(item_json(&app, &item))),
         _ => Err(ApiError::not_found("Item not found")),
     }
 }
@@ -84,8 +106,9 @@ pub(super) struct Remove {
     key: String,
 }
 
-pub(super) async fn remove(State(app): Shared, Body(given): Body<Remove>) -> ApiResult<StatusCode> {
-    ask(&app, Delete::new(given.namespace, given.key)).await?;
+pub(super) async fn remove(app: Access, Body(given): Body<Remove>) -> ApiResult<StatusCode> {
+    let namespace = inside(&app, given.namespace)?;
+    ask(&app, Delete::new(namespace, given.key)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -100,8 +123,8 @@ pub(super) struct Asked {
     refresh_ttl: Option<bool>,
 }
 
-pub(super) async fn search(State(app): Shared, Body(asked): Body<Asked>) -> ApiResult<Json<Value>> {
-    let mut search = Search::new(asked.namespace_prefix);
+pub(super) async fn search(app: Access, Body(asked): Body<Asked>) -> ApiResult<Json<Value>> {
+    let mut search = Search::new(inside(&app, asked.namespace_prefix)?);
     search.filter = asked.filter.map(|fields| filter(&fields)).transpose()?;
     search.query = asked.query;
     search.limit = asked.limit.unwrap_or(10);
@@ -114,7 +137,7 @@ pub(super) async fn search(State(app): Shared, Body(asked): Body<Asked>) -> ApiR
     let items: Vec<Value> = items
         .iter()
         .map(|item| {
-            let mut json = item_json(item);
+            let mut json = item_json(&app, item);
             json["score"] = item.score.into();
             json
         })
@@ -185,23 +208,29 @@ pub(super) struct Listed {
     offset: Option<usize>,
 }
 
-pub(super) async fn namespaces(
-    State(app): Shared,
-    Body(asked): Body<Listed>,
-) -> ApiResult<Json<Value>> {
-    let labels = |given: Option<Vec<String>>| -> Vec<Label> {
-        given.into_iter().flatten().map(Label::from).collect()
-    };
+pub(super) async fn namespaces(app: Access, Body(asked): Body<Listed>) -> ApiResult<Json<Value>> {
+    let labels =
+        |given: Vec<String>| -> Vec<Label> { given.into_iter().map(Label::from).collect() };
     let mut list = ListNamespaces::default();
-    list.prefix = labels(asked.prefix);
-    list.suffix = labels(asked.suffix);
-    list.max_depth = asked.max_depth;
+    list.prefix = match app.filter() {
+        // `*` stands for any label, but no owner is one.
+        Some(owner) => {
+            let part = [Label::Is(owner.to_owned())].into_iter();
+            part.chain(labels(asked.prefix.unwrap_or_default()))
+                .collect()
+        }
+        None => labels(asked.prefix.unwrap_or_default()),
+    };
+    list.suffix = labels(asked.suffix.unwrap_or_default());
+    let owned = usize::from(app.filter().is_some());
+    list.max_depth = asked.max_depth.map(|depth| depth.saturating_add(owned));
     list.limit = asked.limit.unwrap_or(100);
     list.offset = asked.offset.unwrap_or(0);
     let found = match ask(&app, list).await? {
         Some(Answer::Namespaces(found)) => found,
         _ => Vec::new(),
     };
-    let found: Vec<&[String]> = found.iter().map(Namespace::labels).collect();
+    let found = found.iter();
+    let found: Vec<&[String]> = found.map(|name| outside(&app, name.labels())).collect();
     Ok(Json(json!({"namespaces": found})))
 }

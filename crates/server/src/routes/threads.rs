@@ -1,28 +1,39 @@
 //! Threads.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::query::{Body, page, sort, thread_id};
+use super::query::{Body, if_exists, thread_id};
+use super::search::Search;
 use super::state;
-use crate::app::App;
 use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
 use crate::rows::{Thread, contains, merge};
-use crate::runs::{CancelAction, cancel};
+use crate::runs::{CancelAction, cancel, one_of};
 
-type Shared = State<Arc<App>>;
+/// Creates a thread of the user, unless it exists or there are too many. Returns true if it is new.
+pub(super) fn make(app: &Access, thread: &Thread) -> ApiResult<bool> {
+    if let Some(limit) = app.limits.threads
+        && app.rows.threads_of(&thread.owner)? >= limit
+        && app.rows.thread(&thread.thread_id)?.is_none()
+    {
+        return Err(ApiError::too_many(format!(
+            "there are {limit} threads already, which is the limit"
+        )));
+    }
+    Ok(app.rows.create_thread(thread)?)
+}
 
-/// Returns the row of a thread.
-pub(super) fn find(app: &App, id: &str) -> ApiResult<Thread> {
+/// Returns the row of a thread of the user.
+pub(super) fn find(app: &Access, id: &str) -> ApiResult<Thread> {
     let id = thread_id(id)?;
     let row = app.rows.thread(&id)?;
+    let row = row.filter(|thread| app.sees(&thread.owner));
     row.ok_or_else(|| ApiError::not_found(format!("Thread with ID {id} not found")))
 }
 
@@ -41,10 +52,7 @@ struct Superstep {
     updates: Vec<state::Update>,
 }
 
-pub(super) async fn create(
-    State(app): Shared,
-    Body(given): Body<Create>,
-) -> ApiResult<Json<Value>> {
+pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<Json<Value>> {
     if given.ttl.is_some_and(|ttl| !ttl.is_null()) {
         return Err(ApiError::invalid(
             "a time to live of threads is not supported here",
@@ -62,15 +70,12 @@ pub(super) async fn create(
         });
         merge(&mut metadata, &own);
     }
-    let thread = Thread::new(id, metadata);
-    if !app.rows.create_thread(&thread)? {
-        if given.if_exists.as_deref() == Some("do_nothing") {
-            return Ok(Json(find(&app, &thread.thread_id)?.json()));
-        }
-        let id = thread.thread_id;
-        return Err(ApiError::conflict(format!(
-            "Thread with ID {id} already exists"
-        )));
+    let thread = Thread::new(id, app.owner(), metadata);
+    if !make(&app, &thread)? {
+        let id = &thread.thread_id;
+        return if_exists(given.if_exists.as_deref(), "Thread", id, || {
+            find(&app, id).map(|existing| existing.json())
+        });
     }
     let updates = given
         .supersteps
@@ -83,7 +88,7 @@ pub(super) async fn create(
     Ok(Json(find(&app, &thread.thread_id)?.json()))
 }
 
-pub(super) async fn read(State(app): Shared, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
     Ok(Json(find(&app, &id)?.json()))
 }
 
@@ -93,7 +98,7 @@ pub(super) struct Change {
 }
 
 pub(super) async fn change(
-    State(app): Shared,
+    app: Access,
     Path(id): Path<String>,
     Body(given): Body<Change>,
 ) -> ApiResult<Json<Value>> {
@@ -110,7 +115,7 @@ pub(super) async fn change(
         .ok_or_else(|| ApiError::not_found(format!("Thread with ID {id} not found")))
 }
 
-pub(super) async fn remove(State(app): Shared, Path(id): Path<String>) -> ApiResult<StatusCode> {
+pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {
     let thread = find(&app, &id)?;
     let id = &thread.thread_id;
     let mut running = app.runs.of_thread(id);
@@ -128,66 +133,55 @@ pub(super) async fn remove(State(app): Shared, Path(id): Path<String>) -> ApiRes
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// What a search for threads has beside the metadata.
 #[derive(Deserialize)]
-pub(super) struct Search {
+pub(super) struct Wanted {
     ids: Option<Vec<String>>,
-    metadata: Option<Value>,
     values: Option<Value>,
     status: Option<String>,
-    #[serde(default = "ten")]
-    limit: usize,
-    #[serde(default)]
-    offset: usize,
-    sort_by: Option<String>,
-    sort_order: Option<String>,
-    select: Option<Vec<String>>,
 }
 
-fn ten() -> usize {
-    10
-}
-
-fn matching(app: &App, search: &Search) -> ApiResult<Vec<Value>> {
+fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
+    let Wanted {
+        ids,
+        values,
+        status,
+    } = &search.of;
+    let status = status.as_deref();
+    one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
     let wants = |thread: &Thread| {
-        search
-            .ids
-            .as_ref()
+        ids.as_ref()
             .is_none_or(|ids| ids.contains(&thread.thread_id))
-            && search
-                .metadata
-                .as_ref()
-                .is_none_or(|part| contains(&thread.metadata, part))
-            && search
-                .values
+            && search.fits(&thread.metadata)
+            && values
                 .as_ref()
                 .is_none_or(|part| contains(&thread.values, part))
     };
-    let found = app.rows.threads(search.status.as_deref(), wants)?;
+    let found = app.rows.threads(app.filter(), status, wants)?;
     Ok(found.iter().map(Thread::json).collect())
 }
 
-pub(super) async fn search(State(app): Shared, Body(search): Body<Search>) -> ApiResult<Response> {
-    let mut found = matching(&app, &search)?;
-    let by = search.sort_by.as_deref().unwrap_or("created_at");
-    sort(&mut found, by, search.sort_order.as_deref() == Some("asc"));
-    Ok(page(
-        found,
-        search.limit,
-        search.offset,
-        search.select.as_deref(),
-    ))
+pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+    Ok(search.page(matching(&app, &search)?))
 }
 
 pub(super) async fn count(
-    State(app): Shared,
-    Body(search): Body<Search>,
+    app: Access,
+    Body(search): Body<Search<Wanted>>,
 ) -> ApiResult<Json<usize>> {
     Ok(Json(matching(&app, &search)?.len()))
 }
 
-pub(super) async fn copy(State(app): Shared, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id)?;
-    let mut copy = Thread::new(Uuid::now_v7().to_string(), thread.metadata.clone());
+    let mut copy = Thread::new(
+        Uuid::now_v7().to_string(),
+        app.owner(),
+        thread.metadata.clone(),
+    );
+    if !make(&app, &copy)? {
+        return Err(ApiError::conflict("the copy exists already"));
+    }
     if let Some(graph) = app.graph_of_thread(&thread.metadata)?
         && graph.head(&thread.thread_id).await?.is_some()
     {
@@ -199,6 +193,7 @@ pub(super) async fn copy(State(app): Shared, Path(id): Path<String>) -> ApiResul
         "busy" => "idle".to_owned(),
         status => status.to_owned(),
     };
-    app.rows.create_thread(&copy)?;
+    app.rows
+        .change_thread(&copy.thread_id, |row| row.clone_from(&copy))?;
     Ok(Json(copy.json()))
 }

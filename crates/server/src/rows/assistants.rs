@@ -24,6 +24,9 @@ pub(crate) struct Assistant {
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
     pub(crate) version: i64,
+    /// Whose it is; empty for the default assistants, which everyone sees. Clients do not see it.
+    #[serde(skip)]
+    pub(crate) owner: String,
 }
 
 impl Assistant {
@@ -46,35 +49,41 @@ pub(crate) fn system_assistant(graph: &str) -> Assistant {
         created_at: now.clone(),
         updated_at: now,
         version: 1,
+        owner: String::new(),
     }
+}
+
+fn read_assistant((owner, doc): (String, String)) -> rusqlite::Result<Assistant> {
+    let assistant: Assistant = read_doc(&doc)?;
+    Ok(Assistant { owner, ..assistant })
 }
 
 impl Rows {
     /// Creates the first version, unless the assistant exists. Returns true if it is new.
     pub(crate) fn create_assistant(&self, assistant: &Assistant) -> rusqlite::Result<bool> {
         let made = self.lock().execute(
-            "INSERT OR IGNORE INTO server_assistants (id, version, latest, doc) \
-             SELECT ?1, 1, 1, ?2 WHERE NOT EXISTS (SELECT 1 FROM server_assistants WHERE id = ?1)",
-            params![assistant.assistant_id, write_doc(assistant)?],
+            "INSERT OR IGNORE INTO served_assistants (id, version, latest, owner, doc) \
+             SELECT ?1, 1, 1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM served_assistants WHERE id = ?1)",
+            params![assistant.assistant_id, assistant.owner, write_doc(assistant)?],
         )?;
         Ok(made == 1)
     }
 
     pub(crate) fn assistant(&self, id: &str) -> rusqlite::Result<Option<Assistant>> {
-        let doc: Option<String> = self
+        let found: Option<(String, String)> = self
             .lock()
             .query_row(
-                "SELECT doc FROM server_assistants WHERE id = ?1 AND latest = 1",
+                "SELECT owner, doc FROM served_assistants WHERE id = ?1 AND latest = 1",
                 [id],
-                |row| row.get(0),
+                |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?;
-        doc.map(|doc| read_doc(&doc)).transpose()
+        found.map(read_assistant).transpose()
     }
 
     pub(crate) fn assistants(&self) -> rusqlite::Result<Vec<Assistant>> {
         self.read_assistants(
-            "SELECT doc FROM server_assistants WHERE latest = 1 AND ?1 = ?1",
+            "SELECT owner, doc FROM served_assistants WHERE latest = 1 AND ?1 = ?1",
             "",
         )
     }
@@ -82,7 +91,7 @@ impl Rows {
     /// Returns the versions of an assistant, the newest first.
     pub(crate) fn versions(&self, id: &str) -> rusqlite::Result<Vec<Assistant>> {
         self.read_assistants(
-            "SELECT doc FROM server_assistants WHERE id = ?1 ORDER BY version DESC",
+            "SELECT owner, doc FROM served_assistants WHERE id = ?1 ORDER BY version DESC",
             id,
         )
     }
@@ -90,8 +99,8 @@ impl Rows {
     fn read_assistants(&self, sql: &str, id: &str) -> rusqlite::Result<Vec<Assistant>> {
         let connection = self.lock();
         let mut query = connection.prepare_cached(sql)?;
-        let rows = query.query_map([id], |row| row.get::<_, String>(0))?;
-        rows.map(|doc| read_doc(&doc?)).collect()
+        let rows = query.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.map(|found| read_assistant(found?)).collect()
     }
 
     /// Adds a version, and makes it the latest. Its number is set here.
@@ -99,21 +108,22 @@ impl Rows {
         let mut connection = self.lock();
         let transaction = connection.transaction()?;
         let newest: i64 = transaction.query_row(
-            "SELECT coalesce(max(version), 0) FROM server_assistants WHERE id = ?1",
+            "SELECT coalesce(max(version), 0) FROM served_assistants WHERE id = ?1",
             [&assistant.assistant_id],
             |row| row.get(0),
         )?;
         assistant.version = newest + 1;
         assistant.updated_at = now();
         transaction.execute(
-            "UPDATE server_assistants SET latest = 0 WHERE id = ?1",
+            "UPDATE served_assistants SET latest = 0 WHERE id = ?1",
             [&assistant.assistant_id],
         )?;
         transaction.execute(
-            "INSERT INTO server_assistants (id, version, latest, doc) VALUES (?1, ?2, 1, ?3)",
+            "INSERT INTO served_assistants (id, version, latest, owner, doc) VALUES (?1, ?2, 1, ?3, ?4)",
             params![
                 assistant.assistant_id,
                 assistant.version,
+                assistant.owner,
                 write_doc(assistant)?
             ],
         )?;
@@ -125,11 +135,11 @@ impl Rows {
         let mut connection = self.lock();
         let transaction = connection.transaction()?;
         transaction.execute(
-            "UPDATE server_assistants SET latest = 0 WHERE id = ?1",
+            "UPDATE served_assistants SET latest = 0 WHERE id = ?1",
             [id],
         )?;
         let set = transaction.execute(
-            "UPDATE server_assistants SET latest = 1 WHERE id = ?1 AND version = ?2",
+            "UPDATE served_assistants SET latest = 1 WHERE id = ?1 AND version = ?2",
             params![id, version],
         )?;
         if set == 1 {
@@ -141,7 +151,7 @@ impl Rows {
     pub(crate) fn delete_assistant(&self, id: &str) -> rusqlite::Result<bool> {
         let gone = self
             .lock()
-            .execute("DELETE FROM server_assistants WHERE id = ?1", [id])?;
+            .execute("DELETE FROM served_assistants WHERE id = ?1", [id])?;
         Ok(gone > 0)
     }
 }

@@ -9,7 +9,7 @@ impl Rows {
     pub(crate) fn add_event(&self, run: &str, frame: &Frame) -> rusqlite::Result<()> {
         let connection = self.lock();
         let mut insert = connection.prepare_cached(
-            "INSERT INTO server_events (run, seq, ms, mode, event, data) \
+            "INSERT INTO served_events (run, seq, ms, mode, event, data) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         insert.execute(params![
@@ -32,7 +32,7 @@ impl Rows {
     ) -> rusqlite::Result<Vec<Frame>> {
         let connection = self.lock();
         let mut query = connection.prepare_cached(
-            "SELECT seq, ms, mode, event, data FROM server_events \
+            "SELECT seq, ms, mode, event, data FROM served_events \
              WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -50,7 +50,7 @@ impl Rows {
 
     pub(crate) fn forget_events_before(&self, ms: i64) -> rusqlite::Result<()> {
         self.lock()
-            .execute("DELETE FROM server_events WHERE ms < ?1", [ms])?;
+            .execute("DELETE FROM served_events WHERE ms < ?1", [ms])?;
         Ok(())
     }
 }

@@ -19,22 +19,23 @@ pub(crate) use runs::Run;
 pub(crate) use threads::Thread;
 
 const SCHEMA: &str = "
-    CREATE TABLE IF NOT EXISTS server_threads (
-        id TEXT PRIMARY KEY, status TEXT NOT NULL, doc TEXT NOT NULL
+    CREATE TABLE IF NOT EXISTS served_threads (
+        id TEXT PRIMARY KEY, owner TEXT NOT NULL, status TEXT NOT NULL, doc TEXT NOT NULL
     ) STRICT;
-    CREATE TABLE IF NOT EXISTS server_assistants (
-        id TEXT NOT NULL, version INTEGER NOT NULL, latest INTEGER NOT NULL, doc TEXT NOT NULL,
-        PRIMARY KEY (id, version)
+    CREATE INDEX IF NOT EXISTS served_threads_owner ON served_threads (owner);
+    CREATE TABLE IF NOT EXISTS served_assistants (
+        id TEXT NOT NULL, version INTEGER NOT NULL, latest INTEGER NOT NULL, owner TEXT NOT NULL,
+        doc TEXT NOT NULL, PRIMARY KEY (id, version)
     ) STRICT;
-    CREATE TABLE IF NOT EXISTS server_runs (
+    CREATE TABLE IF NOT EXISTS served_runs (
         id TEXT PRIMARY KEY, thread TEXT NOT NULL, status TEXT NOT NULL, doc TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX IF NOT EXISTS server_runs_thread ON server_runs (thread);
-    CREATE TABLE IF NOT EXISTS server_events (
+    CREATE INDEX IF NOT EXISTS served_runs_thread ON served_runs (thread);
+    CREATE TABLE IF NOT EXISTS served_events (
         run TEXT NOT NULL, seq INTEGER NOT NULL, ms INTEGER NOT NULL, mode TEXT NOT NULL,
         event TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run, seq)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS server_events_ms ON server_events (ms);
+    CREATE INDEX IF NOT EXISTS served_events_ms ON served_events (ms);
 ";
 
 /// A connection of its own to the file. Each call is short, so it does not leave its thread.

@@ -30,7 +30,7 @@ impl Run {
 impl Rows {
     pub(crate) fn create_run(&self, run: &Run) -> rusqlite::Result<()> {
         self.lock().execute(
-            "INSERT INTO server_runs (id, thread, status, doc) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO served_runs (id, thread, status, doc) VALUES (?1, ?2, ?3, ?4)",
             params![run.run_id, run.thread_id, run.status, write_doc(run)?],
         )?;
         Ok(())
@@ -40,7 +40,7 @@ impl Rows {
         let doc: Option<String> = self
             .lock()
             .query_row(
-                "SELECT doc FROM server_runs WHERE id = ?1 AND thread = ?2",
+                "SELECT doc FROM served_runs WHERE id = ?1 AND thread = ?2",
                 [id, thread],
                 |row| row.get(0),
             )
@@ -52,14 +52,14 @@ impl Rows {
     pub(crate) fn runs(&self, thread: &str) -> rusqlite::Result<Vec<Run>> {
         let connection = self.lock();
         let mut query = connection
-            .prepare_cached("SELECT doc FROM server_runs WHERE thread = ?1 ORDER BY id DESC")?;
+            .prepare_cached("SELECT doc FROM served_runs WHERE thread = ?1 ORDER BY id DESC")?;
         let rows = query.query_map([thread], |row| row.get::<_, String>(0))?;
         rows.map(|doc| read_doc(&doc?)).collect()
     }
 
     pub(crate) fn set_run_status(&self, id: &str, status: &str) -> rusqlite::Result<()> {
         self.lock().execute(
-            "UPDATE server_runs SET status = ?2, \
+            "UPDATE served_runs SET status = ?2, \
              doc = json_set(doc, '$.status', ?2, '$.updated_at', ?3) WHERE id = ?1",
             params![id, status, now()],
         )?;
@@ -68,17 +68,17 @@ impl Rows {
 
     pub(crate) fn delete_run(&self, id: &str) -> rusqlite::Result<()> {
         let connection = self.lock();
-        connection.execute("DELETE FROM server_events WHERE run = ?1", [id])?;
-        connection.execute("DELETE FROM server_runs WHERE id = ?1", [id])?;
+        connection.execute("DELETE FROM served_events WHERE run = ?1", [id])?;
+        connection.execute("DELETE FROM served_runs WHERE id = ?1", [id])?;
         Ok(())
     }
 
     /// Runs of a process that has ended do not go on: they and their threads get an error.
     pub(crate) fn fail_unfinished_runs(&self) -> rusqlite::Result<()> {
         self.lock().execute_batch(
-            "UPDATE server_runs SET status = 'error', doc = json_set(doc, '$.status', 'error') \
+            "UPDATE served_runs SET status = 'error', doc = json_set(doc, '$.status', 'error') \
              WHERE status IN ('pending', 'running'); \
-             UPDATE server_threads SET status = 'error', doc = json_set(doc, '$.status', 'error', \
+             UPDATE served_threads SET status = 'error', doc = json_set(doc, '$.status', 'error', \
              '$.error', json('{\"error\":\"ServerStopped\",\"message\":\"the server stopped during a run\"}')) \
              WHERE status = 'busy';",
         )

@@ -20,10 +20,13 @@ pub(crate) struct Thread {
     pub(crate) values: Value,
     pub(crate) error: Value,
     pub(crate) interrupts: Value,
+    /// Whose it is. Clients do not see it.
+    #[serde(skip)]
+    pub(crate) owner: String,
 }
 
 impl Thread {
-    pub(crate) fn new(thread_id: String, metadata: Value) -> Self {
+    pub(crate) fn new(thread_id: String, owner: &str, metadata: Value) -> Self {
         let now = now();
         Self {
             thread_id,
@@ -40,6 +43,7 @@ impl Thread {
             values: Value::Null,
             error: Value::Null,
             interrupts: json!({}),
+            owner: owner.to_owned(),
         }
     }
 
@@ -48,26 +52,36 @@ impl Thread {
     }
 }
 
+fn read_thread((owner, doc): (String, String)) -> rusqlite::Result<Thread> {
+    let thread: Thread = read_doc(&doc)?;
+    Ok(Thread { owner, ..thread })
+}
+
 impl Rows {
     /// Creates the row, unless it exists. Returns true if it is new.
     pub(crate) fn create_thread(&self, thread: &Thread) -> rusqlite::Result<bool> {
         let made = self.lock().execute(
-            "INSERT OR IGNORE INTO server_threads (id, status, doc) VALUES (?1, ?2, ?3)",
-            params![thread.thread_id, thread.status, write_doc(thread)?],
+            "INSERT OR IGNORE INTO served_threads (id, owner, status, doc) VALUES (?1, ?2, ?3, ?4)",
+            params![
+                thread.thread_id,
+                thread.owner,
+                thread.status,
+                write_doc(thread)?
+            ],
         )?;
         Ok(made == 1)
     }
 
     pub(crate) fn thread(&self, id: &str) -> rusqlite::Result<Option<Thread>> {
-        let doc: Option<String> = self
+        let found: Option<(String, String)> = self
             .lock()
             .query_row(
-                "SELECT doc FROM server_threads WHERE id = ?1",
+                "SELECT owner, doc FROM served_threads WHERE id = ?1",
                 [id],
-                |row| row.get(0),
+                |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?;
-        doc.map(|doc| read_doc(&doc)).transpose()
+        found.map(read_thread).transpose()
     }
 
     /// Changes a row in one transaction, and returns it.
@@ -78,19 +92,19 @@ impl Rows {
     ) -> rusqlite::Result<Option<Thread>> {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let doc: Option<String> = transaction
+        let found: Option<(String, String)> = transaction
             .query_row(
-                "SELECT doc FROM server_threads WHERE id = ?1",
+                "SELECT owner, doc FROM served_threads WHERE id = ?1",
                 [id],
-                |row| row.get(0),
+                |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?;
-        let Some(doc) = doc else { return Ok(None) };
-        let mut thread: Thread = read_doc(&doc)?;
+        let Some(found) = found else { return Ok(None) };
+        let mut thread = read_thread(found)?;
         change(&mut thread);
         thread.updated_at = now();
         transaction.execute(
-            "UPDATE server_threads SET status = ?2, doc = ?3 WHERE id = ?1",
+            "UPDATE served_threads SET status = ?2, doc = ?3 WHERE id = ?1",
             params![id, thread.status, write_doc(&thread)?],
         )?;
         transaction.commit()?;
@@ -102,27 +116,37 @@ impl Rows {
         let mut connection = self.lock();
         let transaction = connection.transaction()?;
         transaction.execute(
-            "DELETE FROM server_events WHERE run IN (SELECT id FROM server_runs WHERE thread = ?1)",
+            "DELETE FROM served_events WHERE run IN (SELECT id FROM served_runs WHERE thread = ?1)",
             [id],
         )?;
-        transaction.execute("DELETE FROM server_runs WHERE thread = ?1", [id])?;
-        transaction.execute("DELETE FROM server_threads WHERE id = ?1", [id])?;
+        transaction.execute("DELETE FROM served_runs WHERE thread = ?1", [id])?;
+        transaction.execute("DELETE FROM served_threads WHERE id = ?1", [id])?;
         transaction.commit()
     }
 
-    /// Returns the threads that `wants` wants, among those of a status.
+    /// Returns how many threads an owner has.
+    pub(crate) fn threads_of(&self, owner: &str) -> rusqlite::Result<u64> {
+        let sql = "SELECT count(*) FROM served_threads WHERE owner = ?1";
+        let count: i64 = self.lock().query_row(sql, [owner], |row| row.get(0))?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Returns the threads that `wants` wants, among those of an owner and of a status.
     pub(crate) fn threads(
         &self,
+        owner: Option<&str>,
         status: Option<&str>,
         wants: impl Fn(&Thread) -> bool,
     ) -> rusqlite::Result<Vec<Thread>> {
         let connection = self.lock();
-        let mut query = connection
-            .prepare_cached("SELECT doc FROM server_threads WHERE ?1 IS NULL OR status = ?1")?;
-        let mut rows = query.query([status])?;
+        let mut query = connection.prepare_cached(
+            "SELECT owner, doc FROM served_threads \
+             WHERE (?1 IS NULL OR owner = ?1) AND (?2 IS NULL OR status = ?2)",
+        )?;
+        let mut rows = query.query([owner, status])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let thread: Thread = read_doc(&row.get::<_, String>(0)?)?;
+            let thread = read_thread((row.get(0)?, row.get(1)?))?;
             if wants(&thread) {
                 found.push(thread);
             }

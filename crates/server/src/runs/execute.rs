@@ -11,7 +11,7 @@ use super::frames::{Frames, waiting};
 use super::queue::{CancelAction, Live};
 use super::request::Planned;
 use crate::app::App;
-use crate::error::{ApiResult, error_name};
+use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
 use crate::wire::time::now;
 
@@ -107,7 +107,7 @@ async fn run(app: &App, live: &Live, planned: Planned) -> ApiResult<Value> {
             return Ok(json!({}));
         }
         Err(error) => {
-            let problem = json!({"error": error_name(error), "message": error.to_string()});
+            let problem = problem(error);
             let status = match error {
                 AgentError::Cancelled => "interrupted",
                 AgentError::TimedOut(_) => "timeout",

@@ -26,6 +26,7 @@ pub(crate) enum CancelAction {
 pub(crate) struct Live {
     pub(crate) run_id: String,
     pub(crate) thread_id: String,
+    pub(crate) owner: String,
     pub(crate) cancel: CancelToken,
     action: Mutex<Option<CancelAction>>,
     pub(crate) log: EventLog,
@@ -138,6 +139,7 @@ pub(crate) fn submit(app: &Arc<App>, planned: Planned) -> ApiResult<Arc<Live>> {
     let live = Arc::new(Live {
         run_id: planned.row.run_id.clone(),
         thread_id: planned.row.thread_id.clone(),
+        owner: planned.owner.clone(),
         cancel: planned.spec.cancel.clone(),
         action: Mutex::new(None),
         log: EventLog::default(),

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::RunContext;
-use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{Breaks, RunSpec, Start};
+use crate::guard::Access;
 use crate::rows::{Assistant, Run, merge};
 use crate::wire::time::now;
 
@@ -63,13 +63,20 @@ pub(crate) struct Planned {
     pub(crate) spec: RunSpec,
     pub(crate) graph: String,
     pub(crate) modes: Vec<String>,
+    /// Whose the run is.
+    pub(crate) owner: String,
     pub(crate) resumable: bool,
     pub(crate) cancel_on_disconnect: bool,
     /// A run without a thread: the thread is removed at its end.
     pub(crate) temporary: bool,
 }
 
-fn one_of(name: &str, value: Option<&str>, allowed: &[&str]) -> ApiResult<Option<String>> {
+/// Refuses a word that is none of those allowed.
+pub(crate) fn one_of(
+    name: &str,
+    value: Option<&str>,
+    allowed: &[&str],
+) -> ApiResult<Option<String>> {
     match value {
         Some(value) if !allowed.contains(&value) => Err(ApiError::invalid(format!(
             "{name} is one of {}, found '{value}'",
@@ -281,7 +288,7 @@ impl Merged {
 
 /// Checks a request, and makes the run of it. `thread` is `None` for a run without one.
 pub(crate) fn plan(
-    app: &App,
+    app: &Access,
     thread: Option<&str>,
     mut request: RunRequest,
 ) -> ApiResult<(Planned, Assistant)> {
@@ -316,7 +323,9 @@ pub(crate) fn plan(
         context: Arc::new(RunContext {
             context: merged.context,
             configurable: merged.configurable,
+            user: app.user().cloned(),
         }),
+        timeout: app.limits.run_time,
         durability: choices.durability,
         before: breaks(request.interrupt_before.as_ref())?,
         after: breaks(request.interrupt_after.as_ref())?,
@@ -341,6 +350,7 @@ pub(crate) fn plan(
         spec,
         graph: assistant.graph_id.clone(),
         modes,
+        owner: app.owner().to_owned(),
         resumable: request.stream_resumable,
         cancel_on_disconnect: choices.cancel_on_disconnect,
         temporary: thread.is_none() && !choices.keep,

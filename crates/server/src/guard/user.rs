@@ -1,0 +1,62 @@
+//! Who sends a request.
+
+use serde_json::Value;
+
+/// Who sends a request, and whose resources the request may see.
+///
+/// Nodes read the user of their run in [`RunContext::user`](crate::RunContext::user).
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_server::User;
+///
+/// // Ada and Ben share their threads, because both belong to the same team.
+/// let ada = User::new("ada").owner("team-1");
+/// let ben = User::new("ben").owner("team-1");
+/// assert_eq!(ada.identity(), "ada");
+/// # let _ = ben;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct User {
+    identity: String,
+    owner: String,
+    pub(crate) details: Value,
+}
+
+impl User {
+    /// Creates a user who sees what they have created, and nothing else.
+    pub fn new(identity: impl Into<String>) -> Self {
+        let identity = identity.into();
+        Self {
+            owner: identity.clone(),
+            identity,
+            details: Value::Null,
+        }
+    }
+
+    /// Sets the owner of what the user creates and sees: a team, a tenant. The default is the
+    /// identity.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.owner = owner.into();
+        self
+    }
+
+    /// Adds what nodes shall know of the user. It is stored with the runs of the user, so it is no
+    /// place for a secret.
+    #[must_use]
+    pub fn details(mut self, details: impl Into<Value>) -> Self {
+        self.details = details.into();
+        self
+    }
+
+    /// Returns who it is.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    pub(crate) fn owned_by(&self) -> &str {
+        &self.owner
+    }
+}
