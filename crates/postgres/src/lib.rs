@@ -6,6 +6,7 @@
 //! With the feature `rustls`, connections are encrypted for URLs with `sslmode=require`.
 
 mod error;
+mod listen;
 mod migrate;
 mod pool;
 mod saver;
@@ -14,6 +15,7 @@ mod store;
 mod tls;
 
 pub use error::PostgresError;
+pub use listen::Notifications;
 pub use pool::{Database, Options};
 pub use saver::PostgresSaver;
 pub use store::PostgresStore;

@@ -5,6 +5,7 @@ use std::future::Future;
 #[cfg(feature = "rustls")]
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{
@@ -15,6 +16,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, NoTls};
 
 use crate::PostgresError;
+use crate::listen::{Listening, Notifications};
 use crate::migrate::{MIGRATIONS, migrate};
 
 /// The options of a connection pool.
@@ -100,6 +102,7 @@ impl Options {
 pub struct Database {
     pool: Pool,
     schema: String,
+    listening: Arc<Listening>,
 }
 
 impl Database {
@@ -143,15 +146,18 @@ impl Database {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
+        let mut listening = Listening::new(config.clone());
         let manager = match encrypted {
             #[cfg(feature = "rustls")]
             true => {
                 let tls = crate::tls::connector(options.root_certificates.as_deref())?;
+                listening.tls = Some(tls.clone());
                 Manager::from_config(config, tls, recycling)
             }
             _ => {
                 // `prefer` would encrypt without knowing who answers.
                 config.ssl_mode(SslMode::Disable);
+                listening = Listening::new(config.clone());
                 Manager::from_config(config, NoTls, recycling)
             }
         };
@@ -170,7 +176,11 @@ impl Database {
             }))
             .build()
             .map_err(|error| PostgresError::Connect(Box::new(error)))?;
-        let database = Self { pool, schema };
+        let database = Self {
+            pool,
+            schema,
+            listening: Arc::new(listening),
+        };
         database
             .transaction(|transaction| {
                 let schema = database.schema.clone();
@@ -185,8 +195,22 @@ impl Database {
         &self.schema
     }
 
-    /// Returns a connection whose `search_path` is the schema.
-    pub(crate) async fn client(&self) -> Result<Client, PostgresError> {
+    /// Returns what other sessions notify on `channel`, on a connection of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
+    pub async fn listen(&self, channel: &str) -> Result<Notifications, PostgresError> {
+        self.listening.listen(channel).await
+    }
+
+    /// Returns a connection whose `search_path` is the schema; for the crates of this workspace.
+    ///
+    /// # Errors
+    ///
+    /// If none can be had in time.
+    #[doc(hidden)]
+    pub async fn client(&self) -> Result<Client, PostgresError> {
         let client = self.pool.get().await;
         client.map_err(|error| PostgresError::Connect(Box::new(error)))
     }

@@ -54,6 +54,8 @@ mod threads;
 pub struct PostgresSaver {
     database: Database,
     formats: Formats,
+    /// Who has to have the lease of a thread for its records to be stored.
+    holder: Option<Arc<str>>,
 }
 
 impl PostgresSaver {
@@ -62,6 +64,7 @@ impl PostgresSaver {
         Self {
             database,
             formats: Formats::default(),
+            holder: None,
         }
     }
 
@@ -80,6 +83,49 @@ impl PostgresSaver {
     pub fn with_formats(mut self, formats: Formats) -> Self {
         self.formats = formats;
         self
+    }
+
+    /// Returns a saver that stores records only while `holder` has the lease of their thread. Each
+    /// record is checked in the transaction that stores it, so that a run which has lost its thread
+    /// without noticing writes nothing more: the name of the holder is a fencing token.
+    ///
+    /// It takes and renews no lease: whoever calls this does, with a holder of its own for each
+    /// attempt. A refused record is [`CheckpointError::LeaseLost`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use langgraph::checkpoint::{CheckpointError, Leases};
+    /// use langgraph::prelude::*;
+    /// use langgraph_postgres::PostgresSaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let saver = PostgresSaver::connect("postgres://me@localhost/app").await?;
+    /// let graph = graph.compile()?.checkpointer(Arc::new(saver.held_by("run-7/attempt-1")));
+    ///
+    /// saver.lease("t", "run-7/attempt-1", Duration::from_secs(30)).await?;
+    /// assert_eq!(graph.thread("t").run(1).await?.into_state(), 2);
+    ///
+    /// // Another attempt takes the thread.
+    /// saver.release("t", "run-7/attempt-1").await?;
+    /// saver.lease("t", "run-7/attempt-2", Duration::from_secs(30)).await?;
+    /// let refused = graph.thread("t").run(1).await.unwrap_err();
+    /// assert!(matches!(refused, AgentError::Checkpoint(CheckpointError::LeaseLost { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn held_by(&self, holder: impl Into<Arc<str>>) -> Self {
+        Self {
+            holder: Some(holder.into()),
+            ..self.clone()
+        }
     }
 
     /// Returns the database.
@@ -108,11 +154,23 @@ impl Checkpointer for PostgresSaver {
         let known = batch.head;
         let name = LogName::of(key)?;
         let lines = put::Lines::of(batch, &self.formats)?;
-        let put = if lines.has_old_bases() {
-            let task = Arc::new((name, lines));
+        let put = if lines.has_old_bases() || self.holder.is_some() {
+            let task = Arc::new((name, lines, self.holder.clone()));
             let job = self.database.transaction(|transaction| {
                 let task = Arc::clone(&task);
-                Box::pin(async move { put::put_behind_bases(transaction, &task.0, &task.1).await })
+                Box::pin(async move {
+                    let (name, lines, holder) = &*task;
+                    if let Some(holder) = holder
+                        && !leases::has(transaction, &name.thread, holder).await?
+                    {
+                        return Ok(put::Put::LeaseLost);
+                    }
+                    if lines.has_old_bases() {
+                        put::put_behind_bases(transaction, name, lines).await
+                    } else {
+                        put::put(transaction, name, lines).await
+                    }
+                })
             });
             job.await?
         } else {
@@ -126,6 +184,7 @@ impl Checkpointer for PostgresSaver {
                 known,
                 head,
             }),
+            put::Put::LeaseLost => Err(CheckpointError::LeaseLost { thread }),
             put::Put::BaseGone(base) => Err(CheckpointError::BaseGone { thread, base }),
         }
     }
@@ -173,7 +232,8 @@ impl Checkpointer for PostgresSaver {
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
-        Some(self)
+        // A run of somebody who has the lease takes none of its own.
+        self.holder.is_none().then_some(self as &dyn Leases)
     }
 
     fn administration(&self) -> Option<&dyn Administration> {
@@ -276,6 +336,7 @@ impl fmt::Debug for PostgresSaver {
         f.debug_struct("PostgresSaver")
             .field("database", &self.database)
             .field("formats", &self.formats)
+            .field("holder", &self.holder)
             .finish()
     }
 }

@@ -38,6 +38,7 @@ async fn sleep(_: &Notes) -> NotesUpdate {
 }
 
 #[node]
+#[allow(clippy::panic)] // what the test is about
 async fn panics(_: &Notes) -> NotesUpdate {
     panic!("the password is 1234");
 }

@@ -65,6 +65,8 @@ mod threads;
 pub struct SqliteSaver {
     database: Database,
     formats: Formats,
+    /// Who has to have the lease of a thread for its records to be stored.
+    holder: Option<Arc<str>>,
 }
 
 impl SqliteSaver {
@@ -73,6 +75,7 @@ impl SqliteSaver {
         Self {
             database,
             formats: Formats::default(),
+            holder: None,
         }
     }
 
@@ -102,6 +105,49 @@ impl SqliteSaver {
         self
     }
 
+    /// Returns a saver that stores records only while `holder` has the lease of their thread. Each
+    /// record is checked in the transaction that stores it, so that a run which has lost its thread
+    /// without noticing writes nothing more: the name of the holder is a fencing token.
+    ///
+    /// It takes and renews no lease: whoever calls this does, with a holder of its own for each
+    /// attempt. A refused record is [`CheckpointError::LeaseLost`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use langgraph::checkpoint::{CheckpointError, Leases};
+    /// use langgraph::prelude::*;
+    /// use langgraph_sqlite::SqliteSaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let saver = SqliteSaver::in_memory()?;
+    /// let graph = graph.compile()?.checkpointer(Arc::new(saver.held_by("run-7/attempt-1")));
+    ///
+    /// saver.lease("t", "run-7/attempt-1", Duration::from_secs(30)).await?;
+    /// assert_eq!(graph.thread("t").run(1).await?.into_state(), 2);
+    ///
+    /// // Another attempt takes the thread.
+    /// saver.release("t", "run-7/attempt-1").await?;
+    /// saver.lease("t", "run-7/attempt-2", Duration::from_secs(30)).await?;
+    /// let refused = graph.thread("t").run(1).await.unwrap_err();
+    /// assert!(matches!(refused, AgentError::Checkpoint(CheckpointError::LeaseLost { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn held_by(&self, holder: impl Into<Arc<str>>) -> Self {
+        Self {
+            holder: Some(holder.into()),
+            ..self.clone()
+        }
+    }
+
     /// Returns the database.
     pub fn database(&self) -> &Database {
         &self.database
@@ -128,8 +174,16 @@ impl Checkpointer for SqliteSaver {
         let known = batch.head;
         let name = LogName::of(key)?;
         let batch = put::Lines::of(batch, &self.formats)?;
-        let job = move |connection: &_| put::put(connection, &name, batch);
-        let thread = key.thread.clone();
+        let (thread, holder) = (key.thread.clone(), self.holder.clone());
+        let log = thread.clone();
+        let job = move |connection: &_| {
+            if let Some(holder) = holder
+                && !leases::has(connection, &log, &holder)?
+            {
+                return Ok(put::Put::LeaseLost);
+            }
+            put::put(connection, &name, batch)
+        };
         match self.database.write(job).await? {
             put::Put::Stored => Ok(()),
             put::Put::HeadIs(head) => Err(CheckpointError::Conflict {
@@ -137,6 +191,7 @@ impl Checkpointer for SqliteSaver {
                 known,
                 head,
             }),
+            put::Put::LeaseLost => Err(CheckpointError::LeaseLost { thread }),
             put::Put::BaseGone(base) => Err(CheckpointError::BaseGone { thread, base }),
         }
     }
@@ -185,7 +240,8 @@ impl Checkpointer for SqliteSaver {
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
-        Some(self)
+        // A run of somebody who has the lease takes none of its own.
+        self.holder.is_none().then_some(self as &dyn Leases)
     }
 
     fn administration(&self) -> Option<&dyn Administration> {
@@ -278,6 +334,7 @@ impl fmt::Debug for SqliteSaver {
         f.debug_struct("SqliteSaver")
             .field("database", &self.database)
             .field("formats", &self.formats)
+            .field("holder", &self.holder)
             .finish()
     }
 }

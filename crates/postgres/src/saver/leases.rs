@@ -54,6 +54,20 @@ pub(super) async fn take(
     }
 }
 
+/// Returns true if `holder` has the lease. Until the end of the transaction, nobody takes it.
+pub(super) async fn has(
+    client: &impl GenericClient,
+    thread: &str,
+    holder: &str,
+) -> Result<bool, PostgresError> {
+    let sql = "SELECT 1 FROM thread_leases WHERE thread = $1 AND holder = $2 FOR SHARE";
+    let statement = client.prepare_cached(sql).await?;
+    Ok(client
+        .query_opt(&statement, &[&thread, &holder])
+        .await?
+        .is_some())
+}
+
 /// Releases a lease, if `holder` has it.
 pub(super) async fn give_back(
     client: &impl GenericClient,

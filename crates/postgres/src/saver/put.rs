@@ -213,6 +213,8 @@ pub(super) enum Put {
     /// The actual head, which is not the batch's.
     HeadIs(Option<Head>),
     BaseGone(CheckpointId),
+    /// Somebody else has the thread.
+    LeaseLost,
 }
 
 /// Stores a batch whose bases have to be there; in a transaction.

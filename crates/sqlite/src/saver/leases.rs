@@ -70,6 +70,17 @@ pub(super) fn give_back(
     Ok(())
 }
 
+/// Returns true if `holder` has the lease of the thread.
+pub(super) fn has(
+    connection: &Connection,
+    thread: &str,
+    holder: &str,
+) -> Result<bool, SqliteError> {
+    let sql = "SELECT 1 FROM thread_leases WHERE thread = ?1 AND holder = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.exists([thread, holder])?)
+}
+
 fn milliseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

@@ -144,6 +144,8 @@ pub(super) enum Put {
     /// The actual head, which is not the batch's.
     HeadIs(Option<Head>),
     BaseGone(CheckpointId),
+    /// Somebody else has the thread.
+    LeaseLost,
 }
 
 /// Stores a batch.
