@@ -1,0 +1,205 @@
+//! Which stored threads a graph can go on with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use langgraph::checkpoint::{Attach, InnerSnapshot, RunStatus, Snapshot, ThreadFilter, ThreadKey};
+use langgraph::graph::{NodeKind, START, Topology};
+use langgraph::{AgentError, CompiledStateGraph, State};
+
+use crate::position::Position;
+
+/// How many threads one query lists.
+const PAGE: usize = 1_000;
+
+/// What [`check_threads`] has found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The graph.
+    pub graph: String,
+    /// Its fingerprint.
+    pub fingerprint: u64,
+    /// Its threads, by name.
+    pub threads: Vec<ThreadCheck>,
+}
+
+/// What [`check_threads`] has found about one thread.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ThreadCheck {
+    /// The thread.
+    pub thread: String,
+    /// The fingerprint of the graph that wrote it last.
+    pub fingerprint: u64,
+    /// How its last run stands.
+    pub status: RunStatus,
+    /// Why the graph cannot go on with it, if it cannot.
+    pub error: Option<AgentError>,
+    /// What goes on in another way than in the graph that wrote it: joins that start again.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Returns the threads that the graph cannot go on with.
+    pub fn blocked(&self) -> impl Iterator<Item = &ThreadCheck> {
+        self.threads.iter().filter(|check| check.error.is_some())
+    }
+
+    /// Returns the threads that another version of the graph wrote last.
+    pub fn of_other_versions(&self) -> impl Iterator<Item = &ThreadCheck> {
+        let own = self.fingerprint;
+        self.threads
+            .iter()
+            .filter(move |check| check.fingerprint != own)
+    }
+}
+
+/// One line for each thread that is blocked, or goes on in another way, and a line with the sums.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for check in &self.threads {
+            if let Some(error) = &check.error {
+                writeln!(f, "blocked: {error}")?;
+            }
+            for note in &check.notes {
+                writeln!(f, "thread `{}`: {note}", check.thread)?;
+            }
+        }
+        write!(
+            f,
+            "graph `{}` ({:016x}): {} threads, {} of other versions, {} blocked",
+            self.graph,
+            self.fingerprint,
+            self.threads.len(),
+            self.of_other_versions().count(),
+            self.blocked().count()
+        )
+    }
+}
+
+/// Says which stored threads of a graph it can go on with, and why not with the others. It runs
+/// nothing and writes nothing.
+///
+/// A thread is blocked if its state cannot be read, or if it waits for a node that the graph does
+/// not have; also in a subgraph. It does not see what node functions do: a worker that now takes
+/// items of another type fails when it runs. Threads that a graph of another name has run on are
+/// left out.
+///
+/// # Errors
+///
+/// Those of the saver; [`NoAdministration`](langgraph::checkpoint::CheckpointError::NoAdministration)
+/// if it cannot list threads.
+pub async fn check_threads<S: State, C: Attach<S> + ?Sized>(
+    saver: Arc<C>,
+    graph: &CompiledStateGraph<S>,
+) -> Result<Report, AgentError> {
+    let graph = graph.clone().checkpointer(saver);
+    let topology = graph.topology();
+    let mut report = Report {
+        graph: topology.name.clone(),
+        fingerprint: topology.fingerprint(),
+        threads: Vec::new(),
+    };
+    let threads = graph.threads();
+    let saver = threads.saver()?;
+    let mut filter = ThreadFilter::new().limit(PAGE);
+    loop {
+        let page = threads.list(filter.clone()).await?;
+        let is_last = page.len() < PAGE;
+        if let Some(last) = page.last() {
+            filter = filter.after(&last.thread);
+        }
+        for info in page {
+            let is_own = info.owner.is_none_or(|owner| owner.graph == topology.name);
+            let position = match Position::read(&**saver, &ThreadKey::root(&info.thread)).await? {
+                Some(position) if is_own => position,
+                _ => continue,
+            };
+            let checked = check(&graph, &info.thread).await;
+            let (error, notes) =
+                checked.map_or_else(|error| (Some(error), Vec::new()), |notes| (None, notes));
+            report.threads.push(ThreadCheck {
+                thread: info.thread,
+                fingerprint: position.graph,
+                status: info.status,
+                error,
+                notes,
+            });
+        }
+        if is_last {
+            return Ok(report);
+        }
+    }
+}
+
+/// Checks one thread. Returns what goes on in another way.
+pub(crate) async fn check<S: State>(
+    graph: &CompiledStateGraph<S>,
+    thread: &str,
+) -> Result<Vec<String>, AgentError> {
+    let thread = graph.thread(thread);
+    thread.check().await?;
+    let Some(snapshot) = thread.state_with_subgraphs().await? else {
+        return Ok(Vec::new());
+    };
+    let topology = graph.topology();
+    for task in &snapshot.tasks {
+        if let Some(inside) = &task.inside {
+            check_inside(
+                topology,
+                &task.node,
+                inside,
+                &mut vec![task.node.to_string()],
+            )
+            .map_err(|problem| {
+                AgentError::InvalidInput(format!("thread `{}` {problem}", thread.id()))
+            })?;
+        }
+    }
+    Ok(joins_that_start_again(topology, &snapshot))
+}
+
+/// Checks that the nodes exist that a subgraph waits for.
+fn check_inside(
+    outer: &Topology,
+    node: &str,
+    inside: &InnerSnapshot,
+    path: &mut Vec<String>,
+) -> Result<(), String> {
+    let info = outer.nodes.iter().find(|info| *info.name == *node);
+    let Some(NodeKind::Subgraph(topology)) = info.map(|info| &info.kind) else {
+        return Err(format!(
+            "stands in a graph in `{}`, which is no graph now",
+            path.join("/")
+        ));
+    };
+    for next in inside.next() {
+        let known = topology.nodes.iter().any(|info| info.name == *next);
+        if !known && **next != *START {
+            return Err(format!(
+                "waits for node `{next}` in `{}`, which graph `{}` does not have",
+                path.join("/"),
+                topology.name
+            ));
+        }
+        if let Some(deeper) = inside.inside(next) {
+            path.push(next.to_string());
+            check_inside(topology, next, deeper, path)?;
+            path.pop();
+        }
+    }
+    Ok(())
+}
+
+fn joins_that_start_again<S: State>(topology: &Topology, snapshot: &Snapshot<S>) -> Vec<String> {
+    let unfilled = snapshot.unfilled_joins.iter();
+    let lost = unfilled.filter(|join| {
+        !topology
+            .joins
+            .iter()
+            .any(|now| now.target == join.target && now.sources == join.sources)
+    });
+    lost.map(|join| format!("{join}, and starts again: no such join is left"))
+        .collect()
+}
