@@ -48,6 +48,7 @@ impl<S: State> Versions<S> {
     /// Adds a version; it is the newest from now on. It has the checkpointer and the name of the
     /// others.
     #[must_use]
+    #[allow(clippy::should_implement_trait)] // a list of versions is no sum
     pub fn add(mut self, graph: CompiledStateGraph<S>) -> Self {
         let fingerprint = graph.topology().fingerprint();
         self.graphs.retain(|(known, _)| *known != fingerprint);
