@@ -22,7 +22,7 @@ use crate::stream::Emitter;
 use crate::superstep::Span;
 use crate::superstep::log::Log;
 use crate::superstep::log::Snapshots;
-use crate::superstep::{End, Engine, Task, enter};
+use crate::superstep::{End, Engine, enter};
 use crate::thread::resume;
 
 impl<S: State> Run<S> {
@@ -70,47 +70,36 @@ impl<S: State> Run<S> {
 
     /// Returns the future without cancellation and deadline.
     fn undisturbed(self, emitter: Option<Emitter>) -> Driven<S> {
-        // One after the other: both in a tuple would be moved once more.
-        let mut engine = match engine(&self.graph, &self.options, emitter) {
-            Ok(engine) => engine,
-            Err(error) => return Box::pin(std::future::ready(Err(error))),
-        };
-        let log = match log(&self.graph, &self.options) {
-            Ok(log) => log,
-            Err(error) => return Box::pin(std::future::ready(Err(error.into()))),
-        };
-        let Self {
-            graph,
-            begin,
-            command,
-            options,
-        } = self;
-        match (log, begin) {
-            (None, Begin::Input(input)) => Box::pin(async move {
-                let input = entered(&graph.plan, &engine, input, command)?;
-                engine.frontier.tasks.push(Task::start(input));
-                let end = engine.run().await?;
-                outcome(engine, end)
-            }),
-            (None, Begin::Proceed(_)) => {
-                let missing = CheckpointError::NoCheckpointer(String::new());
-                Box::pin(std::future::ready(Err(missing.into())))
+        match self.ready(emitter) {
+            Ok(run) => run,
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    /// Checks the options. The future holds no more than the run needs: it is what a run costs.
+    fn ready(self, emitter: Option<Emitter>) -> Result<Driven<S>, AgentError> {
+        let engine = engine(&self.graph, &self.options, emitter)?;
+        let log = log(&self.graph, &self.options)?;
+        match (log, self.begin) {
+            (None, Begin::Input(input)) => {
+                let mut engine = engine;
+                let input = entered(&self.graph.plan, &engine, input, self.command)?;
+                Ok(Box::pin(async move {
+                    let end = engine.start(input).await?;
+                    outcome(engine, end)
+                }))
             }
+            (None, Begin::Proceed(_)) => Err(CheckpointError::NoCheckpointer(String::new()).into()),
             (Some(log), begin) => {
                 let emitter = engine.scope.emitter.clone();
-                let run = Self {
-                    graph,
-                    begin,
-                    command,
-                    options,
-                };
+                let run = Self { begin, ..self };
                 let run = OnThread {
                     run,
                     engine,
                     log,
                     emitter,
                 };
-                Box::pin(run.start())
+                Ok(Box::pin(run.start()))
             }
         }
     }
@@ -153,7 +142,7 @@ pub(super) fn entered<S: State>(
     plan: &Plan<S>,
     engine: &Engine<S>,
     input: Result<Output<S>, NodeError>,
-    command: Option<Command<S>>,
+    command: Option<Box<Command<S>>>,
 ) -> Result<Output<S>, AgentError> {
     let mut input = input.map_err(|error| engine.moment().failure(NodeId::START, error))?;
     if let Some(command) = command {
@@ -170,7 +159,7 @@ pub(super) async fn with_log<S: State>(
     engine: &mut Engine<S>,
     log: Log,
     begin: Begin<S>,
-    command: Option<Command<S>>,
+    command: Option<Box<Command<S>>>,
     options: &Options,
 ) -> Result<End, AgentError> {
     match options.durability {
@@ -215,7 +204,7 @@ async fn on_thread<S: State>(
     engine: &mut Engine<S>,
     log: Log,
     begin: Begin<S>,
-    command: Option<Command<S>>,
+    command: Option<Box<Command<S>>>,
     options: &Options,
 ) -> Result<End, AgentError> {
     let at = options.at;
@@ -226,7 +215,7 @@ async fn on_thread<S: State>(
             Box::pin(resume::start(engine, log, at, input, policy)).await?;
         }
         Begin::Proceed(given) => {
-            let mut command = command.map(Command::into_parts);
+            let mut command = command.map(|command| command.into_parts());
             if let Some(command) = &mut command {
                 enter(plan, command);
             }

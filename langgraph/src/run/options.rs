@@ -27,7 +27,7 @@ use langgraph_checkpoint::ResumeValue;
 pub struct Run<S: State> {
     pub(crate) graph: CompiledStateGraph<S>,
     pub(crate) begin: Begin<S>,
-    pub(crate) command: Option<Command<S>>,
+    pub(crate) command: Option<Box<Command<S>>>,
     pub(crate) options: Options,
 }
 
@@ -115,7 +115,7 @@ impl<S: State> Run<S> {
     /// Adds a command: its update is written before the thread continues, and its targets start
     /// beside the pending nodes.
     pub fn command(mut self, command: Command<S>) -> Self {
-        self.command = Some(command);
+        self.command = Some(Box::new(command));
         self
     }
 

@@ -13,7 +13,7 @@ use crate::node::{
 use crate::state::State;
 use crate::superstep::enter;
 use crate::superstep::log::{Log, Snapshots};
-use crate::superstep::{Changes, End, Engine, Task};
+use crate::superstep::{Changes, End, Engine};
 use crate::thread::resume::{resume, start};
 use langgraph_checkpoint::answer_key;
 
@@ -57,10 +57,8 @@ async fn run_inside<S: State>(
         Persistence::PerThread(key) if cx.place().is_some() => Some(OnlyCall::new(cx, key)?),
         _ => None,
     };
-    enter_below(&mut engine, &graph.persistence, input, cx, collect)
-        .await
-        .map_err(NodeError::from_agent)?;
-    let parent = match engine.run().await.map_err(NodeError::from_agent)? {
+    let ended = run_below(&mut engine, &graph.persistence, input, cx, collect);
+    let parent = match ended.await.map_err(NodeError::from_agent)? {
         End::Done => {
             let unfilled = engine.unfilled_joins();
             engine.scope.shared.report_unfilled_joins(unfilled);
@@ -76,15 +74,15 @@ async fn run_inside<S: State>(
     Ok(Inner { engine, parent })
 }
 
-/// Starts a graph inside a task, or resumes it where an earlier attempt of the task stopped. On a
+/// Runs a graph inside a task, or resumes it where an earlier attempt of the task stopped. On a
 /// thread, the graph has a log of its own, below the task's.
-async fn enter_below<S: State>(
+async fn run_below<S: State>(
     engine: &mut Engine<S>,
     persistence: &Persistence,
     input: Output<S>,
     cx: &Context,
     collect: bool,
-) -> Result<(), AgentError> {
+) -> Result<End, AgentError> {
     let call = cx.next_call();
     let log = cx.place().and_then(|place| {
         let below = place.below(cx.node(), call);
@@ -119,8 +117,7 @@ async fn enter_below<S: State>(
         engine.observer.asking.call = call;
         engine.observer.asking.given = cx.answers().to_vec();
         engine.cell.changes = collect.then(Changes::default);
-        engine.frontier.tasks.push(Task::start(input));
-        return Ok(());
+        return engine.start(input).await;
     };
     engine.cell.changes = collect.then(Changes::default);
     let loaded = log.load(engine, None).await?;
@@ -134,10 +131,12 @@ async fn enter_below<S: State>(
             Some((*task, Answer { key, value }))
         });
         let answers = answers.collect();
-        return Box::pin(resume(engine, &log, loaded, answers, None)).await;
+        Box::pin(resume(engine, &log, loaded, answers, None)).await?;
+    } else {
+        // The graph around decides: what it calls anew, it has left.
+        Box::pin(start(engine, log, None, input, OnOpenQuestion::Drop)).await?;
     }
-    // The graph around decides: what it calls anew, it has left.
-    Box::pin(start(engine, log, None, input, OnOpenQuestion::Drop)).await
+    engine.run().await
 }
 
 /// A compiled graph as a node of a graph over the same state.

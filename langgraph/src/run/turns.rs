@@ -161,7 +161,7 @@ async fn turn<S: State>(
     mut engine: Engine<S>,
     log: Log,
     begin: Begin<S>,
-    command: Option<Command<S>>,
+    command: Option<Box<Command<S>>>,
     options: &Options,
 ) -> Result<Outcome<S>, AgentError> {
     let end = with_log(&graph.plan, &mut engine, log, begin, command, options).await?;

@@ -25,7 +25,7 @@ use crate::error::AgentError;
 use crate::graph::inbox::Inbox;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, UnfilledJoin};
-use crate::node::{CancelToken, Context, Jump, NodeId, Panicked, Scope, Write, Writes};
+use crate::node::{CancelToken, Context, Jump, NodeId, Output, Panicked, Scope, Write, Writes};
 use crate::state::State;
 use crate::state::StateCodec;
 
@@ -61,6 +61,15 @@ impl<S: State> Engine<S> {
             plan,
             scope: Arc::new(scope),
         }
+    }
+
+    /// Runs from the input.
+    pub(crate) async fn start(&mut self, input: Output<S>) -> Result<End, AgentError> {
+        let plan = Arc::clone(&self.plan);
+        if let Some(input) = self.take_input(&plan, input)? {
+            self.frontier.tasks.push(Task::start(input));
+        }
+        self.run().await
     }
 
     /// Runs until nothing is left to do, or something stops the run.

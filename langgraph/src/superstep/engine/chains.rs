@@ -4,7 +4,7 @@ use super::Engine;
 use super::committed::{Committed, Direction, Flow, Unrouted};
 use crate::error::AgentError;
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{Context, Jump, NodeId};
+use crate::node::{Context, Jump, NodeId, Output};
 use crate::state::State;
 use crate::superstep::end::End;
 use crate::superstep::executor::TaskSlot;
@@ -22,12 +22,6 @@ impl<S: State> Engine<S> {
         cx: &mut Context,
     ) -> Result<Option<End>, AgentError> {
         loop {
-            if let Some(input) = self.take_plain_input(plan) {
-                self.budget.begin_start();
-                if let Some(end) = self.merge_and_follow(plan, NodeId::START, input)? {
-                    return Ok(Some(end));
-                }
-            }
             let Some(node) = self.plain_task().filter(|node| plan.items(*node).is_none()) else {
                 return Ok(None);
             };
@@ -141,25 +135,21 @@ impl<S: State> Engine<S> {
         Ok(None)
     }
 
-    /// Takes the input, if START is the only task and has no interrupt.
-    fn take_plain_input(&mut self, plan: &Plan<S>) -> Option<Finished<S>> {
-        let [task] = self.frontier.tasks.as_mut_slice() else {
-            return None;
-        };
-        let leads = |jump: &Jump<S>| {
-            matches!(jump, Jump::Edges) && !asks_routers(plan, NodeId::START, jump)
-        };
-        let plain = matches!(task.result(), Some(TaskResult::Finished(done))
-            if task.node.is_start() && leads(&done.output.jump));
-        if !plain {
-            return None;
+    /// Merges the input and follows START's edges. Returns the input if START needs a superstep:
+    /// somebody observes it, or it has routers or a jump.
+    pub(super) fn take_input(
+        &mut self,
+        plan: &Plan<S>,
+        input: Output<S>,
+    ) -> Result<Option<Output<S>>, AgentError> {
+        let leads = matches!(input.jump, Jump::Edges);
+        if !leads || asks_routers(plan, NodeId::START, &input.jump) || !self.is_quiet() {
+            return Ok(Some(input));
         }
-        let result = task.take_result();
-        self.frontier.tasks.clear();
-        match result {
-            Some(TaskResult::Finished(done)) => Some(done),
-            _ => None,
-        }
+        self.budget.begin_start();
+        self.merge_one(plan, Writer::Start, input.writes)?;
+        self.follow(plan, NodeId::START, Jump::Edges, Vec::new())?;
+        Ok(None)
     }
 
     /// Returns the node of the next superstep, if it is a single task that an edge started.
