@@ -1,6 +1,9 @@
-//! Serves three graphs to the clients of LangGraph, without a key and without a network:
-//! `agent` answers questions with tools, `review` asks a person first, `count` takes its time.
+//! Serves graphs to the clients of LangGraph, and the Studio at `/`, without a key and without a
+//! network: `agent` answers questions with tools, `careful` asks before it searches the disk, `essay`
+//! writes with a person, `review` asks a person, `count` takes its time.
 //! `cargo run -p langgraph-server --example serve` listens on 127.0.0.1:2024, or on `PORT`.
+
+mod graphs;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -11,6 +14,8 @@ use langgraph_agent::prelude::*;
 use langgraph_examples::{model, tools};
 use langgraph_server::{GraphHandle, Server};
 use serde_json::json;
+
+use graphs::Typing;
 
 #[derive(State, Clone, Debug, Default)]
 struct AgentState {
@@ -81,6 +86,9 @@ async fn count(state: &Count, cx: &Context) -> Result<CountUpdate, NodeError> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    // The rule-based model has its answer at once; people like to see it come.
+    let chosen: Arc<dyn ChatModel> = model::choose()?.model;
+    let chosen: Arc<dyn ChatModel> = Arc::new(Typing::new(chosen, Duration::from_millis(15)));
     let agent = graph! {
         type State = AgentState;
 
@@ -92,13 +100,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         };
     }
     .compile()?
-    .resource(model::choose()?.model)
+    .resource(Arc::clone(&chosen))
     .resource(Arc::new(tools::all()));
-    let message = json!({"type": "object", "required": ["type", "content"]});
-    let schema = json!({
-        "type": "object",
-        "properties": {"messages": {"type": "array", "items": message}},
-    });
+    let schema = graphs::essay::messages_schema();
     let agent = GraphHandle::new(agent)
         .input_schema(schema.clone())
         .output_schema(schema.clone())
@@ -113,6 +117,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Server::new()
         .file(file)
         .graph("agent", agent)
+        .graph("careful", graphs::careful::graph(chosen)?)
+        .graph("essay", graphs::essay::graph()?)
         .graph("review", review)
         .graph("count", count)
         .serve(address)

@@ -30,6 +30,8 @@ mod routes;
 mod rows;
 mod runs;
 mod server;
+#[cfg(feature = "studio")]
+mod studio;
 mod wire;
 
 /// The page of this crate: its code is compiled with the examples.

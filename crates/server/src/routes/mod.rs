@@ -87,13 +87,17 @@ pub(crate) fn table() -> Vec<(Method, &'static str)> {
 pub(crate) fn router(app: Arc<App>) -> Router {
     let body = DefaultBodyLimit::max(app.limits.body);
     let guard = middleware::from_fn_with_state(Arc::clone(&app), authenticate);
-    routes()
+    let router = routes()
         .router
         .fallback(info::not_found)
         .method_not_allowed_fallback(info::not_allowed)
         .with_state(app)
         .layer(body)
-        .layer(guard)
+        .layer(guard);
+    // The page is the same for everyone; what it asks for is guarded.
+    #[cfg(feature = "studio")]
+    let router = router.merge(crate::studio::routes());
+    router
         .layer(CatchPanicLayer::custom(info::broken))
         .layer(cors())
 }

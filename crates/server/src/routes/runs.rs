@@ -251,11 +251,28 @@ pub(super) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Deserialize)]
+/// The query of a join. Clients repeat `stream_mode`, and write numbers for truth.
+#[derive(Default, Deserialize)]
+#[serde(from = "Vec<(String, String)>")]
 pub(super) struct Join {
-    #[serde(default)]
     cancel_on_disconnect: bool,
-    stream_mode: Option<String>,
+    stream_mode: Vec<String>,
+}
+
+impl From<Vec<(String, String)>> for Join {
+    fn from(pairs: Vec<(String, String)>) -> Self {
+        let mut join = Self::default();
+        for (name, value) in pairs {
+            match name.as_str() {
+                "cancel_on_disconnect" => {
+                    join.cancel_on_disconnect = matches!(value.as_str(), "1" | "true");
+                }
+                "stream_mode" => join.stream_mode.push(value),
+                _ => {}
+            }
+        }
+        join
+    }
 }
 
 pub(super) async fn join(
@@ -277,13 +294,21 @@ pub(super) async fn join(
     Ok((headers(&place, "join"), Json(result)).into_response())
 }
 
-/// Reads `stream_mode` of a query: one mode, several with commas, or a JSON list.
+/// Reads `stream_mode` of a query: modes, with commas or repeated, or a JSON list.
 fn modes_in(query: &Join) -> ApiResult<Vec<String>> {
-    match query.stream_mode.as_deref() {
-        None | Some("") => Ok(Vec::new()),
-        Some(list) if list.starts_with('[') => modes(Some(&serde_json::from_str(list)?)),
-        Some(list) => modes(Some(&list.split(',').collect())),
+    let mut listed: Vec<Value> = Vec::new();
+    for given in &query.stream_mode {
+        if given.starts_with('[') {
+            listed.extend(serde_json::from_str::<Vec<Value>>(given)?);
+        } else {
+            let named = given.split(',').filter(|mode| !mode.is_empty());
+            listed.extend(named.map(Value::from));
+        }
     }
+    if listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    modes(Some(&Value::Array(listed)))
 }
 
 /// Streams a run from the event after `Last-Event-ID`; without one, from now on.

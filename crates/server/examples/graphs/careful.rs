@@ -1,0 +1,21 @@
+//! An agent that asks before it searches the disk.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use langgraph_agent::{ChatModel, MessagesState, ReactAgent};
+use langgraph_examples::tools;
+use langgraph_server::GraphHandle;
+
+pub(crate) fn graph(model: Arc<dyn ChatModel>) -> Result<GraphHandle, Box<dyn Error>> {
+    let agent = ReactAgent::<MessagesState>::new(model, tools::all())
+        .name("careful")
+        .prompt("Answer the question. Use the tools for arithmetic, the time, and files.")
+        .approve("find_files")
+        .compile()?;
+    let schema = super::essay::messages_schema();
+    Ok(GraphHandle::new(agent)
+        .input_schema(schema.clone())
+        .output_schema(schema.clone())
+        .state_schema(schema))
+}

@@ -1,0 +1,7 @@
+//! The graphs of the demo server that show more than an answer.
+
+pub(crate) mod careful;
+pub(crate) mod essay;
+mod typing;
+
+pub(crate) use typing::Typing;

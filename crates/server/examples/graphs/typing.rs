@@ -1,0 +1,59 @@
+//! A model that answers word by word.
+
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt};
+use langgraph::message::{FinishReason, MessageChunk};
+use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, async_trait};
+
+/// Lets a model that answers at once type its answer.
+#[derive(Debug)]
+pub(crate) struct Typing<M> {
+    model: M,
+    pause: Duration,
+}
+
+impl<M: ChatModel> Typing<M> {
+    pub(crate) fn new(model: M, pause: Duration) -> Self {
+        Self { model, pause }
+    }
+}
+
+#[async_trait]
+impl<M: ChatModel> ChatModel for Typing<M> {
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        self.model.generate(request).await
+    }
+
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        let pause = self.pause;
+        let words = stream::once(self.model.generate(request)).flat_map(move |answer| {
+            stream::iter(match answer {
+                Ok(answer) => pieces(&answer).into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            })
+        });
+        Box::pin(words.then(move |piece| async move {
+            tokio::time::sleep(pause).await;
+            piece
+        }))
+    }
+}
+
+/// The words of an answer with the spaces that follow them; tool calls come whole, at the end.
+fn pieces(answer: &ChatResponse) -> Vec<MessageChunk> {
+    let text = answer.message.text();
+    let mut pieces: Vec<MessageChunk> = text
+        .split_inclusive(char::is_whitespace)
+        .map(MessageChunk::text)
+        .collect();
+    let mut last = MessageChunk::from(&answer.message);
+    last.text.clear();
+    last.finish_reason = Some(if last.tool_calls.is_empty() {
+        FinishReason::Stop
+    } else {
+        FinishReason::ToolCalls
+    });
+    pieces.push(last);
+    pieces
+}

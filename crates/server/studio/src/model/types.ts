@@ -1,0 +1,114 @@
+/** The forms of the interface that the page reads. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Fields = { [key: string]: Json };
+
+export interface Interrupt {
+  id?: string;
+  value: Json;
+  response_schema?: Schema | null;
+}
+
+export interface Task {
+  id: string;
+  name: string;
+  error?: { error?: string; message?: string } | string | null;
+  interrupts: Interrupt[];
+  result?: Json;
+}
+
+export interface Checkpoint {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string;
+}
+
+/** A checkpoint of a thread, with the state that it holds. */
+export interface Snapshot {
+  values: Json;
+  next: string[];
+  tasks: Task[];
+  metadata: { source?: string; step?: number; run_id?: string; [key: string]: unknown };
+  created_at: string | null;
+  checkpoint: Checkpoint;
+  parent_checkpoint: Checkpoint | null;
+  interrupts?: Interrupt[];
+}
+
+export interface Call {
+  id?: string;
+  name: string;
+  args: Json;
+}
+
+export interface Message {
+  id?: string | null;
+  type: string;
+  name?: string | null;
+  content: Json;
+  tool_calls?: Call[];
+  tool_call_id?: string;
+  status?: string;
+  /** The arguments of calls that are still coming, by index. */
+  partial?: { id?: string; name: string; text: string }[];
+  /** The node that is writing it. */
+  node?: string;
+  streaming?: boolean;
+}
+
+export interface Drawn {
+  nodes: { id: string; data?: { name?: string } }[];
+  edges: { source: string; target: string; data?: string | null; conditional?: boolean }[];
+}
+
+export interface Schema {
+  $ref?: string;
+  $defs?: { [name: string]: Schema };
+  definitions?: { [name: string]: Schema };
+  title?: string;
+  description?: string;
+  type?: string | string[];
+  enum?: Json[];
+  const?: Json;
+  default?: Json;
+  properties?: { [name: string]: Schema };
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  additionalProperties?: Schema | boolean;
+}
+
+export interface RunRow {
+  run_id: string;
+  thread_id: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  metadata?: { [key: string]: unknown };
+}
+
+export interface ThreadRow {
+  thread_id: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  metadata?: { [key: string]: unknown } | null;
+  values?: Json;
+}
+
+export interface AssistantRow {
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description?: string | null;
+  metadata?: { [key: string]: unknown } | null;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

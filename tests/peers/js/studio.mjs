@@ -1,0 +1,273 @@
+// Drives the Studio in a real Chromium, as a person would: `node studio.mjs http://127.0.0.1:2024`.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { browser, check, page as open, report, until } from "./browser.mjs";
+
+const server = process.argv[2];
+const shots = process.env.SHOTS;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const chromium = await browser();
+const { page, errors } = await open(chromium, { colorScheme: "light" });
+
+const shot = async (name) => {
+  if (shots) await page.screenshot({ path: `${shots}/${name}.png` });
+};
+const light = (node) => page.locator(`[data-node="${node}"]`).getAttribute("data-light");
+const stops = () => page.locator("[data-checkpoint]").count();
+const at = () => page.locator('[data-checkpoint][aria-checked="true"]').getAttribute("data-checkpoint");
+const head = () => page.locator(".timeline .where").textContent();
+const idle = () => until(async () => (await page.getByRole("button", { name: /^Stop/ }).count()) === 0, "the run ends");
+const go = async (graph) => {
+  await page.goto(`${server}/#/${graph}`);
+  await page.reload();
+  await page.locator(".react-flow__node").first().waitFor();
+};
+const say = async (text) => {
+  await page.getByLabel("Message").fill(text);
+  await page.getByLabel("Message").press("Enter");
+};
+
+/** Notes every change of the nodes' lights, and how long the answer is each time it grows. */
+const watch = () =>
+  page.evaluate(() => {
+    const seen = { lights: [], lengths: [] };
+    const look = () => {
+      for (const node of document.querySelectorAll("[data-light]")) {
+        const now = `${node.dataset.node} ${node.dataset.light}`;
+        if (!seen.lights.includes(now)) seen.lights.push(now);
+      }
+      const texts = [...document.querySelectorAll(".bubble.streaming .prose, [data-typed]")];
+      const length = texts.at(-1)?.textContent.length ?? 0;
+      if (length && !seen.lengths.includes(length)) seen.lengths.push(length);
+    };
+    window.seen = seen;
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+const seen = () => page.evaluate(() => window.seen);
+
+const accessible = async (what) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }));
+  const told = found.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 4).join("; ")}`);
+  assert.deepEqual(told, [], what);
+};
+
+await check("the page shows the graph of the agent", async () => {
+  await page.goto(server);
+  await page.locator('[data-node="think"]').waitFor();
+  assert.equal(await light("act"), "idle");
+  assert.equal(await page.title(), "agent · Studio");
+  await accessible("an empty page");
+});
+
+await check("a question: tokens come one by one, the graph lights up, the tools answer", async () => {
+  await watch();
+  await say("What is 37 * 21, and how many .toml files are in this folder?");
+  await idle();
+  await until(async () => (await page.locator(".chat").textContent()).includes("37 * 21 = 777"), "the answer");
+  const { lights, lengths } = await seen();
+  for (const wanted of ["think running", "act running", "think done", "act done"]) assert.ok(lights.includes(wanted), `${wanted} in ${lights}`);
+  assert.ok(lengths.length >= 5, `the answer grew ${lengths.length} times`);
+  assert.equal(await page.locator(".call").count(), 2);
+  await until(async () => (await stops()) === 5, "five checkpoints");
+  await shot("chat");
+  await accessible("a conversation");
+});
+
+await check("the state is a tree that shows what each superstep changed", async () => {
+  await page.getByRole("tab", { name: "State" }).click();
+  const tree = page.getByRole("tree", { name: "State" });
+  await tree.waitFor();
+  assert.equal(await tree.locator(".row.added[aria-level='2']").count(), 1, "the last step added one message");
+  await tree.getByRole("treeitem").first().focus();
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await tree.getByRole("treeitem").first().getAttribute("aria-expanded"), "false");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await tree.getByRole("treeitem").first().getAttribute("aria-expanded"), "true");
+  await shot("state");
+  await accessible("a state");
+});
+
+await check("the line of checkpoints is walked with the keyboard, and the picture follows", async () => {
+  const before = await at();
+  await page.locator("body").click({ position: { x: 720, y: 20 } });
+  await page.keyboard.press("h");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  assert.notEqual(await at(), before);
+  await until(async () => (await light("act")) === "next", "act is next");
+  await page.keyboard.press("End");
+  assert.equal(await at(), before);
+});
+
+await check("an older checkpoint runs on: a fork", async () => {
+  await page.locator('[data-label="act"]').click();
+  await page.getByRole("button", { name: "Run on" }).click();
+  await idle();
+  await until(async () => (await page.locator('[data-label="fork"]').count()) === 1, "a fork on the line");
+  await until(async () => (await light("think")) === "done", "think ran again");
+  await shot("fork");
+});
+
+await check("after a reload, everything is where it was", async () => {
+  const [stand, count] = [await head(), await stops()];
+  await page.reload();
+  await until(async () => (await stops()) === count, "the same line");
+  assert.equal(await head(), stand);
+  assert.ok((await page.locator(".chat").textContent()).includes("777"));
+});
+
+await check("a breakpoint pauses the run, which goes on by hand", async () => {
+  await page.getByRole("button", { name: "New thread" }).click();
+  await page.locator('[data-node="act"]').hover();
+  await page.getByRole("button", { name: "Pause before act" }).click();
+  await say("What is 6 * 7?");
+  await idle();
+  await page.getByRole("button", { name: "Run on" }).waitFor();
+  assert.equal(await light("act"), "next");
+  await page.getByRole("button", { name: "Pause before act" }).click();
+  await page.getByRole("button", { name: "Run on" }).click();
+  await until(async () => (await page.locator(".chat").textContent()).includes("6 * 7 = 42"), "the answer");
+  await idle();
+});
+
+await check("a tool call waits for approval, with edited arguments", async () => {
+  await go("careful");
+  await say("How many .toml files are in this folder?");
+  const approval = page.getByRole("region", { name: "Question" });
+  await approval.waitFor();
+  assert.equal(await light("tools"), "waiting");
+  await accessible("an approval");
+  await shot("approval");
+  await approval.getByRole("button", { name: "Edit" }).click();
+  await approval.getByLabel("extension").fill("lock");
+  await approval.getByRole("button", { name: "Run with these" }).click();
+  await until(async () => (await page.locator(".bubble.ai").last().textContent()).includes("There"), "the answer");
+  await idle();
+  assert.ok((await page.locator(".result").textContent()).includes(".lock"));
+});
+
+await check("a graph with a form for its input: the subgraph lights up, the draft is typed", async () => {
+  await go("essay");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  assert.equal(await page.locator(".hint.wrong").textContent(), "is needed");
+  await page.getByLabel("Topic").fill("moss");
+  await watch();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("region", { name: "Question" }).waitFor();
+  const { lights, lengths } = await seen();
+  for (const wanted of ["research running", "research:search running", "research:check done", "figures done", "write running", "review waiting"]) {
+    assert.ok(lights.includes(wanted), `${wanted} in ${lights}`);
+  }
+  assert.ok(lengths.length >= 5, `the draft grew ${lengths.length} times`);
+  await page.getByRole("button", { name: "Close the subgraph research" }).click();
+  assert.equal(await page.locator('[data-node="research:search"]').count(), 0);
+  await page.getByRole("button", { name: "Open the subgraph research" }).click();
+  await shot("essay");
+  await accessible("a form from a schema");
+});
+
+await check("the question's form comes from its schema, and its answer decides the way", async () => {
+  const form = page.getByRole("region", { name: "Question" });
+  await form.getByLabel("Note for the writer").fill("warmer, please");
+  await form.getByText("warm", { exact: true }).click();
+  await form.getByRole("button", { name: "Answer" }).click();
+  await until(async () => (await page.locator(".interrupt").textContent()).includes("Draft 2"), "a second draft");
+  await form.getByLabel("Publish it").check();
+  await form.getByRole("button", { name: "Answer" }).click();
+  await until(async () => (await light("publish")) === "done", "it is published");
+  await idle();
+});
+
+await check("the state is edited at an older checkpoint, and the run goes on from there", async () => {
+  const before = await stops();
+  await page.getByRole("tab", { name: "State" }).click();
+  await page.locator('[data-label^="research"]').click();
+  await page.getByRole("button", { name: "Edit topic" }).click({ force: true });
+  await page.getByLabel("New value of topic").fill('"lichen"');
+  await page.getByRole("button", { name: "Save" }).click();
+  await until(async () => (await page.locator('[data-label="edited"]').count()) === 1, "an edited checkpoint");
+  assert.ok((await page.locator(".row.changed").first().textContent()).includes("lichen"));
+  await page.getByRole("button", { name: "Run on" }).click();
+  await page.getByRole("region", { name: "Question" }).waitFor();
+  assert.ok((await page.locator(".interrupt").textContent()).includes("About lichen"));
+  assert.ok((await stops()) > before + 1);
+  await shot("edited");
+});
+
+await check("the store shows what was published, and is written to", async () => {
+  await page.getByRole("button", { name: "Store" }).click();
+  await page.locator(".card", { hasText: "moss" }).click();
+  await page.getByRole("tree", { name: "moss" }).waitFor();
+  await page.getByRole("button", { name: "New item" }).click();
+  await page.getByLabel("Namespace").fill("users / ada");
+  await page.getByLabel("Key").fill("likes");
+  await page.getByLabel("Value").fill('{"food": "figs"}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator(".card", { hasText: "likes" }).waitFor();
+  await accessible("the store");
+  await shot("store");
+});
+
+await check("a reload in the middle of a run misses nothing", async () => {
+  await go("count");
+  await page.getByLabel("to", { exact: true }).fill("25");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await until(async () => (await page.locator(".custom li").count()) >= 5, "five numbers");
+  await page.reload();
+  await until(async () => (await page.locator(".custom li").count()) >= 8, "the run is followed again");
+  await idle();
+  const numbers = await page.locator(".custom li").allTextContents();
+  assert.deepEqual(numbers, Array.from({ length: 25 }, (_, index) => `number: ${index + 1}`));
+});
+
+await check("a run is stopped", async () => {
+  await page.getByRole("button", { name: "New thread" }).click();
+  await page.getByLabel("to", { exact: true }).fill("600");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await until(async () => (await light("count")) === "running", "it runs");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await idle();
+  await until(async () => (await page.locator(".runs .quiet").first().textContent()).startsWith("interrupted"), "the run is interrupted");
+});
+
+await check("a node that fails is shown with its error", async () => {
+  await go("review");
+  await page.getByLabel("text").fill("hello");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const form = page.getByRole("region", { name: "Question" });
+  await form.getByLabel("Answer").fill("fail");
+  await form.getByRole("button", { name: "Answer" }).click();
+  await until(async () => (await light("review")) === "failed", "review fails");
+  assert.ok((await page.locator(".steps").textContent()).includes("the reviewer was not pleased"));
+});
+
+await check("dark and light, and the list of keys", async () => {
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await until(async () => (await theme()) === "dark", "it follows the system");
+  await accessible("in the dark");
+  await shot("dark");
+  await page.getByRole("button", { name: /^Colours/ }).click();
+  assert.equal(await theme(), "light");
+  await page.locator("body").click({ position: { x: 720, y: 20 } });
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+});
+
+await check("a thread is copied and deleted", async () => {
+  const count = await page.locator("li.thread").count();
+  await page.getByRole("button", { name: "Copy the thread" }).click();
+  await until(async () => (await page.locator("li.thread").count()) === count + 1, "a copy");
+  page.once("dialog", (dialog) => void dialog.accept());
+  await page.getByRole("button", { name: "Delete the thread" }).click();
+  await until(async () => (await page.locator("li.thread").count()) === count, "it is gone");
+});
+
+await check("the page had no error", async () => assert.deepEqual(errors, []));
+
+await chromium.close();
+process.exit(report());
