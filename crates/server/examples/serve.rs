@@ -88,7 +88,7 @@ async fn count(state: &Count, cx: &Context) -> Result<CountUpdate, NodeError> {
 async fn main() -> Result<(), Box<dyn Error>> {
     // The rule-based model has its answer at once; people like to see it come.
     let chosen: Arc<dyn ChatModel> = model::choose()?.model;
-    let chosen: Arc<dyn ChatModel> = Arc::new(Typing::new(chosen, Duration::from_millis(15)));
+    let chosen: Arc<dyn ChatModel> = Arc::new(Typing::new(chosen, Duration::from_millis(40)));
     let agent = graph! {
         type State = AgentState;
 

@@ -296,7 +296,9 @@ fn debug(step: usize, kind: &str, payload: &Value) -> Value {
     json!({"step": step, "timestamp": now(), "type": kind, "payload": payload})
 }
 
-/// Returns an open interrupt as streams and results show it.
+/// Returns an open interrupt as streams and results show it. A payload may bring the schema of its
+/// answer along.
 pub(crate) fn waiting(interrupt: &Interrupt) -> Value {
-    json!({"value": interrupt.payload, "id": interrupt.id, "response_schema": null})
+    let schema = &interrupt.payload["response_schema"];
+    json!({"value": interrupt.payload, "id": interrupt.id, "response_schema": schema})
 }

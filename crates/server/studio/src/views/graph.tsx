@@ -306,6 +306,7 @@ function Picture() {
         connectable: false,
         selectable: false,
         focusable: !ends,
+        ariaRole: ends ? "img" : "group",
         ariaLabel: ends ? node.label : `Node ${node.label}${WORDS[own.light] ? `, ${WORDS[own.light]}` : ""}`,
         data: {
           label: node.label,

@@ -6,9 +6,9 @@ import { cell, edit, isBusy, looked, useStudio } from "../studio";
 import { Pencil } from "./icons";
 import { Tree } from "./tree";
 
-function Editor({ field, value, nodes, onDone }: { field: string; value: Json | undefined; nodes: string[]; onDone: () => void }) {
+function Editor({ field, value, nodes, writer, onDone }: { field: string; value: Json | undefined; nodes: string[]; writer: string; onDone: () => void }) {
   const [text, setText] = useState(() => JSON.stringify(value ?? null, null, 2));
-  const [asNode, setAsNode] = useState("");
+  const [asNode, setAsNode] = useState(writer);
   const [wrong, setWrong] = useState<string | null>(null);
   const id = useId();
   const save = async () => {
@@ -73,7 +73,9 @@ export function StateView() {
     );
   }
   const parent = parentOf(shown);
-  const before = history.find((one) => idOf(one) === parent)?.values;
+  const last = history.find((one) => idOf(one) === parent);
+  const before = last?.values;
+  const ran = [...new Set(last?.tasks.map((task) => task.name))];
   const nodes = (drawn?.nodes ?? []).map((node) => node.id).filter((id) => !id.includes("__") && !id.includes(":"));
   const plain = !isFields(shown.values);
   const missing = Object.keys(stateSchema?.properties ?? {}).filter((name) => !plain && !(name in (shown.values as object)));
@@ -93,7 +95,7 @@ export function StateView() {
         ) : null}
         {plain && !busy ? <button className="ghost" onClick={() => setField("")}><Pencil /> Edit</button> : null}
       </div>
-      {field !== null ? <Editor key={`${at}:${field}`} field={field} value={isFields(shown.values) ? shown.values[field] : shown.values} nodes={nodes} onDone={() => setField(null)} /> : null}
+      {field !== null ? <Editor key={`${at}:${field}`} field={field} value={isFields(shown.values) ? shown.values[field] : shown.values} nodes={nodes} writer={ran.length > 1 ? (ran[ran.length - 1] ?? "") : ""} onDone={() => setField(null)} /> : null}
       <Tree key={at} value={shown.values} before={before ?? (isFields(shown.values) ? {} : null)} label="State" onlyChanges={only} onEdit={busy ? undefined : setField} />
       <details className="about">
         <summary>About this checkpoint</summary>
