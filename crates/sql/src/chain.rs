@@ -16,6 +16,20 @@ pub struct Link {
 }
 
 impl Link {
+    /// Creates a link from the stored numbers of its rows.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Corrupt`] if no checkpoint has such rows.
+    pub fn stored(id: CheckpointId, first: i64, last: i64) -> Result<Self, CheckpointError> {
+        if first < 0 || last < first || last > i64::from(u32::MAX) {
+            return Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` cannot have the rows from {first} to {last}"
+            )));
+        }
+        Ok(Self { id, first, last })
+    }
+
     /// The error of a checkpoint whose last row is another one than was stored.
     pub fn ends_elsewhere(&self) -> CheckpointError {
         CheckpointError::Corrupt(format!(

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::SqliteError;
+use crate::files::Files;
 use crate::migrate::migrate;
 use crate::reader::Readers;
 use crate::writer::Writer;
@@ -107,7 +108,13 @@ impl Options {
 /// for the disk. A few threads read, each on a snapshot. The file is in WAL mode, so readers and
 /// the writer do not wait for each other; other processes can open it too.
 ///
-/// Dropping the last clone first writes what is in the queue, and waits for it.
+/// Dropping the last clone first writes what is in the queue. It waits for that, and for reads that
+/// are under way, and moves the write-ahead log into the file: afterwards, the file alone is the
+/// database.
+///
+/// Do not delete, rename or replace the files of an open database. A read or write that finds other
+/// files in their place fails with [`SqliteError::Moved`]; nothing is acknowledged that went into a
+/// file without a name. To restore a backup, close the database first.
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
@@ -116,9 +123,10 @@ pub struct Database {
 struct Inner {
     /// `None`: in memory.
     path: Option<PathBuf>,
-    writer: Writer,
-    /// `None` for a database in memory, which lives in one connection.
+    /// `None` for a database in memory, which lives in one connection. Dropped before the writer:
+    /// the last connection to close moves the log into the file.
     readers: Option<Readers>,
+    writer: Writer,
 }
 
 impl Database {
@@ -167,6 +175,11 @@ impl Database {
                 .map_err(failed)?;
             readers.push(reader);
         }
+        // A read opens the write-ahead log, so that it is there to be looked at.
+        connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+            .map_err(failed)?;
+        let files = Files::of(path);
         let started = |error: std::io::Error| SqliteError::Open {
             path: path.to_owned(),
             source: Box::new(error),
@@ -174,8 +187,8 @@ impl Database {
         Ok(Self {
             inner: Arc::new(Inner {
                 path: Some(path.to_owned()),
-                writer: Writer::start(connection, options.group).map_err(started)?,
-                readers: Some(Readers::start(readers).map_err(started)?),
+                readers: Some(Readers::start(readers, &files).map_err(started)?),
+                writer: Writer::start(connection, options.group, Some(files)).map_err(started)?,
             }),
         })
     }
@@ -190,15 +203,15 @@ impl Database {
         let mut connection = Connection::open_in_memory()?;
         configure(&connection, &Options::default())?;
         migrate(&mut connection, path)?;
-        let writer = Writer::start(connection, Options::default().group);
+        let writer = Writer::start(connection, Options::default().group, None);
         Ok(Self {
             inner: Arc::new(Inner {
                 path: None,
+                readers: None,
                 writer: writer.map_err(|error| SqliteError::Open {
                     path: path.to_owned(),
                     source: Box::new(error),
                 })?,
-                readers: None,
             }),
         })
     }
@@ -401,5 +414,119 @@ mod tests {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let error = insert(&three, 100).await.unwrap_err();
         assert!(matches!(error, SqliteError::Busy), "{error}");
+    }
+
+    /// Inserts one, and says whether that was acknowledged.
+    async fn acknowledged(database: &Database, n: i64) -> bool {
+        match insert(database, n).await {
+            Ok(()) => true,
+            Err(SqliteError::Moved(_)) => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_file_that_is_deleted_or_replaced_is_noticed_before_a_write_is_acknowledged() {
+        type Change = fn(&Path, &Path);
+        let changes: [(&str, Change, bool); 4] = [
+            ("", |file, _| std::fs::remove_file(file).unwrap(), false),
+            ("-wal", |file, _| std::fs::remove_file(file).unwrap(), false),
+            (
+                "",
+                |file, other| std::fs::rename(other, file).unwrap(),
+                false,
+            ),
+            // There and back again: it is the same file.
+            (
+                "",
+                |file, _| {
+                    std::fs::rename(file, file.with_extension("x")).unwrap();
+                    std::fs::rename(file.with_extension("x"), file).unwrap();
+                },
+                true,
+            ),
+        ];
+        for (suffix, change, same) in changes {
+            let folder = tempfile::tempdir().unwrap();
+            let [path, other] = ["test.db", "other.db"].map(|name| folder.path().join(name));
+            let database = Database::open(&path).unwrap();
+            table(&database).await;
+            assert!(acknowledged(&database, 1).await);
+            drop(Database::open(&other).unwrap());
+            let mut file = path.clone().into_os_string();
+            file.push(suffix);
+            change(Path::new(&file), &other);
+            assert_eq!(acknowledged(&database, 2).await, same, "{suffix}");
+            let read = database.read(counted).await;
+            match read {
+                Ok(2) if same => {}
+                Err(SqliteError::Moved(moved)) if !same => assert_eq!(moved, Path::new(&file)),
+                other => panic!("{suffix}: {other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn dropping_the_database_waits_for_reads_and_leaves_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let database = Database::open(&path).unwrap();
+        table(&database).await;
+        insert(&database, 1).await.unwrap();
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (ended, ends) = std::sync::mpsc::channel();
+        let mut slow = Box::pin(database.read(move |connection| {
+            begun.send(()).unwrap();
+            let before = counted(connection)?;
+            std::thread::sleep(Duration::from_millis(200));
+            ended.send(before).unwrap();
+            Ok::<_, SqliteError>(before)
+        }));
+        assert!(futures_util::poll!(&mut slow).is_pending());
+        begins.recv().unwrap();
+        drop(slow);
+        drop(database);
+        // The read was over before.
+        assert_eq!(ends.try_recv(), Ok(1));
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(names, ["test.db"]);
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let database = Database::open(&path).unwrap();
+        table(&database).await;
+        let job = |connection: &Connection| -> Result<(), SqliteError> {
+            let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let sql = format!("PRAGMA max_page_count = {}", pages + 4);
+            connection.query_row(&sql, [], |_| Ok(()))?;
+            Ok(())
+        };
+        database.write(job).await.unwrap();
+        let mut stored = 0;
+        let mut refused = 0;
+        for n in 0..20_000 {
+            match insert(&database, n).await {
+                Ok(()) => stored += 1,
+                Err(error) => {
+                    assert!(error.to_string().contains("full"), "{error}");
+                    refused += 1;
+                }
+            }
+            if refused > 20 {
+                break;
+            }
+        }
+        assert!(stored > 10 && refused > 20, "{stored} {refused}");
+        assert_eq!(database.read(counted).await.unwrap(), stored);
+        drop(database);
+        // There is room again.
+        let database = Database::open(&path).unwrap();
+        insert(&database, -1).await.unwrap();
+        assert_eq!(database.read(counted).await.unwrap(), stored + 1);
     }
 }

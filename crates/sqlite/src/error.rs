@@ -27,6 +27,11 @@ pub enum SqliteError {
         /// The latest known version.
         known: u32,
     },
+    /// The file was deleted, renamed or replaced while the database was open.
+    #[error(
+        "`{}` is not the file that was opened: it was deleted, renamed or replaced; nothing is acknowledged any more; put it back, or open the database again", .0.display()
+    )]
+    Moved(PathBuf),
     /// Another process writes for longer than the busy timeout.
     #[error(
         "the database is locked by another process; raise `Options::busy_timeout`, or let the other one finish"

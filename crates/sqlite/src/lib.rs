@@ -6,6 +6,7 @@
 
 mod database;
 mod error;
+mod files;
 mod handed;
 mod migrate;
 mod reader;

@@ -3,33 +3,41 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqliteError;
+use crate::files::Files;
 use crate::writer::panicked;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
-/// Threads with a connection each. Dropping this ends them.
+/// Threads with a connection each. Dropping this waits for them, and closes the connections.
 pub(crate) struct Readers {
-    queue: Sender<Job>,
+    /// Taken when the database closes.
+    queue: Option<Sender<Job>>,
+    threads: Vec<JoinHandle<()>>,
+    files: Arc<Files>,
 }
 
 impl Readers {
-    /// Starts a thread for each connection.
-    pub(crate) fn start(connections: Vec<Connection>) -> std::io::Result<Self> {
+    /// Starts a thread for each connection. Nothing is read unless `files` are in their place.
+    pub(crate) fn start(connections: Vec<Connection>, files: &Files) -> std::io::Result<Self> {
         let (queue, jobs) = channel();
         let jobs = Arc::new(Mutex::new(jobs));
-        for connection in connections {
+        let threads = connections.into_iter().map(|connection| {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new()
                 .name("langgraph-sqlite-reader".to_owned())
-                .spawn(move || work(&connection, &jobs))?;
-        }
-        Ok(Self { queue })
+                .spawn(move || work(&connection, &jobs))
+        });
+        Ok(Self {
+            queue: Some(queue),
+            threads: threads.collect::<Result<_, _>>()?,
+            files: Arc::new(files.clone()),
+        })
     }
 
     /// Runs `job` on a snapshot of the database: it sees everything committed before, and nothing
@@ -43,18 +51,37 @@ impl Readers {
         E: From<SqliteError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
+        let files = Arc::clone(&self.files);
         let job: Job = Box::new(move |connection| {
             // Nobody waits any more, so the read would be useless.
             if !reply.is_closed() {
-                let _ = reply.send(snapshot(connection, job));
+                let read = files.check().map_err(E::from);
+                let _ = reply.send(read.and_then(|()| snapshot(connection, job)));
             }
         });
-        if self.queue.send(job).is_err() {
+        let queued = self
+            .queue
+            .as_ref()
+            .is_some_and(|queue| queue.send(job).is_ok());
+        if !queued {
             return Err(SqliteError::Closed.into());
         }
         answer
             .await
             .unwrap_or_else(|_| Err(SqliteError::Closed.into()))
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        // The threads end when the queue is empty and has no sender.
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            if thread.thread().id() != thread::current().id() {
+                // The threads do not panic, and there is nobody to report to.
+                let _ = thread.join();
+            }
+        }
     }
 }
 

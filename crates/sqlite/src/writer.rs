@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqliteError;
+use crate::files::Files;
 
 /// The thread that owns the writing connection.
 ///
@@ -21,12 +22,17 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. At most `group` jobs share a transaction.
-    pub(crate) fn start(connection: Connection, group: usize) -> std::io::Result<Self> {
+    /// Starts the thread. At most `group` jobs share a transaction. Nothing is acknowledged unless
+    /// `files` are in their place.
+    pub(crate) fn start(
+        connection: Connection,
+        group: usize,
+        files: Option<Files>,
+    ) -> std::io::Result<Self> {
         let (queue, jobs) = channel();
         let thread = thread::Builder::new()
             .name("langgraph-sqlite-writer".to_owned())
-            .spawn(move || work(&connection, &jobs, group.max(1)))?;
+            .spawn(move || work(&connection, &jobs, group.max(1), files.as_ref()))?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
@@ -129,16 +135,21 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> SqliteError {
     SqliteError::Panicked(text.unwrap_or_else(|| "no message".to_owned()))
 }
 
-fn work(connection: &Connection, jobs: &Receiver<Box<dyn Job>>, group: usize) {
+fn work(
+    connection: &Connection,
+    jobs: &Receiver<Box<dyn Job>>,
+    group: usize,
+    files: Option<&Files>,
+) {
     while let Ok(first) = jobs.recv() {
         let mut waiting = vec![first];
         waiting.extend(jobs.try_iter().take(group - 1));
-        commit(connection, waiting);
+        commit(connection, waiting, files);
     }
 }
 
 /// Runs jobs in one transaction, each in a savepoint of its own, and reports their results.
-fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
+fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>, files: Option<&Files>) {
     let mut jobs = jobs.into_iter();
     while jobs.len() > 0 {
         if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
@@ -165,6 +176,13 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>) {
         if result.is_err() && !connection.is_autocommit() {
             // If this fails too, the next BEGIN reports it.
             let _ = connection.execute_batch("ROLLBACK");
+        }
+        // After the commit: files that were deleted before it took what was written.
+        if let (Ok(()), Some(moved)) = (&result, files.and_then(Files::moved)) {
+            for job in done {
+                job.finish(Err(SqliteError::Moved(moved.to_owned())));
+            }
+            continue;
         }
         for job in done {
             job.finish(result.as_ref().copied().map_err(|error| match error {
@@ -214,7 +232,7 @@ mod tests {
             false
         };
         connection.commit_hook(Some(hook)).unwrap();
-        let writer = Writer::start(connection, 100).unwrap();
+        let writer = Writer::start(connection, 100, None).unwrap();
 
         let insert = |pause: u64| {
             writer.run(move |connection| -> Result<(), SqliteError> {

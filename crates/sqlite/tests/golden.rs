@@ -8,9 +8,12 @@ use langgraph_tests::golden::{check, folder};
 
 #[tokio::test]
 async fn a_file_of_an_earlier_version_is_read_and_gone_on_with() {
-    let copies = tempfile::tempdir().unwrap();
-    let copy = copies.path().join("sqlite.db");
-    std::fs::copy(folder().join("sqlite.db"), &copy).unwrap();
-    let saver: Arc<dyn Checkpointer> = Arc::new(SqliteSaver::open(&copy).unwrap());
-    check(&saver).await.unwrap();
+    // Of schema 3 and 4, each written by the code of its time.
+    for name in ["sqlite.db", "sqlite-4.db"] {
+        let copies = tempfile::tempdir().unwrap();
+        let copy = copies.path().join(name);
+        std::fs::copy(folder().join(name), &copy).unwrap();
+        let saver: Arc<dyn Checkpointer> = Arc::new(SqliteSaver::open(&copy).unwrap());
+        check(&saver).await.unwrap();
+    }
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use langgraph::checkpoint::{Checkpointer, Formats, Json};
 use langgraph_codecs::MessagePack;
@@ -39,10 +38,6 @@ async fn files(folder: &Path) -> Fallible<()> {
     let saver: Arc<dyn Checkpointer> = Arc::new(SqliteSaver::open(&file)?);
     write(&saver).await?;
     drop(saver);
-    // The file is closed when the last writes have moved into it.
-    while file.with_extension("db-wal").exists() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
     // Reading continues the threads, so it uses a copy.
     let copies = tempfile::tempdir()?;
     let copy = copies.path().join("sqlite.db");

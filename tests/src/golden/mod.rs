@@ -7,7 +7,8 @@
 //! ```
 //!
 //! It replaces all of them, which defeats their purpose: code that cannot read the old files cannot
-//! read what users have stored either.
+//! read what users have stored either. `sqlite-4.db` and `postgres-3.sql` hold the same threads; the
+//! last code of these schemas wrote them, and no command writes them again.
 
 mod api;
 mod dump;

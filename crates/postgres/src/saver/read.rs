@@ -91,12 +91,12 @@ async fn links(
             .map_err(PostgresError::from)?;
         let whole = signed(found.len() as u64) < page;
         for row in found {
-            let link = Link {
-                id: id(get(&row, 0)?),
-                first: get(&row, 3)?,
-                last: get(&row, 4)?,
-            };
-            let base = get::<Option<Uuid>>(&row, 1)?.map(id);
+            let id = id(get(&row, 0)?);
+            if id > finder.wanted() {
+                continue;
+            }
+            let link = Link::stored(id, get(&row, 3)?, get(&row, 4)?)?;
+            let base = get::<Option<Uuid>>(&row, 1)?.map(place::id);
             if !finder.goes_on(link, base, get(&row, 2)?) {
                 break 'pages;
             }

@@ -10,6 +10,10 @@ use langgraph::checkpoint::{
     TaskOutcome, TaskRecord, TaskSpec,
 };
 
+/// Numbers of a checkpoint do not get larger: 9,000 years in milliseconds, 280 TB in bytes. So what is
+/// computed with them does not overflow.
+const MOST: u64 = 1 << 48;
+
 /// Tasks, whose arguments follow as rows.
 fn specs(
     texts: Vec<TaskText>,
@@ -69,6 +73,18 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
     };
     let snapshot = first.payload.take();
     let text: CheckpointText = read(&first)?;
+    for (name, number) in [
+        ("step", text.step.unsigned_abs()),
+        ("time", text.at),
+        ("number of records", text.since as u64),
+        ("size", text.log.max(text.measure)),
+    ] {
+        if number > MOST {
+            return Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` cannot have the {name} {number}"
+            )));
+        }
+    }
     let base = text.base();
     let tasks = specs(text.tasks, id, || {
         let row = rows.next_if(|row| row.kind == RowKind::Argument)?;

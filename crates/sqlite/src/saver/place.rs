@@ -51,9 +51,10 @@ impl Log {
 /// The kind of a row that holds a checkpoint and the writes of the previous one's only task.
 pub(super) const SUPERSTEP: u8 = 5;
 
-/// Returns the id of a log's row.
+/// Returns the id of a log's row. Of a log or a number that there cannot be, it is another row's, or
+/// none's: what stands there does not fit.
 pub(super) fn row_id(log: i64, number: i64) -> i64 {
-    (log << 32) + number
+    log.wrapping_shl(32).saturating_add(number)
 }
 
 /// Returns the ids of all rows of a log.
@@ -67,7 +68,8 @@ pub(super) fn microseconds(time: SystemTime) -> i64 {
 }
 
 pub(super) fn time(microseconds: i64) -> SystemTime {
-    UNIX_EPOCH + Duration::from_micros(unsigned(microseconds))
+    let since = Duration::from_micros(unsigned(microseconds));
+    UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
 }
 
 impl ToSql for Id {

@@ -51,11 +51,11 @@ pub(super) fn links(
         .map_err(SqliteError::from)?;
     let mut finder = LinkFinder::new(wanted);
     while let Some(row) = found.next().map_err(SqliteError::from)? {
-        let link = Link {
-            id: column(row.get::<_, Id>(0))?.0,
-            first: column(row.get(3))?,
-            last: column(row.get(4))?,
-        };
+        let id = column(row.get::<_, Id>(0))?.0;
+        if id > finder.wanted() {
+            continue;
+        }
+        let link = Link::stored(id, column(row.get(3))?, column(row.get(4))?)?;
         let base = column(row.get::<_, Option<Id>>(1))?.map(|base| base.0);
         if !finder.goes_on(link, base, column(row.get(2))?) {
             break;

@@ -29,7 +29,8 @@ pub(super) fn state(
     let wanted = id.unwrap_or(log.head.id);
     let is_head = wanted == log.head.id;
     let way = match log.state {
-        Some(first) if is_head => {
+        // A number that no row has is left to the chain of bases.
+        Some(first) if is_head && (0..=u32::MAX.into()).contains(&first) => {
             let Some(link) = link(connection, log.id, wanted)? else {
                 return Ok(Some(ThreadPosition::new(log.head, log.owner()?, None)));
             };
@@ -107,14 +108,20 @@ impl Way {
 }
 
 /// Returns a checkpoint of a log.
-fn link(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<Link>, SqliteError> {
+fn link(
+    connection: &Connection,
+    log: i64,
+    id: CheckpointId,
+) -> Result<Option<Link>, CheckpointError> {
     let sql = "SELECT first_row, last_row FROM thread_checkpoints WHERE log = ?1 AND id = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let link = statement.query_row(params![log, Id(id)], |row| {
-        let (first, last) = (row.get(0)?, row.get(1)?);
-        Ok(Link { id, first, last })
-    });
-    Ok(link.optional()?)
+    let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
+    let found = statement
+        .query_row(params![log, Id(id)], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+        .map_err(SqliteError::from)?;
+    found
+        .map(|(first, last)| Link::stored(id, first, last))
+        .transpose()
 }
 
 fn scan(
