@@ -124,6 +124,8 @@ if [[ -z $started ]]; then
 fi
 
 export DATABASE_URL="postgres://langgraph@127.0.0.1:$port/postgres"
+# Stops the server at once, and starts it again: for who tests that.
+export POSTGRES_RESTART="cd / && ${as[*]:-} $bin/pg_ctl -D $folder/data -l $folder/data/log -m immediate -w -t 60 restart >/dev/null"
 status=0
 "$@" || status=$?
 exit "$status"

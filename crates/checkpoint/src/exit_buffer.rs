@@ -236,7 +236,15 @@ impl Checkpointer for ExitBuffer {
             return self.saver.load(key, id).await;
         };
         let stored = match before {
-            Some(id) => self.saver.load(key, Some(id)).await?,
+            Some(base) => {
+                let stored = self.saver.load(key, Some(base)).await?;
+                let found = stored.filter(|stored| !stored.records.is_empty());
+                // Pruned or deleted by another run, which is no damage.
+                Some(found.ok_or_else(|| CheckpointError::BaseGone {
+                    thread: key.thread.clone(),
+                    base,
+                })?)
+            }
             None => None,
         };
         let (stored_owner, mut chain) = stored.map_or_else(

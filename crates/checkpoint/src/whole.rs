@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::task_fold::fold_tasks;
 use super::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Stored, ThreadKey, ThreadPosition,
-    VisitStatePart,
+    Chain, CheckpointError, CheckpointId, Checkpointer, ListOptions, Stored, ThreadKey,
+    ThreadPosition, VisitStatePart,
 };
 
 /// As [`Checkpointer::load`], for readers of a thread: errors name the log, and records that lack
@@ -50,6 +50,20 @@ pub async fn load_position(
             .map_err(|what| CheckpointError::Corrupt(what).of_log(key))?;
     }
     Ok(position)
+}
+
+/// As [`Checkpointer::list`], for readers of a thread: errors name the log.
+///
+/// # Errors
+///
+/// Errors of the saver.
+pub async fn load_list(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    options: ListOptions,
+) -> Result<Vec<CheckpointId>, CheckpointError> {
+    let list = saver.list(key, options).await;
+    list.map_err(|error| error.of_log(key))
 }
 
 fn check_last(found: Option<&Stored>, wanted: CheckpointId, is_head: bool) -> Result<(), String> {

@@ -25,7 +25,7 @@ pub use langgraph_checkpoint::{
 pub(crate) use langgraph_checkpoint::{
     Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,
     Place, Question, Questions, RoutesWire, StoredValue, TargetWire, TaskFold, UnfilledJoin,
-    WriteBehind, WriteWire, fold_tasks, load_chain, load_position,
+    WriteBehind, WriteWire, fold_tasks, load_chain, load_list, load_position,
 };
 pub(crate) use owner::{check_owner, owner_of};
 pub use snapshot::{Snapshot, TaskSnapshot};

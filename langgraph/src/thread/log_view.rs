@@ -9,6 +9,7 @@ use super::read::walk::Walk;
 use super::{Place, Thread};
 use crate::checkpoint::{
     CheckpointError, CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
+    load_list,
 };
 use crate::error::AgentError;
 use crate::graph::{CompiledStateGraph, NodeName};
@@ -112,7 +113,7 @@ impl<S: State> LogView<S> {
         &self,
         options: ListOptions,
     ) -> Result<Vec<Snapshot<S>>, AgentError> {
-        let wanted = self.saver.list(&self.key, options).await?;
+        let wanted = load_list(&*self.saver, &self.key, options).await?;
         let mut found = HashMap::with_capacity(wanted.len());
         self.walk()
             .each(&wanted, |_, loaded| {

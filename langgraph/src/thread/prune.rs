@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::Keep;
 use super::log_view::LogView;
-use crate::checkpoint::load_chain;
 use crate::checkpoint::{
     Administration, CheckpointError, CheckpointId, ListOptions, Prune, ThreadKey,
 };
+use crate::checkpoint::{load_chain, load_list};
 use crate::error::AgentError;
 use crate::state::State;
 
@@ -82,7 +82,7 @@ impl<S: State> LogView<S> {
         let Some(head) = self.saver.head(&self.key).await? else {
             return Err(CheckpointError::UnknownThread(self.key.thread.clone()).into());
         };
-        let all = self.saver.list(&self.key, ListOptions::default()).await?;
+        let all = load_list(&*self.saver, &self.key, ListOptions::default()).await?;
         let stays = |index: usize, id: CheckpointId| match keep {
             _ if id == head.id || first.is_some_and(|first| id >= first) => true,
             Keep::Newest(newest) => index < newest,

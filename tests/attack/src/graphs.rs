@@ -205,12 +205,12 @@ pub(crate) async fn finish(
 }
 
 /// The thread without what differs from one run of it to another.
-pub(crate) async fn shown(graph: &CompiledStateGraph<Log>, thread: &str) -> Vec<String> {
-    let mut history = graph
-        .thread(thread)
-        .history()
-        .await
-        .expect("the thread is read");
+pub(crate) async fn shown(
+    graph: &CompiledStateGraph<Log>,
+    thread: &str,
+) -> Result<Vec<String>, String> {
+    let history = graph.thread(thread).history().await;
+    let mut history = history.map_err(|error| error.to_string())?;
     history.reverse();
     let number = |id| history.iter().position(|snapshot| snapshot.id == id);
     let lines = history.iter().map(|snapshot| {
@@ -234,7 +234,7 @@ pub(crate) async fn shown(graph: &CompiledStateGraph<Log>, thread: &str) -> Vec<
             tasks.collect::<Vec<_>>(),
         )
     });
-    lines.collect()
+    Ok(lines.collect())
 }
 
 pub(crate) fn over(

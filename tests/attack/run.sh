@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Attacks threads from outside, and says what it finds; the last line is `N cases, M findings`.
+#
+#     tests/attack/run.sh [--short] [--seed N] [MODE…]
+#
+# Modes: spy (a saver that acknowledges too early has to be caught: a test of this tool), kill (processes
+# are killed), stop (PostgreSQL is stopped at once), damage (bytes of files, rows of databases), rivals
+# (processes fight for threads), faults (calls of savers fail), files (limits, full disks, deleted files),
+# fuzz (hostile input to decoders), clocks (leases and times of threads), soak (memory).
+#
+# The short form takes two minutes on two cores, and is built without optimization. The long form takes
+# about an hour and a half on two cores; name modes to run parts of it. The cases of a seed are the same
+# each time, but for the moments at which processes meet. PostgreSQL is started by `tests/servers.sh`;
+# as root, a small disk is mounted for the attack on full disks.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+profile=--release
+folder=release
+for word in "$@"; do
+    if [[ $word == --short ]]; then
+        profile=
+        folder=debug
+    fi
+done
+# A sum that overflows is a finding, also where the program is optimized.
+CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true cargo build --quiet -p langgraph-attack $profile
+program=${CARGO_TARGET_DIR:-target}/$folder/langgraph-attack
+
+# A decoder that asks for all memory is a finding, and not the end of other programs.
+ulimit -v $((16 * 1024 * 1024)) || true
+ulimit -c 0
+
+disk=
+cleanup() {
+    if [[ -n $disk ]]; then
+        umount "$disk" || true
+        rmdir "$disk" || true
+    fi
+}
+trap cleanup EXIT
+if ((EUID == 0)); then
+    disk=$(mktemp -d "${TMPDIR:-/tmp}/langgraph-disk.XXXXXX")
+    if mount -t tmpfs -o size=2m tmpfs "$disk" 2>/dev/null; then
+        export ATTACK_SMALL_DISK=$disk
+    else
+        rmdir "$disk"
+        disk=
+    fi
+fi
+tests/servers.sh "$program" "$@"

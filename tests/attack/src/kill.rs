@@ -1,0 +1,267 @@
+//! A process is killed at a random moment, and another one continues.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use langgraph::checkpoint::{Durability, MemorySaver};
+
+use crate::graphs::{build, finish, over, shown};
+use crate::report::Report;
+use crate::spy::Early;
+use crate::storage::Storage;
+use crate::trace::{Phase, Trace, phase_at_the_end};
+use crate::traced::Traced;
+use crate::{Effort, block_on, itself};
+
+/// The phases in which processes are killed: most of the time goes into puts in any case.
+const AIMS: [Phase; 6] = [
+    Phase::Node,
+    Phase::Put,
+    Phase::Routing,
+    Phase::Routing,
+    Phase::Between,
+    Phase::Between,
+];
+
+/// A process that is always killed never ends.
+const KILLS_OF_A_THREAD: usize = 30;
+
+pub(crate) fn durability(seed: u64) -> Durability {
+    match seed % 3 {
+        0 => Durability::Async,
+        _ => Durability::Sync,
+    }
+}
+
+pub(crate) fn name(seed: u64) -> String {
+    format!("thread {seed}")
+}
+
+/// The process: continues a thread until it ends.
+pub(crate) fn process(arguments: &[&str]) {
+    let [storage, saver, trace, seed, aim @ ..] = arguments else {
+        panic!("a storage, a saver, a trace and a seed, not {arguments:?}")
+    };
+    let seed = seed.parse().expect("a seed");
+    let aim = match aim {
+        [phase, times] => Phase::of(phase).zip(times.parse().ok()),
+        _ => None,
+    };
+    let trace = Arc::new(Trace::to(Path::new(trace), aim));
+    let ended = block_on(async {
+        let opened = Storage::parse(storage).open().await?;
+        let opened = match *saver {
+            "early" => Arc::new(Early::new(opened)),
+            _ => opened,
+        };
+        let saver = Arc::new(Traced {
+            saver: opened,
+            trace: Arc::clone(&trace),
+        });
+        let graph = over(&build(seed, &trace), saver);
+        trace.line("begin");
+        let ended = finish(&graph, &name(seed), durability(seed), Some(&trace)).await;
+        ended.map_err(|error| error.to_string())?;
+        trace.line("end");
+        Ok::<_, String>(())
+    });
+    if let Err(error) = ended {
+        eprintln!("{error}");
+        std::process::exit(3);
+    }
+}
+
+/// What came of the kills.
+#[derive(Debug, Default)]
+pub(crate) struct Killed {
+    by_phase: BTreeMap<Phase, usize>,
+    outside: usize,
+    repeated: usize,
+    threads: usize,
+}
+
+impl Killed {
+    fn all(&self) -> usize {
+        self.by_phase.values().sum()
+    }
+}
+
+pub(crate) fn attack(effort: Effort) -> Report {
+    let folder = tempfile::tempdir().expect("there is room for files");
+    let mut report = Report::default();
+    let file = Storage::Sqlite(folder.path().join("threads.db"));
+    let kills = effort.of(250, 8_000);
+    report.add(kill(effort, folder.path(), &file, "honest", kills));
+    if let Some(schema) = Storage::postgres() {
+        let kills = effort.of(50, 2_000);
+        report.add(kill(effort, folder.path(), &schema, "honest", kills));
+        block_on(schema.remove());
+    }
+    report
+}
+
+/// Kills processes over one storage until there were so many.
+pub(crate) fn kill(
+    effort: Effort,
+    folder: &Path,
+    storage: &Storage,
+    saver: &str,
+    kills: u64,
+) -> Report {
+    let killed = Mutex::new((Killed::default(), Report::default()));
+    let seeds = AtomicU64::new(effort.seed * 1_000_000);
+    // The tables are there before anybody is killed.
+    let there = block_on(async { storage.open().await.map(drop) });
+    there.expect("the storage opens");
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let enough = {
+                        let (killed, report) = &*killed.lock().expect("nobody panics here");
+                        killed.all() as u64 >= kills || report.findings.len() > 100
+                    };
+                    if enough {
+                        break;
+                    }
+                    let seed = seeds.fetch_add(1, Ordering::Relaxed);
+                    let trace = folder.join(format!("{seed}.{saver}.trace"));
+                    let ended = thread(seed, storage, saver, &trace, &killed);
+                    let _ = std::fs::remove_file(&trace);
+                    let (killed, report) = &mut *killed.lock().expect("nobody panics here");
+                    match ended {
+                        Ok(repeated) => killed.repeated += repeated,
+                        Err(what) => report.finding(format!("{storage}, seed {seed}: {what}")),
+                    }
+                    killed.threads += 1;
+                }
+            });
+        }
+    });
+    let (killed, mut report) = killed.into_inner().expect("nobody panics here");
+    report.cases = killed.all() as u64;
+    report.say(format!(
+        "{} kills of {} threads over {} ({:?}, {} outside a run, {} effects came again unacknowledged)",
+        killed.all(),
+        killed.threads,
+        kind(storage),
+        killed.by_phase,
+        killed.outside,
+        killed.repeated
+    ));
+    report
+}
+
+pub(crate) fn kind(storage: &Storage) -> &'static str {
+    match storage {
+        Storage::Memory(_) => "memory",
+        Storage::Sqlite(_) => "SQLite",
+        Storage::Postgres(_) => "PostgreSQL",
+    }
+}
+
+/// The process of a thread.
+pub(crate) fn process_of(seed: u64, storage: &Storage, saver: &str, trace: &Path) -> Command {
+    let mut process = itself();
+    process
+        .arg("process-to-kill")
+        .args([&storage.to_string(), saver])
+        .arg(trace)
+        .arg(seed.to_string());
+    process
+}
+
+/// One thread: processes are killed until it has ended. Returns how many effects came again without
+/// an acknowledgement.
+fn thread(
+    seed: u64,
+    storage: &Storage,
+    saver: &str,
+    trace: &Path,
+    killed: &Mutex<(Killed, Report)>,
+) -> Result<usize, String> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut kills = 0;
+    loop {
+        let phase = AIMS[random.usize(..AIMS.len())];
+        let mut process = process_of(seed, storage, saver, trace);
+        if kills < KILLS_OF_A_THREAD {
+            process.args([phase.name(), &random.usize(..4).to_string()]);
+        }
+        let mut process = process
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a process starts");
+        let mut told = String::new();
+        let output = process.stdout.take().expect("its output is read");
+        let _ = BufReader::new(output).read_line(&mut told);
+        if told.starts_with("here") {
+            std::thread::sleep(Duration::from_micros(random.u64(..4_000)));
+            // It may have ended meanwhile.
+            let _ = process.kill();
+        }
+        let ended = process.wait().expect("it ends");
+        if ended.success() {
+            break;
+        }
+        if ended.code().is_some() {
+            return Err(format!("the process failed by itself: {ended}"));
+        }
+        kills += 1;
+        let written = std::fs::read_to_string(trace).unwrap_or_default();
+        let (killed, _) = &mut *killed.lock().expect("nobody panics here");
+        match phase_at_the_end(&written) {
+            Some(phase) => *killed.by_phase.entry(phase).or_default() += 1,
+            None => killed.outside += 1,
+        }
+    }
+    let written = std::fs::read_to_string(trace).expect("there is a trace");
+    let repeated = check_effects(&written)?;
+    block_on(check_end(seed, storage))?;
+    Ok(repeated)
+}
+
+/// No effect follows the acknowledgement of its key. Returns how many came again without one.
+pub(crate) fn check_effects(trace: &str) -> Result<usize, String> {
+    let mut effects = BTreeMap::<&str, usize>::new();
+    let mut acknowledged = BTreeSet::new();
+    for line in trace.lines() {
+        if let Some(key) = line.strip_prefix("start ").or(line.strip_prefix("effect "))
+            && acknowledged.contains(key)
+        {
+            return Err(format!("`{line}` after its acknowledgement"));
+        }
+        if let Some(key) = line.strip_prefix("effect ") {
+            *effects.entry(key).or_default() += 1;
+        }
+        if let Some(key) = line.strip_prefix("ack ") {
+            if !effects.contains_key(key) {
+                return Err(format!("`{line}` without an effect"));
+            }
+            acknowledged.insert(key);
+        }
+    }
+    Ok(effects.values().map(|times| times - 1).sum())
+}
+
+/// The thread is as if nobody had been killed.
+pub(crate) async fn check_end(seed: u64, storage: &Storage) -> Result<(), String> {
+    let graph = build(seed, &Arc::default());
+    let undisturbed = over(&graph, Arc::new(MemorySaver::new()));
+    let ended = finish(&undisturbed, &name(seed), durability(seed), None).await;
+    ended.map_err(|error| format!("undisturbed: {error}"))?;
+    let disturbed = over(&graph, storage.open().await?);
+    let (expected, found) = (
+        shown(&undisturbed, &name(seed)).await?,
+        shown(&disturbed, &name(seed)).await?,
+    );
+    if found != expected {
+        return Err(format!("the history is {found:#?} and not {expected:#?}"));
+    }
+    Ok(())
+}

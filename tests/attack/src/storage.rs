@@ -1,0 +1,102 @@
+//! Where threads are stored.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use langgraph::checkpoint::{Checkpointer, MemorySaver};
+use langgraph_postgres::PostgresSaver;
+use langgraph_sqlite::{Database, Options, SqliteSaver, Synchronous};
+use tokio_postgres::NoTls;
+
+/// A place that several processes can open.
+#[derive(Clone, Debug)]
+pub(crate) enum Storage {
+    Memory(Arc<MemorySaver>),
+    Sqlite(PathBuf),
+    /// A schema of the server that `DATABASE_URL` names.
+    Postgres(String),
+}
+
+impl Storage {
+    pub(crate) fn memory() -> Self {
+        Self::Memory(Arc::new(MemorySaver::new()))
+    }
+
+    /// A new schema; `None` without a server.
+    pub(crate) fn postgres() -> Option<Self> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        std::env::var("DATABASE_URL").ok()?;
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        Some(Self::Postgres(format!(
+            "attack_{}_{next}",
+            std::process::id()
+        )))
+    }
+
+    /// Reads what [`Display`](fmt::Display) shows.
+    pub(crate) fn parse(text: &str) -> Self {
+        match text.split_once(':') {
+            Some(("sqlite", path)) => Self::Sqlite(path.into()),
+            Some(("postgres", schema)) => Self::Postgres(schema.to_owned()),
+            _ => Self::memory(),
+        }
+    }
+
+    pub(crate) async fn open(&self) -> Result<Arc<dyn Checkpointer>, String> {
+        match self {
+            Self::Memory(saver) => Ok(Arc::<MemorySaver>::clone(saver) as Arc<dyn Checkpointer>),
+            Self::Sqlite(path) => {
+                // A process that dies loses nothing that the operating system has.
+                let options = Options::default()
+                    .synchronous(Synchronous::Normal)
+                    .readers(1);
+                let database = Database::open_with(path, options);
+                let database = database.map_err(|error| error.to_string())?;
+                Ok(Arc::new(SqliteSaver::new(database)))
+            }
+            Self::Postgres(schema) => {
+                let options = langgraph_postgres::Options::default()
+                    .schema(schema)
+                    .max_connections(3);
+                let url = url();
+                let database = langgraph_postgres::Database::connect_with(&url, options).await;
+                let database = database.map_err(|error| error.to_string())?;
+                Ok(Arc::new(PostgresSaver::new(database)))
+            }
+        }
+    }
+
+    /// Removes a schema; files go with their folder.
+    pub(crate) async fn remove(&self) {
+        if let Self::Postgres(schema) = self {
+            let client = client().await;
+            let sql = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
+            let _ = client.batch_execute(&sql).await;
+        }
+    }
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(_) => f.write_str("memory"),
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(schema) => write!(f, "postgres:{schema}"),
+        }
+    }
+}
+
+fn url() -> String {
+    std::env::var("DATABASE_URL").expect("`Storage::postgres` has looked")
+}
+
+/// A connection of its own to the server.
+pub(crate) async fn client() -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(&url(), NoTls)
+        .await
+        .expect("the server is there");
+    tokio::spawn(connection);
+    client
+}
