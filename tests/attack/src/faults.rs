@@ -9,7 +9,7 @@ use std::time::Duration;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, SeePast, Standing, ThreadKey,
+    HeldBy, Leases, ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
 };
 use langgraph::thread::OnConflict;
 
@@ -79,9 +79,9 @@ impl Checkpointer for Unreliable {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
-        self.around(self.saver.load_state(key, id, see)).await
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
+        self.around(self.saver.load_state(key, id, visit)).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

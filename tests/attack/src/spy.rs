@@ -6,7 +6,7 @@ use std::time::Duration;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, SeePast, Standing, ThreadKey,
+    Leases, ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -78,10 +78,10 @@ impl Checkpointer for Early {
         &self,
         key: &ThreadKey,
         id: Option<CheckpointId>,
-        see: &mut SeePast<'_>,
-    ) -> Result<Option<Standing>, CheckpointError> {
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
         self.stored().await;
-        self.saver.load_state(key, id, see).await
+        self.saver.load_state(key, id, visit).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
