@@ -7,7 +7,7 @@ use langgraph::checkpoint::{CheckpointId, Encoded, Format, Formats, Json, ListOp
 use langgraph::message::{Message, MessageChunk};
 use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
 use langgraph_remote::{AgentId, Frame, StreamAssembler};
-use langgraph_sql::rows::{PastRows, Row, RowKind, decode};
+use langgraph_sql::rows::{Row, RowKind, StateRows, decode};
 use langgraph_sql::{Listed, LogName, OwnerRow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -254,14 +254,14 @@ fn read_rows(bytes: &[u8]) -> Result<bool, String> {
 }
 
 fn read_past(bytes: &[u8]) -> Result<bool, String> {
-    let mut past = PastRows::new();
+    let mut state = StateRows::new();
     let mut seen = 0;
     for row in rows_of(bytes) {
-        if past.row(row, &mut |_| seen += 1).is_err() {
+        if state.row(row, &mut |_| seen += 1).is_err() {
             return Ok(false);
         }
     }
-    Ok(past.finish().is_ok())
+    Ok(state.finish().is_ok())
 }
 
 fn read_names(bytes: &[u8]) -> Result<bool, String> {
