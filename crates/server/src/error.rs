@@ -18,6 +18,14 @@ pub(crate) struct ApiError {
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, detail)
     }

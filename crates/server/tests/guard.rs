@@ -127,10 +127,14 @@ impl Ada {
             "namespace": ["memories"], "namespace_prefix": ["memories"], "key": "k",
             "prefix": ["memories"], "value": {"text": "changed"}, "values": {"notes": ["changed"]},
             "metadata": {}, "version": 1, "schedule": "0 0 1 1 *", "limit": 100,
+            "model": self.assistant, "messages": [], "threadId": self.thread, "runId": self.run,
         });
         let mut answers = Vec::new();
         for (method, path) in langgraph_server::routes() {
-            let filled = path
+            // With her own assistant a stranger would be refused for that.
+            let path_of = path.replace("/ag-ui/{assistant}", "/ag-ui/notes");
+            let filled = path_of
+                .replace("{model}", "notes")
                 .replace("{thread}", &self.thread)
                 .replace("{run}", &self.run)
                 .replace("{checkpoint}", &self.checkpoint)

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::command::invalid;
 use super::event::Payload;
+use crate::wire::approval::payload_out;
 use crate::wire::message::{state_in, state_out};
 use crate::wire::time::iso;
 
@@ -88,7 +89,7 @@ fn writes_value<S: State<Update: Serialize>>(writes: &[Write<S>]) -> Value {
 }
 
 pub(crate) fn interrupt_value(interrupt: &Interrupt) -> Value {
-    json!({"value": interrupt.payload, "id": interrupt.id})
+    json!({"value": payload_out(&interrupt.payload), "id": interrupt.id})
 }
 
 fn interrupt_values(interrupts: &[Interrupt]) -> Value {

@@ -17,6 +17,7 @@ use super::command::{command, invalid};
 use super::handle::Options;
 use super::json::{payload, snapshot_value, state_value, update_in};
 use super::{Breaks, Change, ErasedGraph, Finished, RunEvent, RunSpec, Schemas, Sink, Start};
+use crate::wire::approval::answer_in;
 
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
@@ -63,6 +64,7 @@ where
             Start::Proceed => thread.proceed(),
             Start::Resume(answer) => {
                 let open = self.open(spec).await?;
+                let answer = answer_in(&open, answer);
                 match answers(&open, &answer) {
                     Some(answers) => thread.resume_all(answers),
                     None if open.len() > 1 => {

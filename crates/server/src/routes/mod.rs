@@ -1,7 +1,10 @@
 //! The routes of the interface.
 
+mod ag_ui;
 mod assistants;
+mod events;
 mod info;
+mod openai;
 mod query;
 mod runs;
 mod search;
@@ -76,7 +79,7 @@ fn routes() -> Routes {
     let routes = Routes::default()
         .at("/ok", [get(info::ok)])
         .at("/info", [get(info::info)]);
-    store(runs(threads(assistants(routes))))
+    others(store(runs(threads(assistants(routes)))))
 }
 
 /// Returns the method and the path of every route.
@@ -179,6 +182,15 @@ fn store(routes: Routes) -> Routes {
         .at("/store/items", [get(read), put(write), delete(remove)])
         .at("/store/items/search", [post(search)])
         .at("/store/namespaces", [post(namespaces)])
+}
+
+/// Other ways in.
+fn others(routes: Routes) -> Routes {
+    routes
+        .at("/ag-ui/{assistant}", [post(ag_ui::run)])
+        .at("/v1/chat/completions", [post(openai::complete)])
+        .at("/v1/models", [get(openai::list)])
+        .at("/v1/models/{model}", [get(openai::read)])
 }
 
 /// Any page may call the server, and read the headers that clients need.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::frame::Frame;
 use crate::graph::{Payload, RunEvent};
+use crate::wire::approval::payload_out;
 use crate::wire::time::now;
 use crate::wire::{chunk, message};
 
@@ -300,5 +301,6 @@ fn debug(step: usize, kind: &str, payload: &Value) -> Value {
 /// answer along.
 pub(crate) fn waiting(interrupt: &Interrupt) -> Value {
     let schema = &interrupt.payload["response_schema"];
-    json!({"value": interrupt.payload, "id": interrupt.id, "response_schema": schema})
+    let value = payload_out(&interrupt.payload);
+    json!({"value": value, "id": interrupt.id, "response_schema": schema})
 }

@@ -1,0 +1,64 @@
+//! The events of a run, for adapters to other protocols: they read what any client reads.
+
+use axum::response::Response;
+use futures_util::stream::{self, Stream, StreamExt};
+use serde_json::Value;
+
+/// An event of a stream.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// The stream mode, without the namespace.
+    pub(super) mode: String,
+    /// True if it is of the graph itself, not of one inside.
+    pub(super) is_root: bool,
+    pub(super) data: Value,
+}
+
+/// Reads the events of a response, as they come.
+pub(super) fn events(response: Response) -> impl Stream<Item = Told> + Send + 'static {
+    let bytes = response.into_body().into_data_stream();
+    let start = (Box::pin(bytes), Vec::new());
+    let batches = stream::unfold(start, |(mut bytes, mut buffer)| async move {
+        let chunk = bytes.next().await?.ok()?;
+        buffer.extend_from_slice(&chunk);
+        let told: Vec<Told> = std::iter::from_fn(|| next(&mut buffer)).flatten().collect();
+        Some((stream::iter(told), (bytes, buffer)))
+    });
+    batches.flatten()
+}
+
+/// Takes the next whole frame off the buffer. Heartbeats are frames without an event.
+fn next(buffer: &mut Vec<u8>) -> Option<Option<Told>> {
+    const END: &[u8] = b"\r\n\r\n";
+    let end = buffer.windows(END.len()).position(|bytes| bytes == END)?;
+    let frame: Vec<u8> = buffer.drain(..end + END.len()).collect();
+    let text = String::from_utf8_lossy(&frame);
+    let field = |name: &str| text.split("\r\n").find_map(|line| line.strip_prefix(name));
+    Some(field("event: ").map(|event| {
+        let (mode, around) = event.split_once('|').unwrap_or((event, ""));
+        let data = field("data: ").and_then(|data| serde_json::from_str(data).ok());
+        Told {
+            mode: mode.to_owned(),
+            is_root: around.is_empty(),
+            data: data.unwrap_or_default(),
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_taken_whole() {
+        let mut buffer =
+            b"event: tasks|a:1\r\ndata: {\"n\":1}\r\nid: 3\r\n\r\n: heartbeat\r\n\r\nevent: va"
+                .to_vec();
+        let told = next(&mut buffer).unwrap().unwrap();
+        assert_eq!((told.mode.as_str(), told.is_root), ("tasks", false));
+        assert_eq!(told.data["n"], 1);
+        assert!(next(&mut buffer).unwrap().is_none());
+        assert!(next(&mut buffer).is_none());
+        assert_eq!(buffer, b"event: va");
+    }
+}

@@ -1,0 +1,229 @@
+// Every method of `@langchain/langgraph-sdk` whose route the server has, with the answers that it must
+// give: `node sdk.mjs http://127.0.0.1:2024`.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { Client } from "@langchain/langgraph-sdk";
+import { check, report, until } from "./browser.mjs";
+
+const client = new Client({ apiUrl: process.argv[2], apiKey: null, callerOptions: { maxRetries: 0 } });
+const { assistants, threads, runs, store } = client;
+const HI = { messages: [{ role: "user", content: "What is 6 * 7?" }] };
+
+async function refused(status, call) {
+  try {
+    await call();
+  } catch (error) {
+    assert.equal(error.status, status, error.message);
+    assert.match(error.message, /detail/);
+    return error.message;
+  }
+  assert.fail(`nothing was refused with ${status}`);
+}
+
+async function all(stream) {
+  const parts = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
+}
+
+const last = (values) => values.messages.at(-1);
+
+await check("assistants", async () => {
+  const [found] = await assistants.search({ graphId: "agent" });
+  assert.equal(found.name, "agent");
+  assert.equal((await assistants.get("agent")).assistant_id, found.assistant_id);
+  const page = await assistants.search({ limit: 1, includePagination: true });
+  assert.equal(page.assistants.length, 1);
+  assert.ok(page.next !== null, "there is a next page");
+  const graph = await assistants.getGraph("essay", { xray: true });
+  assert.ok(graph.nodes.some((node) => node.id === "research:search"));
+  assert.ok("messages" in (await assistants.getSchemas("agent")).input_schema.properties);
+  assert.deepEqual(Object.keys(await assistants.getSubgraphs("essay", { recurse: true })), ["research"]);
+  assert.deepEqual(Object.keys(await assistants.getSubgraphs("essay", { namespace: "research" })), ["research"]);
+  const count = await assistants.count();
+
+  const made = await assistants.create({ graphId: "agent", config: { configurable: { k: 1 } }, metadata: { of: "sdk" }, name: "mine" });
+  assert.deepEqual([made.version, made.context, made.name], [1, { k: 1 }, "mine"]);
+  const same = await assistants.create({ graphId: "agent", assistantId: made.assistant_id, ifExists: "do_nothing" });
+  assert.equal(same.assistant_id, made.assistant_id);
+  await refused(409, () => assistants.create({ graphId: "agent", assistantId: made.assistant_id }));
+  assert.equal(await assistants.count(), count + 1);
+  assert.equal(await assistants.count({ metadata: { of: "sdk" } }), 1);
+  assert.equal((await assistants.update(made.assistant_id, { metadata: { x: 1 } })).version, 2);
+  assert.deepEqual((await assistants.getVersions(made.assistant_id)).map((one) => one.version), [2, 1]);
+  assert.equal((await assistants.setLatest(made.assistant_id, 1)).version, 1);
+  await assistants.delete(made.assistant_id);
+  await refused(404, () => assistants.get(made.assistant_id));
+  await refused(422, () => assistants.create({ graphId: "nothing" }));
+});
+
+await check("threads", async () => {
+  const id = randomUUID();
+  const made = await threads.create({ threadId: id, metadata: { of: id }, graphId: "agent" });
+  assert.deepEqual([made.thread_id, made.status, made.metadata.graph_id], [id, "idle", "agent"]);
+  assert.equal((await threads.create({ threadId: id, ifExists: "do_nothing" })).thread_id, id);
+  await refused(409, () => threads.create({ threadId: id }));
+  assert.deepEqual((await threads.update(id, { metadata: { more: 1 } })).metadata.more, 1);
+  assert.equal((await threads.search({ metadata: { of: id } })).length, 1);
+  assert.equal((await threads.search({ ids: [id] })).length, 1);
+  assert.deepEqual(Object.keys((await threads.search({ ids: [id], select: ["thread_id"] }))[0]), ["thread_id"]);
+  assert.equal(await threads.count({ metadata: { of: id } }), 1);
+  await runs.wait(id, "agent", { input: HI });
+  const copy = await threads.copy(id);
+  assert.equal(last((await threads.getState(copy.thread_id)).values).content, "6 * 7 = 42.");
+  assert.equal((await threads.get(id)).values.messages.length, 4);
+  await threads.delete(copy.thread_id);
+  await refused(404, () => threads.get(copy.thread_id));
+  await refused(404, () => threads.get(randomUUID()));
+  await refused(422, () => threads.get("no-uuid"));
+  await threads.delete(id);
+});
+
+await check("a thread is made of supersteps", async () => {
+  const { thread_id } = await threads.create({
+    graphId: "agent",
+    supersteps: [{ updates: [{ values: HI, asNode: "__start__" }] }, { updates: [{ values: { messages: [{ role: "assistant", content: "42" }] }, asNode: "think" }] }],
+  });
+  assert.deepEqual((await threads.getState(thread_id)).values.messages.map((one) => one.content), ["What is 6 * 7?", "42"]);
+});
+
+await check("states, their history, and forks", async () => {
+  const { thread_id } = await threads.create();
+  await runs.wait(thread_id, "agent", { input: HI });
+  const state = await threads.getState(thread_id);
+  assert.deepEqual(state.next, []);
+  const history = await threads.getHistory(thread_id, { limit: 100 });
+  assert.equal(history.length, 5);
+  assert.equal((await threads.getHistory(thread_id, { limit: 2 })).length, 2);
+  const before = history.find((one) => one.next[0] === "act");
+  assert.equal((await threads.getState(thread_id, before.checkpoint)).values.messages.length, 2);
+  assert.equal((await threads.getState(thread_id, before.checkpoint.checkpoint_id)).values.messages.length, 2);
+  assert.equal((await threads.getHistory(thread_id, { limit: 100, before: { configurable: before.checkpoint } })).length, 2);
+
+  const question = history.at(-2).values.messages[0];
+  const changed = await threads.updateState(thread_id, {
+    values: { messages: [{ ...question, content: "What is 7 * 7?" }] },
+    checkpoint: history.at(-2).checkpoint,
+    asNode: "__start__",
+  });
+  const forked = await runs.wait(thread_id, "agent", { input: null, checkpoint: changed.checkpoint });
+  assert.equal(last(forked).content, "7 * 7 = 49.");
+  const again = await runs.wait(thread_id, "agent", { input: null, checkpointId: before.checkpoint.checkpoint_id });
+  assert.equal(last(again).content, "6 * 7 = 42.");
+});
+
+await check("streams in every mode", async () => {
+  const { thread_id } = await threads.create();
+  const modes = ["values", "updates", "messages-tuple", "custom", "tasks", "checkpoints", "debug"];
+  const seen = [];
+  const parts = await all(runs.stream(thread_id, "agent", { input: HI, streamMode: modes, onRunCreated: (run) => seen.push(run.run_id) }));
+  assert.equal(parts[0].event, "metadata");
+  assert.deepEqual(seen, [parts[0].data.run_id]);
+  const names = new Set(parts.map((part) => part.event));
+  for (const name of ["values", "updates", "messages", "tasks", "checkpoints", "debug"]) assert.ok(names.has(name), name);
+  const text = parts.filter((part) => part.event === "messages" && part.data[0].type === "AIMessageChunk").map((part) => part.data[0].content);
+  assert.ok(text.length > 4 && text.join("").endsWith("6 * 7 = 42."), text.join("|"));
+
+  const count = await all(runs.stream(null, "count", { input: { to: 2 }, streamMode: "custom" }));
+  assert.deepEqual(count.filter((part) => part.event === "custom").map((part) => part.data.number), [1, 2]);
+  const old = await all(runs.stream(null, "agent", { input: HI, streamMode: "messages" }));
+  assert.ok(old.some((part) => part.event === "messages/partial"));
+
+  const inner = await all(runs.stream(null, "essay", { input: { topic: "moss" }, streamMode: ["updates", "custom"], streamSubgraphs: true }));
+  assert.ok(inner.some((part) => /^updates\|research:/.test(part.event)), "events of a subgraph");
+  assert.ok(inner.some((part) => part.event === "updates" && part.data.__interrupt__));
+});
+
+await check("runs in the background: create, list, get, join, delete", async () => {
+  const { thread_id } = await threads.create();
+  const run = await runs.create(thread_id, "count", { input: { to: 3 }, metadata: { of: "sdk" } });
+  assert.equal((await runs.get(thread_id, run.run_id)).run_id, run.run_id);
+  assert.deepEqual((await runs.join(thread_id, run.run_id)).seen, [1, 2, 3]);
+  assert.equal((await runs.list(thread_id)).length, 1);
+  assert.equal((await runs.list(thread_id, { status: "error" })).length, 0);
+  assert.equal((await runs.get(thread_id, run.run_id)).status, "success");
+  await runs.delete(thread_id, run.run_id);
+  await refused(404, () => runs.get(thread_id, run.run_id));
+  const batch = await runs.createBatch([{ assistantId: "count", input: { to: 1 } }, { assistantId: "count", input: { to: 1 } }]);
+  assert.equal(batch.length, 2);
+});
+
+await check("a stream is joined again: nothing is missed, nothing comes twice", async () => {
+  const { thread_id } = await threads.create();
+  const options = { input: { to: 10 }, streamMode: ["custom", "values"], streamResumable: true, onDisconnect: "continue" };
+  const aborter = new AbortController();
+  const first = [];
+  let run;
+  try {
+    for await (const part of runs.stream(thread_id, "count", { ...options, signal: aborter.signal })) {
+      if (part.event === "metadata") run = part.data.run_id;
+      first.push(part);
+      if (first.length === 5) aborter.abort();
+    }
+  } catch (error) {
+    assert.equal(error.name, "AbortError");
+  }
+  const rest = await all(runs.joinStream(thread_id, run, { lastEventId: first.at(-1).id }));
+  const ids = [...first, ...rest].map((part) => part.id);
+  assert.equal(new Set(ids).size, ids.length, "an id came twice");
+  const numbers = [...first, ...rest].filter((part) => part.event === "custom").map((part) => part.data.number);
+  assert.deepEqual(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  const replay = await all(runs.joinStream(thread_id, run, { lastEventId: "-1", cancelOnDisconnect: false }));
+  assert.deepEqual(replay.map((part) => part.id), ids);
+  const some = await all(runs.joinStream(thread_id, run, { lastEventId: "-1", streamMode: ["custom", "values"] }));
+  assert.deepEqual(some.map((part) => part.id), ids.slice(1), "without the metadata of the run");
+});
+
+await check("cancelling: one, several, with rollback", async () => {
+  const { thread_id } = await threads.create();
+  const one = await runs.create(thread_id, "count", { input: { to: 500 } });
+  await runs.cancel(thread_id, one.run_id, true);
+  assert.equal((await runs.get(thread_id, one.run_id)).status, "interrupted");
+  const two = await runs.create(thread_id, "count", { input: { to: 500 } });
+  await runs.cancelMany({ threadId: thread_id, runIds: [two.run_id] });
+  await until(async () => (await runs.get(thread_id, two.run_id)).status === "interrupted", "it is cancelled");
+  const three = await runs.create(thread_id, "count", { input: { to: 500 } });
+  await runs.cancel(thread_id, three.run_id, true, "rollback");
+  await refused(404, () => runs.get(thread_id, three.run_id));
+});
+
+await check("several runs on one thread", async () => {
+  const { thread_id } = await threads.create();
+  await runs.create(thread_id, "count", { input: { to: 5 } });
+  await refused(409, () => runs.create(thread_id, "count", { input: { to: 1 }, multitaskStrategy: "reject" }));
+  const next = await runs.create(thread_id, "count", { input: { to: 1 }, multitaskStrategy: "enqueue" });
+  assert.deepEqual((await runs.join(thread_id, next.run_id)).seen, [1, 2, 3, 4, 5, 1]);
+  const long = await runs.create(thread_id, "count", { input: { to: 500 } });
+  await runs.wait(thread_id, "count", { input: { to: 1 }, multitaskStrategy: "interrupt" });
+  assert.equal((await runs.get(thread_id, long.run_id)).status, "interrupted");
+});
+
+await check("interrupts and their answers", async () => {
+  const { thread_id } = await threads.create();
+  const asked = await runs.wait(thread_id, "review", { input: { text: "hello" } });
+  assert.equal(asked.__interrupt__[0].value.question, "Is this right?");
+  const thread = await threads.get(thread_id);
+  assert.equal(thread.status, "interrupted");
+  assert.equal(Object.values(thread.interrupts).flat().length, 1);
+  const done = await runs.wait(thread_id, "review", { command: { resume: "yes" } });
+  assert.deepEqual(done.steps, ["write", "review: yes"]);
+  const failing = (await threads.create()).thread_id;
+  await runs.wait(failing, "review", { input: { text: "hello" } });
+  await assert.rejects(runs.wait(failing, "review", { command: { resume: "fail" } }), /the reviewer was not pleased/);
+  assert.equal((await threads.get(failing)).status, "error");
+  const paused = await runs.wait((await threads.create()).thread_id, "agent", { input: HI, interruptBefore: ["act"] });
+  assert.equal(paused.messages.length, 2);
+});
+
+await check("the store", async () => {
+  await store.putItem(["sdk", "a"], "one", { n: 1 });
+  await store.putItem(["sdk", "b"], "two", { n: 2 });
+  assert.deepEqual((await store.getItem(["sdk", "a"], "one")).value, { n: 1 });
+  assert.equal((await store.searchItems(["sdk"], { filter: { n: 2 } })).items[0].key, "two");
+  assert.equal((await store.searchItems(["sdk"], { limit: 1, offset: 1 })).items.length, 1);
+  assert.deepEqual((await store.listNamespaces({ prefix: ["sdk"] })).namespaces, [["sdk", "a"], ["sdk", "b"]]);
+  await store.deleteItem(["sdk", "a"], "one");
+  assert.equal(await store.getItem(["sdk", "a"], "one").catch(() => null), null);
+});
+
+process.exit(report());
