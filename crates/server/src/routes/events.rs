@@ -21,28 +21,32 @@ pub(super) fn events(response: Response) -> impl Stream<Item = Told> + Send + 's
     let batches = stream::unfold(start, |(mut bytes, mut buffer)| async move {
         let chunk = bytes.next().await?.ok()?;
         buffer.extend_from_slice(&chunk);
-        let told: Vec<Told> = std::iter::from_fn(|| next(&mut buffer)).flatten().collect();
+        let frames = std::iter::from_fn(|| next(&mut buffer));
+        let told: Vec<Told> = frames.filter_map(|frame| read(&frame)).collect();
         Some((stream::iter(told), (bytes, buffer)))
     });
     batches.flatten()
 }
 
-/// Takes the next whole frame off the buffer. Heartbeats are frames without an event.
-fn next(buffer: &mut Vec<u8>) -> Option<Option<Told>> {
+/// Takes the next whole frame off the buffer.
+fn next(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
     const END: &[u8] = b"\r\n\r\n";
     let end = buffer.windows(END.len()).position(|bytes| bytes == END)?;
-    let frame: Vec<u8> = buffer.drain(..end + END.len()).collect();
-    let text = String::from_utf8_lossy(&frame);
+    Some(buffer.drain(..end + END.len()).collect())
+}
+
+/// Reads a frame. Heartbeats are frames without an event.
+fn read(frame: &[u8]) -> Option<Told> {
+    let text = String::from_utf8_lossy(frame);
     let field = |name: &str| text.split("\r\n").find_map(|line| line.strip_prefix(name));
-    Some(field("event: ").map(|event| {
-        let (mode, around) = event.split_once('|').unwrap_or((event, ""));
-        let data = field("data: ").and_then(|data| serde_json::from_str(data).ok());
-        Told {
-            mode: mode.to_owned(),
-            is_root: around.is_empty(),
-            data: data.unwrap_or_default(),
-        }
-    }))
+    let event = field("event: ")?;
+    let (mode, around) = event.split_once('|').unwrap_or((event, ""));
+    let data = field("data: ").and_then(|data| serde_json::from_str(data).ok());
+    Some(Told {
+        mode: mode.to_owned(),
+        is_root: around.is_empty(),
+        data: data.unwrap_or_default(),
+    })
 }
 
 #[cfg(test)]
@@ -54,10 +58,10 @@ mod tests {
         let mut buffer =
             b"event: tasks|a:1\r\ndata: {\"n\":1}\r\nid: 3\r\n\r\n: heartbeat\r\n\r\nevent: va"
                 .to_vec();
-        let told = next(&mut buffer).unwrap().unwrap();
+        let told = read(&next(&mut buffer).unwrap()).unwrap();
         assert_eq!((told.mode.as_str(), told.is_root), ("tasks", false));
         assert_eq!(told.data["n"], 1);
-        assert!(next(&mut buffer).unwrap().is_none());
+        assert!(read(&next(&mut buffer).unwrap()).is_none());
         assert!(next(&mut buffer).is_none());
         assert_eq!(buffer, b"event: va");
     }

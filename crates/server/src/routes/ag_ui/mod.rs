@@ -7,11 +7,13 @@ mod input;
 mod messages;
 mod output;
 
+use std::convert::Infallible;
+
 use axum::body::Body as HttpBody;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
 use super::events::events;
@@ -23,11 +25,12 @@ use crate::guard::Access;
 use input::RunAgentInput;
 use output::Output;
 
-fn line(event: &Value) -> Result<String, std::convert::Infallible> {
-    Ok(format!("data: {event}\n\n"))
+fn line(event: &Value) -> String {
+    format!("data: {event}\n\n")
 }
 
-fn response(body: HttpBody) -> Response {
+fn response(lines: impl Stream<Item = String> + Send + 'static) -> Response {
+    let body = HttpBody::from_stream(lines.map(Ok::<_, Infallible>));
     let mut headers = HeaderMap::new();
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
@@ -45,9 +48,7 @@ fn refused(input: &RunAgentInput, error: &ApiError) -> Response {
         json!({"type": "RUN_STARTED", "threadId": input.thread_id, "runId": input.run_id}),
         json!({"type": "RUN_ERROR", "message": error.detail(), "code": "INVALID_REQUEST"}),
     ];
-    response(HttpBody::from_stream(stream::iter(
-        events.map(|event| line(&event)),
-    )))
+    response(stream::iter(events.map(|event| line(&event))))
 }
 
 /// Runs the graph of an assistant on the client's thread.
@@ -78,16 +79,15 @@ pub(super) async fn run(
     let told = stream::unfold((Box::pin(told), output), move |(mut told, mut output)| {
         let (graph, thread) = (std::sync::Arc::clone(&graph), thread.clone());
         async move {
-            let lines = match told.next().await? {
-                Some(event) => output.event(event),
-                None => {
-                    let state = graph.state(&thread, None, false).await;
-                    output.end(&state.ok().flatten().unwrap_or_default())
-                }
+            let lines = if let Some(event) = told.next().await? {
+                output.event(event)
+            } else {
+                let state = graph.state(&thread, None, false).await;
+                output.end(&state.ok().flatten().unwrap_or_default())
             };
             Some((stream::iter(lines), (told, output)))
         }
     });
     let lines = told.flatten().map(|event| line(&event));
-    Ok(response(HttpBody::from_stream(lines)))
+    Ok(response(lines))
 }

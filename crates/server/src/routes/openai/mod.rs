@@ -158,6 +158,27 @@ pub(super) async fn complete(app: Access, Body(given): Body<Completion>) -> Resp
     .into_response()
 }
 
+/// Returns the lines that end a stream.
+fn last(head: &Head, answer: &Answer, usage: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(problem) = answer.problem() {
+        let error = json!({
+            "message": problem.message, "type": "server_error", "param": null,
+            "code": problem.code,
+        });
+        lines.push(json!({"error": error}).to_string());
+    } else {
+        lines.push(head.delta(&json!({}), Some("stop")).to_string());
+        if usage {
+            let mut last = head.chunk(&json!([]));
+            last["usage"] = answer.usage();
+            lines.push(last.to_string());
+        }
+    }
+    lines.push("[DONE]".to_owned());
+    lines
+}
+
 fn streamed(
     head: Head,
     events: impl stream::Stream<Item = super::events::Told> + Send + 'static,
@@ -171,26 +192,11 @@ fn streamed(
         move |(mut told, mut answer, head)| async move {
             let mut lines: Vec<String> = Vec::new();
             let content = |text: String| head.delta(&json!({"content": text}), None).to_string();
-            match told.next().await? {
-                Some(event) => lines.extend(answer.event(event).map(content)),
-                None => {
-                    lines.extend(answer.end().map(content));
-                    if let Some(problem) = answer.problem() {
-                        let error = json!({
-                            "message": problem.message, "type": "server_error", "param": null,
-                            "code": problem.code,
-                        });
-                        lines.push(json!({"error": error}).to_string());
-                    } else {
-                        lines.push(head.delta(&json!({}), Some("stop")).to_string());
-                        if usage {
-                            let mut last = head.chunk(&json!([]));
-                            last["usage"] = answer.usage();
-                            lines.push(last.to_string());
-                        }
-                    }
-                    lines.push("[DONE]".to_owned());
-                }
+            if let Some(event) = told.next().await? {
+                lines.extend(answer.event(event).map(content));
+            } else {
+                lines.extend(answer.end().map(content));
+                lines.extend(last(&head, &answer, usage));
             }
             Some((stream::iter(lines), (told, answer, head)))
         },
