@@ -1,6 +1,6 @@
 //! Threads in memory.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -55,7 +55,8 @@ struct Lease {
 struct Log {
     /// Oldest first.
     order: Vec<CheckpointId>,
-    records: HashMap<CheckpointId, Stored>,
+    /// In the order of their ids, which is nearly always that of their creation.
+    records: Vec<Stored>,
     version: u64,
     status: RunStatus,
     owner: Option<Arc<Owner>>,
@@ -84,11 +85,32 @@ impl Log {
     fn new() -> Self {
         Self {
             order: Vec::new(),
-            records: HashMap::new(),
+            records: Vec::new(),
             version: 0,
             status: RunStatus::Done,
             owner: None,
             updated_at: SystemTime::now(),
+        }
+    }
+
+    fn position(&self, id: CheckpointId) -> Result<usize, usize> {
+        let id_of = |stored: &Stored| stored.checkpoint.id;
+        self.records.binary_search_by_key(&id, id_of)
+    }
+
+    fn record(&self, id: CheckpointId) -> Option<&Stored> {
+        self.records.get(self.position(id).ok()?)
+    }
+
+    fn record_mut(&mut self, id: CheckpointId) -> Option<&mut Stored> {
+        let position = self.position(id).ok()?;
+        self.records.get_mut(position)
+    }
+
+    fn insert(&mut self, stored: Stored) {
+        match self.position(stored.checkpoint.id) {
+            Ok(known) => drop(self.records.splice(known..=known, [stored])),
+            Err(position) => self.records.insert(position, stored),
         }
     }
 
@@ -105,7 +127,7 @@ impl Log {
                 head: self.head(),
             });
         }
-        if let Some(base) = batch.bases().find(|id| !self.records.contains_key(id)) {
+        if let Some(base) = batch.bases().find(|id| self.record(*id).is_none()) {
             let thread = key.thread.clone();
             return Err(CheckpointError::BaseGone { thread, base });
         }
@@ -120,15 +142,15 @@ impl Log {
                 entries: Vec::new(),
                 checkpoint,
             };
-            self.records.insert(stored.checkpoint.id, stored);
+            self.insert(stored);
         }
         for task in batch.tasks {
-            if let Some(stored) = self.records.get_mut(&task.checkpoint) {
+            if let Some(stored) = self.record_mut(task.checkpoint) {
                 stored.tasks.push(task);
             }
         }
         for entry in batch.entries {
-            if let Some(stored) = self.records.get_mut(&entry.checkpoint) {
+            if let Some(stored) = self.record_mut(entry.checkpoint) {
                 stored.entries.push(entry);
             }
         }
@@ -139,7 +161,7 @@ impl Log {
         let mut chain = Vec::new();
         let head = self.head()?;
         let mut wanted = Some(id.unwrap_or(head.id));
-        while let Some(stored) = wanted.and_then(|id| self.records.get(&id)) {
+        while let Some(stored) = wanted.and_then(|id| self.record(id)) {
             chain.push(stored.clone());
             wanted = match (&stored.checkpoint.snapshot, stored.checkpoint.base) {
                 (None, Some(base)) => Some(base.id),
@@ -154,12 +176,12 @@ impl Log {
     fn load_state(&self, id: Option<CheckpointId>) -> Option<(Vec<StatePart>, ThreadPosition)> {
         let head = self.head()?;
         let mut bases = Vec::new();
-        let checkpoint = self.records.get(&id.unwrap_or(head.id));
+        let checkpoint = self.record(id.unwrap_or(head.id));
         let mut next = checkpoint;
         while let Some(Stored { checkpoint, .. }) = next
             && let (None, Some(base)) = (&checkpoint.snapshot, checkpoint.base)
         {
-            next = self.records.get(&base.id);
+            next = self.record(base.id);
             bases.extend(next.map(|stored| (stored, base.with_tasks)));
         }
         let mut parts = Vec::with_capacity(bases.len());
@@ -172,16 +194,14 @@ impl Log {
 
     fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
         let wanted = |id: &CheckpointId| {
-            self.records
-                .get(id)
-                .is_some_and(|Stored { checkpoint, .. }| {
-                    options.wants(
-                        *id,
-                        checkpoint.step,
-                        checkpoint.source,
-                        &checkpoint.metadata,
-                    )
-                })
+            self.record(*id).is_some_and(|Stored { checkpoint, .. }| {
+                options.wants(
+                    *id,
+                    checkpoint.step,
+                    checkpoint.source,
+                    &checkpoint.metadata,
+                )
+            })
         };
         let newest_first = self.order.iter().rev().copied().filter(wanted);
         newest_first
@@ -190,7 +210,7 @@ impl Log {
     }
 
     fn prune(&mut self, thread: &str, prune: Prune) -> Result<(), CheckpointError> {
-        let rest = self.records.values().filter_map(|stored| {
+        let rest = self.records.iter().filter_map(|stored| {
             let checkpoint = &stored.checkpoint;
             let base = checkpoint.base.filter(|_| checkpoint.snapshot.is_none());
             base.map(|base| (checkpoint.id, base.id))
@@ -200,7 +220,7 @@ impl Log {
             return Err(CheckpointError::BaseGone { thread, base });
         }
         for fold in prune.fold {
-            if let Some(stored) = self.records.get_mut(&fold.id) {
+            if let Some(stored) = self.record_mut(fold.id) {
                 stored.checkpoint.snapshot = Some(fold.snapshot);
                 stored.checkpoint.ran = fold.ran;
                 stored.checkpoint.joined = fold.joined;
@@ -209,7 +229,8 @@ impl Log {
         }
         let delete: HashSet<_> = prune.delete.into_iter().collect();
         self.order.retain(|id| !delete.contains(id));
-        self.records.retain(|id, _| !delete.contains(id));
+        self.records
+            .retain(|stored| !delete.contains(&stored.checkpoint.id));
         Ok(())
     }
 }
@@ -358,7 +379,7 @@ impl Administration for MemorySaver {
             for log in thread.logs.values() {
                 usage.logs += 1;
                 usage.checkpoints += log.order.len() as u64;
-                let records = log.records.values();
+                let records = log.records.iter();
                 usage.records += records
                     .map(|stored| (stored.tasks.len() + stored.entries.len()) as u64)
                     .sum::<u64>();

@@ -16,6 +16,8 @@ mod fan_out;
 mod measure;
 #[path = "../workloads/react.rs"]
 mod react;
+#[path = "../workloads/thread.rs"]
+mod thread;
 
 use measure::{Make, Work};
 
@@ -25,6 +27,7 @@ const WORKLOADS: &[(&str, Make)] = &[
     ("nodes", fan_out::nodes),
     ("sends", fan_out::sends),
     ("react", react::turns),
+    ("react-memory", thread::react),
 ];
 
 fn main() {
@@ -47,6 +50,7 @@ fn main() {
 /// Runs one form on this thread.
 fn repeat(work: &Work, times: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
         .build()
         .unwrap();
     runtime.block_on(async {

@@ -39,7 +39,7 @@ measure() { # NAME SIZE FORM
 
 measured=$(
     for workload in 'chain 10' 'chain 1000' 'loop 1000' 'nodes 10' 'nodes 100' 'nodes 1000' \
-        'sends 10' 'sends 100' 'sends 1000' 'react 100'; do
+        'sends 10' 'sends 100' 'sends 1000' 'react 100' 'react-memory 100'; do
         read -r name size <<<"$workload"
         counts=$(measure "$name" "$size" langgraph)
         printf '%s\t%s\t%s\t%s\n' "$name" "$size" "$counts" "$(measure "$name" "$size" baseline)"
@@ -64,7 +64,7 @@ failed=0
 while IFS=$'\t' read -r name size expected _; do
     now=$(awk -F '\t' -v name="$name" -v size="$size" '$1 == name && $2 == size { print $3 }' <<<"$measured")
     [[ -n $now ]] || { echo "$name $size is in expected.tsv and is not measured" >&2; exit 1; }
-    printf '%-6s %5s: %6s instructions, expected %6s\n' "$name" "$size" "$now" "$expected"
+    printf '%-12s %5s: %6s instructions, expected %6s\n' "$name" "$size" "$now" "$expected"
     if ((now * 100 > expected * 105)); then
         echo "  more than 5 % above what it was" >&2
         failed=1

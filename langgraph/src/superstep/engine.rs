@@ -75,29 +75,46 @@ impl<S: State> Engine<S> {
     /// Runs until nothing is left to do, or something stops the run.
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
         let plan = Arc::clone(&self.plan);
-        let quiet = self.is_quiet();
+        if !self.is_quiet() {
+            // Boxed, once: a run that nobody observes needs no room for it.
+            return Box::pin(self.run_observed(&plan)).await;
+        }
         // One context serves every superstep of a chain.
         let mut cx = self.context(NodeId::START);
         loop {
-            if quiet && let Some(end) = self.run_chains(&plan, &mut cx).await? {
+            if let Some(end) = self.run_chains(&plan, &mut cx).await? {
                 return Ok(end);
             }
-            if quiet {
-                self.frontier.release_deferred();
-                self.frontier.spread(&self.plan, &self.cell.state);
-            }
+            self.frontier.release_deferred();
+            self.frontier.spread(&self.plan, &self.cell.state);
             if self.frontier.next().is_empty() {
                 return Ok(End::Done);
             }
-            if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
-                Box::pin(self.take_joining()).await?;
-            }
-            // Boxed, so that a run that never comes here needs no room for it.
-            let span = self.superstep_span();
-            if let Some(end) = Box::pin(span.around(self.superstep(&plan))).await? {
+            if let Some(end) = Box::pin(self.next_superstep(&plan)).await? {
                 return Ok(end);
             }
         }
+    }
+
+    /// Runs superstep after superstep.
+    async fn run_observed(&mut self, plan: &Arc<Plan<S>>) -> Result<End, AgentError> {
+        loop {
+            if let Some(end) = self.next_superstep(plan).await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Runs the next superstep, if there is one. Returns how the run ended, if it did.
+    async fn next_superstep(&mut self, plan: &Arc<Plan<S>>) -> Result<Option<End>, AgentError> {
+        if self.frontier.next().is_empty() {
+            return Ok(Some(End::Done));
+        }
+        if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
+            Box::pin(self.take_joining()).await?;
+        }
+        let span = self.superstep_span();
+        span.around(self.superstep(plan)).await
     }
 
     /// Returns the span of the next superstep. Taking up the input is none of its own.
@@ -346,9 +363,7 @@ impl<S: State> Engine<S> {
             // Routers belong to the task: it is finished only when they have answered.
             if let Some(record) = unrouted.record {
                 let (at, _, observer) = self.split();
-                let result = TaskResult::Finished(record);
-                let ended = observer.task_ended(&at, &unrouted.task, 0, &result, true);
-                ended.await?;
+                observer.finished(&at, &unrouted.task, record).await?;
             }
         }
         for to in &mut committed.directions {

@@ -393,7 +393,7 @@ pub(super) async fn copy<S: State>(
             && let Some(TaskResult::Finished(input)) = task.result()
             && let Some(recorder) = &mut engine.observer.recorder
         {
-            recorder.keep_input(index, input)?;
+            recorder.keep_input(index, input.clone())?;
         }
     }
     engine.record(origin, entry).await?;

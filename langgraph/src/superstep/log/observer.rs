@@ -88,11 +88,29 @@ impl<S: State> Observer<S> {
         stored
     }
 
+    /// Stores and emits the end of the superstep's only task, whose routers have answered.
+    pub(crate) async fn finished(
+        &mut self,
+        at: &Moment<'_, S>,
+        task: &Task<S>,
+        done: Finished<S>,
+    ) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            Some(recorder) if at.scope.emitter.is_none() => {
+                Ok(recorder.keep_finished(0, task.node, done)?)
+            }
+            _ => {
+                let result = TaskResult::Finished(done);
+                self.task_ended(at, task, 0, &result, true).await
+            }
+        }
+    }
+
     /// Holds an input for the checkpoint that begins with it.
     pub(crate) fn keep_input(&mut self, task: usize, input: Output<S>) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
-            Some(recorder) => Ok(recorder.keep_input(task, &Finished::new(input))?),
+            Some(recorder) => Ok(recorder.keep_input(task, Finished::new(input))?),
         }
     }
 

@@ -155,7 +155,7 @@ impl<S: State> Recorder<S> {
         let Some(checkpoint) = self.current else {
             return Ok(());
         };
-        let done = |done| self.done(node, done);
+        let done = |done: &Finished<S>| self.done(node, done.clone());
         let (ran, outcome) = match result {
             TaskResult::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
             TaskResult::Asked { questions, ran, .. } => (
@@ -175,9 +175,29 @@ impl<S: State> Recorder<S> {
         Ok(())
     }
 
+    /// Holds the result of a finished task, without a copy of it.
+    pub(crate) fn keep_finished(
+        &mut self,
+        task: usize,
+        node: NodeId,
+        done: Finished<S>,
+    ) -> Result<(), CheckpointError> {
+        if let Some(checkpoint) = self.current {
+            let outcome = TaskOutcome::Finished(self.done(node, done)?);
+            self.tasks.push(TaskRecord {
+                checkpoint,
+                task,
+                outcome: Some(outcome),
+                answers: Vec::new(),
+                once: Vec::new(),
+            });
+        }
+        Ok(())
+    }
+
     /// Encodes a task's result.
-    fn done(&self, node: NodeId, done: &Finished<S>) -> Result<Payload, CheckpointError> {
-        let payload = self.coder.done(node, done.clone());
+    fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
+        let payload = self.coder.done(node, done);
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
         self.log_head.encode(payload, what)
     }
@@ -186,7 +206,7 @@ impl<S: State> Recorder<S> {
     pub(crate) fn keep_input(
         &mut self,
         task: usize,
-        input: &Finished<S>,
+        input: Finished<S>,
     ) -> Result<(), CheckpointError> {
         let input = self.done(NodeId::START, input)?;
         self.known.push((task, TaskOutcome::Finished(input)));
