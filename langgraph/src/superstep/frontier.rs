@@ -1,6 +1,6 @@
 //! The tasks of the next superstep.
 
-use super::route::{declared, follows_edges, way};
+use super::route::{declared, follows_edges, resolve_target};
 use super::task::Task;
 use crate::error::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
@@ -126,7 +126,7 @@ impl<S: State> Frontier<S> {
         target: Target<S>,
         declared: Option<&[NodeId]>,
     ) -> Result<(), AgentError> {
-        match (way(plan, from, &target, declared)?, target) {
+        match (resolve_target(plan, from, &target, declared)?, target) {
             (None, _) => {}
             (Some(node), Target::Node(_)) => self.reach(plan, node),
             (Some(node), Target::Send(Send { argument, .. })) => {

@@ -80,7 +80,8 @@ pub(crate) fn check_jump<S: State>(
 ) -> Result<(), NodeError> {
     if let Jump::To(to) = jump {
         for target in &to.targets {
-            way(plan, node, target, declared(plan, node)).map_err(NodeError::from_agent)?;
+            resolve_target(plan, node, target, declared(plan, node))
+                .map_err(NodeError::from_agent)?;
         }
     }
     Ok(())
@@ -95,7 +96,7 @@ fn check_routes<S: State>(
         Routes::Arm(_) => Ok(()),
         Routes::Targets(targets) => targets
             .iter()
-            .try_for_each(|target| way(plan, node, target, None).map(drop)),
+            .try_for_each(|target| resolve_target(plan, node, target, None).map(drop)),
         Routes::Several(several) => several
             .iter()
             .try_for_each(|routes| check_routes(plan, node, routes)),
@@ -108,7 +109,7 @@ pub(crate) fn declared<S: State>(plan: &Plan<S>, node: NodeId) -> Option<&[NodeI
 }
 
 /// Returns the node that a target names, if `from` may go there; `None` for [`END`].
-pub(crate) fn way<S: State>(
+pub(crate) fn resolve_target<S: State>(
     plan: &Plan<S>,
     from: NodeId,
     target: &Target<S>,

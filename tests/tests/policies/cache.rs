@@ -1,3 +1,5 @@
+//! Caches of nodes.
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

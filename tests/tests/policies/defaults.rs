@@ -1,3 +1,5 @@
+//! Defaults of a graph for all of its nodes.
+
 use std::time::Duration;
 
 use crate::ends::ends_paused;

@@ -1,3 +1,5 @@
+//! Error handlers.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

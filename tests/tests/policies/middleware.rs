@@ -1,3 +1,5 @@
+//! Middleware around nodes.
+
 use std::sync::Arc;
 
 use crate::ends::ends_paused;

@@ -1,3 +1,5 @@
+//! Retries.
+
 use crate::ends::ends_paused;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

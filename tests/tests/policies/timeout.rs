@@ -1,3 +1,5 @@
+//! Time limits of nodes.
+
 use crate::ends::ends_paused;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

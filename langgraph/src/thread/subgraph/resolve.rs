@@ -104,7 +104,7 @@ pub(super) async fn resolve(
     thread: &str,
     path: &SubgraphPath,
 ) -> Result<Resolved, AgentError> {
-    let mut way = Resolved {
+    let mut resolved = Resolved {
         outer: Vec::new(),
         found: Some(FoundLog {
             key: ThreadKey::root(thread),
@@ -119,14 +119,14 @@ pub(super) async fn resolve(
     for (index, wanted) in path.nodes().iter().enumerate() {
         // The graph has been checked.
         let Some((_, Some(inside))) = graph.node(&wanted.node) else {
-            way.found = None;
+            resolved.found = None;
             break;
         };
         let around = std::mem::replace(&mut graph, inside.graph);
-        way.resources = way.resources.layered(graph.resources());
+        resolved.resources = resolved.resources.layered(graph.resources());
         at_checkpoint |= wanted.at.is_some();
         let up_to = path.up_to(index);
-        let task = match way.found.take() {
+        let task = match resolved.found.take() {
             None => None,
             Some(found) => {
                 let log = InnerLog {
@@ -144,7 +144,7 @@ pub(super) async fn resolve(
                 task.map(|task| (found.key, task))
             }
         };
-        let pending = way.whole && way.outer.iter().all(|outer| outer.pending);
+        let pending = resolved.whole && resolved.outer.iter().all(|outer| outer.pending);
         let task = task.map(|(key, task)| {
             let below = key.below(task.checkpoint, task.task, &task.node, 0);
             let outer = OuterTask {
@@ -159,7 +159,7 @@ pub(super) async fn resolve(
             };
             (outer, task.state)
         });
-        way.whole &= task.is_some();
+        resolved.whole &= task.is_some();
         let (key, state) = if let Persistence::PerThread(name) = graph.persistence() {
             if at_checkpoint {
                 return Err(SubgraphError::NotOfACheckpoint {
@@ -177,10 +177,10 @@ pub(super) async fn resolve(
             let state = task.as_ref().map(|(_, state)| Arc::clone(state));
             (below, state.filter(|_| inside.shares_state))
         };
-        way.outer.extend(task.map(|(outer, _)| outer));
-        way.found = key.map(|key| FoundLog { key, around: state });
+        resolved.outer.extend(task.map(|(outer, _)| outer));
+        resolved.found = key.map(|key| FoundLog { key, around: state });
     }
-    Ok(way)
+    Ok(resolved)
 }
 
 impl Resolved {

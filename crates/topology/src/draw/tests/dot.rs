@@ -1,3 +1,5 @@
+//! DOT files.
+
 use super::mermaid::{agent_loop, nested};
 use super::{arm, graph};
 use crate::{END, NodeKind, START};

@@ -1,3 +1,5 @@
+//! Pictures in pages and doc comments.
+
 use std::fs;
 use std::path::Path;
 

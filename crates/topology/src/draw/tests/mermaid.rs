@@ -1,3 +1,5 @@
+//! Mermaid pictures, and the graphs that the tests draw.
+
 use super::{Graph, arm, graph};
 use crate::{Breakpoints, END, NodeKind, START};
 

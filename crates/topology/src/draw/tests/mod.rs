@@ -1,3 +1,5 @@
+//! Pictures of graphs.
+
 mod dot;
 mod embed;
 mod mermaid;

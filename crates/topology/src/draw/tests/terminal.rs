@@ -1,3 +1,5 @@
+//! Pictures in a terminal.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
