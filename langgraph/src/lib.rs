@@ -159,6 +159,7 @@ mod impls;
 pub mod __private;
 pub mod checkpoint;
 mod error;
+pub mod executor;
 pub mod graph;
 pub mod message;
 pub mod node;

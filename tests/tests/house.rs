@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The modules of the runtime, lowest first. A module uses only those before it.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "message",
     "state",
     "checkpoint",
@@ -18,6 +18,7 @@ const ORDER: [&str; 11] = [
     "node",
     "policy",
     "graph",
+    "executor",
     "superstep",
     "thread",
     "run",

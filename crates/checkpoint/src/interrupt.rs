@@ -90,7 +90,7 @@ pub struct Answer {
 ///
 /// Return it with `?`; an error type of your own takes it with `#[from]`. The runtime recognises
 /// the pause by the open interrupt, not by this value, so wrapping it is harmless.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{text}")]
 pub struct Interrupted {
     key: String,

@@ -83,6 +83,12 @@ pub struct NodeInfo {
         serde(default, skip_serializing_if = "std::ops::Not::not")
     )]
     pub interrupts: bool,
+    /// True if the node may run in another process.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "std::ops::Not::not")
+    )]
+    pub anywhere: bool,
     /// True if the node's output type can name the next node (`Next`, `Command`).
     pub may_goto: bool,
     /// Attempts allowed by the node's retry policies; 1 without any.
@@ -105,6 +111,7 @@ impl NodeInfo {
             kind: NodeKind::Function,
             defer: false,
             interrupts: false,
+            anywhere: false,
             may_goto: false,
             max_attempts: 1,
             writes: None,

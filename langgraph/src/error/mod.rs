@@ -8,6 +8,7 @@ mod no_runtime;
 mod node_error;
 mod node_timeout;
 mod pause;
+mod task_failure;
 mod transient;
 
 use crate::checkpoint::Interrupt;
@@ -23,6 +24,7 @@ pub(crate) use no_runtime::runtime;
 pub use node_error::NodeError;
 pub use node_timeout::{NodeTimeout, TimeoutKind};
 pub use pause::Pause;
+pub use task_failure::TaskFailure;
 pub use transient::is_transient;
 
 /// Questions as a sentence lists them.

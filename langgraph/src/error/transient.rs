@@ -1,6 +1,6 @@
 //! Transient errors.
 
-use super::{NodeError, NodeTimeout};
+use super::{NodeError, NodeTimeout, TaskFailure};
 
 /// Returns true for errors that a retry may avoid: a
 /// [`NodeTimeout`](crate::policy::NodeTimeout), and an input/output error
@@ -21,7 +21,9 @@ use super::{NodeError, NodeTimeout};
 /// ```
 pub fn is_transient(error: &NodeError) -> bool {
     use std::io::ErrorKind as Kind;
+    let elsewhere = error.downcast_ref::<TaskFailure>();
     error.is::<NodeTimeout>()
+        || elsewhere.is_some_and(TaskFailure::is_transient)
         || error.downcast_ref::<std::io::Error>().is_some_and(|error| {
             matches!(
                 error.kind(),

@@ -61,6 +61,12 @@ impl<S: State, T> ConfiguredWorker<S, T> {
         self.with(|node| node.retry(policy))
     }
 
+    /// Lets the worker run in another process; as [`NodeExt::anywhere`].
+    #[must_use]
+    pub fn anywhere(self) -> Self {
+        self.with(NodeExt::anywhere)
+    }
+
     /// Limits the time of each attempt; as [`NodeExt::timeout`].
     #[must_use]
     pub fn timeout(self, limit: std::time::Duration) -> Self {

@@ -123,6 +123,14 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
         node
     }
 
+    /// Lets the node run in another process, if the graph has an
+    /// [executor](crate::CompiledStateGraph::executor). Its policies run there too.
+    fn anywhere(self) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.info.anywhere = true;
+        node
+    }
+
     /// Declares that the node may [interrupt](crate::Context::interrupt). A graph of such nodes needs
     /// a checkpointer: a run without one is refused at its start, and not at the question.
     ///

@@ -71,6 +71,8 @@ pub(crate) struct Plan<S: State> {
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     /// True if the first failure of a superstep stops the other tasks.
     pub(crate) fail_fast: bool,
+    /// How many tasks its executor begins at a time.
+    pub(crate) at_once: Option<usize>,
     pub(crate) fields: FieldKinds,
     pub(crate) interrupt_before: Stops,
     pub(crate) interrupt_after: Stops,
@@ -233,6 +235,7 @@ impl<S: State> Plan<S> {
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
+            at_once: None,
             fingerprint: topology.fingerprint(),
             interrupting: topology.interrupting_node(),
             unstorable: graph.nodes.iter().find_map(|node| {

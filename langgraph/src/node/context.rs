@@ -14,7 +14,7 @@ pub use self::detached::{ContextOptions, DetachedContext};
 use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;
-use super::{MissingResource, NodeError, NodeId};
+use super::{MissingResource, NodeError, NodeId, Reporter};
 use crate::checkpoint::Json;
 use crate::checkpoint::Place;
 use crate::message::MessageChunk;
@@ -79,6 +79,11 @@ impl Context {
 
     pub(crate) fn place(&self) -> Option<&Place> {
         self.place.as_deref()
+    }
+
+    /// Returns the way home of a task whose run is in another process.
+    pub(crate) fn home(&self) -> Option<&Arc<dyn Reporter>> {
+        self.memory.get()?.home.as_ref()
     }
 
     pub(super) fn once_memory(&self) -> &OnceMemory {

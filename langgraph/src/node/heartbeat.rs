@@ -35,9 +35,14 @@ impl Heartbeat {
         }
     }
 
+    /// Returns a number that grows with each beat.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
     /// Returns when the timeout expires without further progress; `None` for never.
     pub(crate) fn due(&self, limit: Duration) -> Option<Instant> {
-        let last = Duration::from_nanos(self.last.load(Ordering::Relaxed));
+        let last = Duration::from_nanos(self.last());
         self.start.checked_add(last)?.checked_add(limit)
     }
 }

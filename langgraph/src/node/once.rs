@@ -8,7 +8,7 @@ use langgraph_topology::hash::Fnv;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Context, NodeError};
+use super::{Context, NodeError, TaskReport};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::OnceRecord;
 use crate::checkpoint::{Format as _, FormatError, Json};
@@ -214,13 +214,9 @@ impl Context {
             Begun::UnderWay(under_way) => under_way,
         };
         // Check this first: the result of the work could not be stored.
-        let place = match self.place() {
-            None => None,
-            Some(place) => {
-                let runtime = runtime(|| format!("keeping that `{name}` has been done once"))?;
-                Some((place.clone(), runtime))
-            }
-        };
+        if self.place().is_some() {
+            runtime(|| format!("keeping that `{name}` has been done once"))?;
+        }
         let value = work.await.map_err(Into::into)?;
         let text = Json
             .encode(&value)
@@ -230,19 +226,50 @@ impl Context {
             key: name,
             arguments,
         };
-        if let Some((place, runtime)) = place {
-            let record = record.clone();
-            // If the task is dropped, a half-stored record would leave the log in doubt.
-            let stored = runtime
-                .spawn(async move { place.keep_once(record).await })
-                .await;
-            stored
-                .map_err(CheckpointError::storage)
-                .flatten()
-                .map_err(|error| NodeError::from_agent(AgentError::from(error)))?;
-        }
+        self.store_once(&record).await?;
         under_way.memory.known().done.push(record);
         Ok(value)
+    }
+
+    /// Stores a result of work that runs once: in the log, or where the run is.
+    async fn store_once(&self, record: &OnceRecord) -> Result<(), NodeError> {
+        if let Some(home) = self.home() {
+            return home.report(TaskReport::Once(record.clone())).await;
+        }
+        let Some(place) = self.place().cloned() else {
+            return Ok(());
+        };
+        let (name, record) = (record.key.clone(), record.clone());
+        let runtime = runtime(|| format!("keeping that `{name}` has been done once"))?;
+        // If the task is dropped, a half-stored record would leave the log in doubt.
+        let stored = runtime.spawn(async move { place.keep_once(record).await });
+        let stored = stored.await.map_err(CheckpointError::storage).flatten();
+        stored.map_err(|error| NodeError::from_agent(AgentError::from(error)))
+    }
+
+    /// Stores work that the task has done elsewhere.
+    pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), NodeError> {
+        let done = self
+            .once_memory()
+            .known()
+            .result(&record.key, record.arguments)?;
+        match done {
+            Some(value) if value == record.value => Ok(()),
+            Some(_) => Err(NodeError::msg(format!(
+                "`{}` was done by two workers at the same time",
+                record.key
+            ))),
+            None => {
+                self.store_once(&record).await?;
+                self.once_memory().known().done.push(record);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the results of its work that runs once.
+    pub(crate) fn once_records(&self) -> Vec<OnceRecord> {
+        self.once_memory().known().done.clone()
     }
 
     /// Returns the result of work that [`once`](Self::once) has done, without doing it.
@@ -280,10 +307,7 @@ impl Context {
     /// # let _ = pay;
     /// ```
     pub fn idempotency_key(&self, name: &str) -> String {
-        match self.place() {
-            Some(place) => format!("{name}:{}", place.identity()),
-            None => format!("{name}:{}", self.identity()),
-        }
+        format!("{name}:{}", self.task_identity())
     }
 
     /// As [`once`](Self::once), for a closure that is not async.

@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::Context;
 use crate::checkpoint::Json;
 use crate::checkpoint::OnceRecord;
-use crate::checkpoint::{Answer, Interrupt, Interrupted, Question, Questions};
+use crate::checkpoint::{Answer, Interrupt, Interrupted, Place, Question, Questions};
 use crate::node::NodeError;
+use crate::node::Reporter;
 use crate::node::heartbeat::Heartbeat;
 use crate::node::once::OnceMemory;
 
@@ -21,8 +22,10 @@ pub(super) struct Memory {
     pub(super) answers: Vec<Answer>,
     pub(super) once: OnceMemory,
     asking: Mutex<Asking>,
-    /// A text that no other task has, for a task without a thread.
+    /// A text that no other task has, for a task without a log.
     identity: OnceLock<String>,
+    /// The way home of a task that runs elsewhere.
+    pub(super) home: Option<Arc<dyn Reporter>>,
     /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
@@ -60,6 +63,31 @@ impl Context {
         let memory = self.memory.get_or_init(Box::default);
         let new = || langgraph_ids::new_id().to_string();
         memory.identity.get_or_init(new)
+    }
+
+    /// Returns a text that no other task has, and that the task keeps when it runs again.
+    pub(crate) fn task_identity(&self) -> String {
+        let own = || self.identity().to_owned();
+        self.place().map_or_else(own, Place::identity)
+    }
+
+    /// Makes it the context of a task whose run is in another process.
+    pub(crate) fn set_home(&mut self, home: Arc<dyn Reporter>, identity: String) {
+        self.memory.get_or_init(Box::default);
+        if let Some(memory) = self.memory.get_mut() {
+            memory.home = Some(home);
+            memory.identity = OnceLock::from(identity);
+        }
+    }
+
+    /// Takes over the interrupts of this task from where it ran.
+    pub(crate) fn ask(&self, questions: Questions, refused: Option<NodeError>) {
+        let memory = self.memory.get_or_init(Box::default);
+        let mut asking = memory.asking();
+        asking.paused = questions.own.is_none() || !questions.inner.is_empty();
+        asking.open = questions.own;
+        asking.inner = questions.inner;
+        asking.refused = refused;
     }
 
     /// From now on, interrupts and calls come from the task's routers.

@@ -30,7 +30,8 @@ impl<S: State> Executor<S> for Parallel {
             return Ok(slots);
         }
         let shared = &at.scope.shared;
-        let at_once = shared.max_concurrency.unwrap_or(usize::MAX);
+        let at_once = shared.max_concurrency.or(at.plan.at_once);
+        let at_once = at_once.unwrap_or(usize::MAX);
         let fail_fast = at.plan.fail_fast || shared.fail_fast;
         let runtime = match runtime(|| format!("running {} side by side", names(at, &slots))) {
             Ok(runtime) => runtime,

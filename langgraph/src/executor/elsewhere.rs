@@ -1,0 +1,111 @@
+//! A node that runs elsewhere.
+
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Executor;
+use super::call::{Slot, TaskCall};
+use crate::checkpoint::{OutputWire, WriteWire};
+use crate::graph::CompiledStateGraph;
+use crate::node::{Call, ErasedItem, NodeError, NodeRun, Output, Step, whole};
+use crate::state::{State, StateCodec};
+use langgraph_topology::NodeKind;
+
+impl<S: State> CompiledStateGraph<S>
+where
+    S::Update: Serialize + DeserializeOwned,
+{
+    /// Returns the graph with an executor: nodes that may run [anywhere](crate::graph::NodeExt::anywhere)
+    /// run where it says.
+    #[must_use]
+    pub fn executor(mut self, executor: impl Executor) -> Self {
+        let plan = Arc::make_mut(&mut self.plan);
+        plan.at_once = executor.at_once();
+        let shared = Arc::new(Shared {
+            executor: Box::new(executor),
+            codec: StateCodec::serde(),
+            graph: plan.topology.name.clone(),
+            fingerprint: plan.fingerprint,
+            initial: plan.initial.clone(),
+            slots: Mutex::default(),
+        });
+        let infos = plan.topology.nodes.iter();
+        for (info, node) in infos.zip(plan.nodes.iter_mut().skip(1)) {
+            if info.anywhere && !matches!(info.kind, NodeKind::Subgraph(_)) {
+                node.step = Arc::new(Elsewhere {
+                    home: Arc::clone(&node.step),
+                    shared: Arc::clone(&shared),
+                });
+            }
+        }
+        self
+    }
+}
+
+struct Elsewhere<S: State> {
+    /// The node itself, for a task that a worker runs.
+    home: Arc<dyn Step<S>>,
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S: State> {
+    executor: Box<dyn Executor>,
+    codec: StateCodec<S>,
+    graph: String,
+    fingerprint: u64,
+    initial: S,
+    /// The texts of the snapshots of running tasks, by the snapshots' addresses. A text lives as long
+    /// as a task that borrows its snapshot, so the address is that of no other state.
+    slots: Mutex<Vec<(usize, Weak<Slot>)>>,
+}
+
+impl<S: State> Shared<S> {
+    fn slot(&self, state: &S) -> Arc<Slot> {
+        let address = ptr::from_ref(state).addr();
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.retain(|(_, slot)| slot.strong_count() > 0);
+        let known = slots.iter().find(|(known, _)| *known == address);
+        if let Some(slot) = known.and_then(|(_, slot)| slot.upgrade()) {
+            return slot;
+        }
+        let slot = Arc::default();
+        slots.push((address, Arc::downgrade(&slot)));
+        slot
+    }
+
+    fn text(&self, state: &S) -> Result<String, NodeError> {
+        let wire = OutputWire::writes(vec![WriteWire::State(whole(state))]);
+        Ok(self.codec.write_text(&wire)?)
+    }
+
+    async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
+        let cx = call.cx;
+        let encode = || self.text(call.state);
+        let task = TaskCall {
+            cx,
+            item: call.item.map(ErasedItem::to_text).transpose()?,
+            graph: &self.graph,
+            fingerprint: self.fingerprint,
+            slot: self.slot(call.state),
+            encode: &encode,
+        };
+        let reply = self.executor.run(task).await?;
+        reply.take(cx, &self.codec, &self.initial)
+    }
+}
+
+impl<S: State> Step<S> for Elsewhere<S> {
+    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+        if call.cx.home().is_some() {
+            return self.home.call(call);
+        }
+        NodeRun::future(self.shared.run(call))
+    }
+
+    fn code(&self) -> &'static str {
+        self.home.code()
+    }
+}

@@ -1,0 +1,180 @@
+//! Runs tasks of other processes.
+
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::{TaskOrder, TaskReply};
+use crate::error::NodeError;
+use crate::graph::CompiledStateGraph;
+use crate::node::{
+    Call, CancelToken, Context, ErasedItem, Heartbeat, Reporter, Scope, Shared, StoredItem,
+    TaskReport, catch, state,
+};
+use crate::state::{State, StateCodec};
+use crate::stream::{Emitter, Payload, RawEvent, StreamMode, StreamModes};
+
+/// How often a task's progress is reported.
+const PULSE: Duration = Duration::from_millis(200);
+
+/// Runs tasks of a graph whose runs are in other processes.
+pub struct TaskHost<S: State> {
+    graph: CompiledStateGraph<S>,
+    codec: StateCodec<S>,
+}
+
+impl<S: State> CompiledStateGraph<S>
+where
+    S::Update: Serialize + DeserializeOwned,
+{
+    /// Returns the graph as a worker uses it.
+    pub fn task_host(&self) -> TaskHost<S> {
+        TaskHost {
+            graph: self.clone(),
+            codec: StateCodec::serde(),
+        }
+    }
+}
+
+impl<S: State> TaskHost<S> {
+    /// Returns the graph.
+    pub fn graph(&self) -> &CompiledStateGraph<S> {
+        &self.graph
+    }
+
+    /// Decodes a snapshot; a worker keeps it for the tasks of the superstep.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no state of this graph.
+    pub fn snapshot(&self, text: &str) -> Result<Arc<S>, NodeError> {
+        let mut wire = self.codec.read_text(text)?;
+        let write = wire.writes.pop();
+        let update = write.ok_or_else(|| NodeError::msg("a snapshot is empty"))?;
+        Ok(Arc::new(state(
+            update.into_update(),
+            &self.graph.plan.initial,
+        )))
+    }
+
+    /// Runs a task inside its policies, with the resources of this graph. Dropping the future stops
+    /// it; `cancel` tells a task that computes for long without an `.await`.
+    pub async fn run(
+        &self,
+        order: &TaskOrder,
+        snapshot: &Arc<S>,
+        home: Arc<dyn Reporter>,
+        cancel: CancelToken,
+    ) -> TaskReply {
+        let plan = &self.graph.plan;
+        let Some(node) = plan.node_named(&order.node) else {
+            return TaskReply::failed(NodeError::msg(format!("there is no node `{}`", order.node)));
+        };
+        let item = order.item.clone().map(StoredItem);
+        let Some(node_of_plan) = plan.node(node) else {
+            return TaskReply::failed(NodeError::msg("there is no such node"));
+        };
+        // One event waits while another is on its way.
+        let (sender, mut events) = mpsc::channel(1);
+        let heartbeat = order.heartbeats.then(|| Arc::new(Heartbeat::new(None)));
+        let scope = self.scope(order, sender, heartbeat.clone(), cancel);
+        let mut cx = Context::new(Arc::new(scope), order.step, 0, node);
+        cx.remember(&order.answers, &order.once);
+        cx.set_home(Arc::clone(&home), order.identity.clone());
+        let result = {
+            let call = Call {
+                state: &**snapshot,
+                item: item.as_ref().map(|item| item as &dyn ErasedItem),
+                cx: &cx,
+            };
+            let mut run = pin!(catch(|| node_of_plan.step.call(call)));
+            let mut pulse = pin!(heartbeat.map(|heartbeat| {
+                let mut ticks = interval(PULSE);
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                (ticks, heartbeat.last(), heartbeat)
+            }));
+            loop {
+                let report = poll_fn(|task| {
+                    if let Poll::Ready(Some(event)) = events.poll_recv(task) {
+                        return Poll::Ready(Ok(report_of(event)));
+                    }
+                    if let Some((ticks, seen, heartbeat)) = pulse.as_mut().get_mut() {
+                        while ticks.poll_tick(task).is_ready() {
+                            if std::mem::replace(seen, heartbeat.last()) != *seen {
+                                return Poll::Ready(Ok(Some(TaskReport::Heartbeat)));
+                            }
+                        }
+                    }
+                    run.as_mut().poll(task).map(Err)
+                })
+                .await;
+                match report {
+                    Err(result) => break result,
+                    Ok(None) => {}
+                    Ok(Some(report)) => {
+                        // An event that is lost fails no task.
+                        let _ = home.report(report).await;
+                    }
+                }
+            }
+        };
+        while let Ok(event) = events.try_recv() {
+            if let Some(report) = report_of(event) {
+                let _ = home.report(report).await;
+            }
+        }
+        TaskReply::new(&cx, &self.codec, result)
+    }
+
+    fn scope(
+        &self,
+        order: &TaskOrder,
+        sender: mpsc::Sender<RawEvent>,
+        heartbeat: Option<Arc<Heartbeat>>,
+        cancel: CancelToken,
+    ) -> Scope {
+        let plan = &self.graph.plan;
+        let mut modes = StreamModes::NONE;
+        if order.custom {
+            modes |= StreamMode::Custom;
+        }
+        if order.messages {
+            modes |= StreamMode::Messages;
+        }
+        let wanted = modes != StreamModes::NONE;
+        Scope {
+            names: Arc::clone(&plan.names),
+            limit: order.remaining,
+            resources: plan.resources.clone(),
+            emitter: wanted.then(|| Emitter::new(sender, modes, false)),
+            namespace: order.namespace.as_slice().into(),
+            heartbeat,
+            shared: Arc::new(Shared {
+                run_id: OnceLock::from(order.run.clone()),
+                thread: order.thread.clone(),
+                resources: plan.resources.clone(),
+                metadata: order.metadata.clone(),
+                cancel: Some(cancel),
+                ..Shared::default()
+            }),
+        }
+    }
+}
+
+/// Returns what goes home of an event.
+fn report_of(event: RawEvent) -> Option<TaskReport> {
+    match event.payload {
+        Payload::Custom { value, .. } => Some(TaskReport::Custom(value)),
+        Payload::Chunk { chunk, .. } => Some(TaskReport::Chunk(Box::new(chunk))),
+        _ => None,
+    }
+}
+
+impl_debug!([S: State] TaskHost<S>, |host| graph = host.graph);

@@ -1,0 +1,70 @@
+//! A task as data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::node::{Answer, Context, OnceRecord};
+use crate::stream::StreamMode;
+use langgraph_topology::NodeName;
+
+/// A task as data, without the snapshot of the state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TaskOrder {
+    /// The node.
+    pub node: NodeName,
+    /// The item of a worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) item: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) answers: Vec<Answer>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) once: Vec<OnceRecord>,
+    /// A text that no other task has; a task that runs again keeps it.
+    pub identity: String,
+    /// The thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// The run.
+    pub run: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) metadata: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) namespace: Vec<NodeName>,
+    pub(super) step: usize,
+    pub(super) remaining: usize,
+    /// True if somebody reads custom events.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) custom: bool,
+    /// True if somebody reads messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) messages: bool,
+    /// True if somebody watches the progress.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) heartbeats: bool,
+}
+
+impl TaskOrder {
+    /// Describes the task of a context, as it is now.
+    pub(super) fn new(cx: &Context, item: Option<String>) -> Self {
+        let shared = &cx.scope().shared;
+        Self {
+            node: cx.name(),
+            item,
+            answers: cx.answers().to_vec(),
+            once: cx.once_records(),
+            identity: cx.task_identity(),
+            thread: shared.thread.clone(),
+            run: cx.run_id().to_owned(),
+            metadata: shared.metadata.clone(),
+            namespace: cx.namespace().to_vec(),
+            step: cx.step(),
+            remaining: cx.remaining_steps(),
+            custom: cx.wants(StreamMode::Custom),
+            messages: cx.wants(StreamMode::Messages),
+            heartbeats: cx.nearest_heartbeat().is_some(),
+        }
+    }
+}
