@@ -1,0 +1,87 @@
+//! Tasks of graphs on other machines, over NATS.
+//!
+//! A run drives its graph in one process. The nodes that may run
+//! [`anywhere`](langgraph::graph::NodeExt::anywhere) run in any number of workers, which are processes of
+//! the same program. Commits, routes and the thread's log stay with the run. So a map over a hundred
+//! thousand documents gives the same result on one machine and on twenty.
+//!
+//! # Examples
+//!
+//! The program, in the two roles:
+//!
+//! ```no_run
+//! use langgraph::prelude::*;
+//! use langgraph_nats::{Nats, Worker};
+//!
+//! #[derive(State, Clone, Debug, Default)]
+//! struct Pages {
+//!     urls: Vec<String>,
+//!     #[reducer(append)]
+//!     titles: Vec<String>,
+//! }
+//!
+//! #[node]
+//! async fn title(url: String, _: &Pages, cx: &Context) -> Result<PagesUpdate, NodeError> {
+//!     cx.emit(&url).await?; // arrives where the run is
+//!     Ok(PagesUpdate::default().titles(vec![format!("the title of {url}")]))
+//! }
+//!
+//! fn urls(pages: &Pages) -> Vec<String> {
+//!     pages.urls.clone()
+//! }
+//!
+//! fn graph() -> Result<CompiledStateGraph<Pages>, Box<dyn std::error::Error>> {
+//!     let graph = graph! {
+//!         type State = Pages;
+//!         let title = worker(title).anywhere().retry(3);
+//!         START => for url in urls { title(url) } => END;
+//!     };
+//!     Ok(graph.compile()?)
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let queue = Nats::connect("nats://127.0.0.1:4222").await?.queue("pages");
+//!     if std::env::args().nth(1).as_deref() == Some("work") {
+//!         Worker::new(&graph()?).slots(8).serve(&queue).await?;
+//!         return Ok(());
+//!     }
+//!     let urls = (0..100_000).map(|n| format!("page {n}")).collect();
+//!     let pages = graph()?.executor(queue).invoke(PagesUpdate::default().urls(urls)).await?;
+//!     println!("{} titles", pages.titles.len());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What happens
+//!
+//! A worker offers each free slot to the drivers that have work, in turn. A driver answers an offer with a
+//! task, so no more tasks are under way than the workers ask for. The snapshot of the state goes once to
+//! each worker in a superstep; a state above the server's message limit goes through its object store.
+//!
+//! A worker that dies gives its tasks back: the driver pings, and learns within a second that nobody
+//! listens any more, or after [`lost_after`](Queue::lost_after) that nobody answers. A task may then run
+//! twice; its first reply counts, and the others are dropped. What the first worker has stored with
+//! [`Context::once`](langgraph::Context::once) the second one has. A worker with another
+//! [fingerprint](langgraph::graph::Topology::fingerprint) gets no task; the driver names it in a
+//! [warning](tracing) and in [`Queue::refused`], and in the error of tasks that nobody takes for as long
+//! as [`patience`](Queue::patience) allows. A worker whose driver dies drops its tasks.
+//!
+//! Everyone who may write to the subjects of the queue may send tasks and replies: give it to an account
+//! of its own, and use TLS (`tls://`) between machines.
+
+mod driver;
+mod error;
+pub mod link;
+mod metrics;
+mod nats;
+mod protocol;
+mod queue;
+mod snapshots;
+mod worker;
+
+pub use error::QueueError;
+pub use metrics::{Metrics, WorkerInfo};
+pub use nats::Nats;
+pub use queue::Queue;
+pub use worker::Worker;

@@ -1,0 +1,193 @@
+//! A queue of tasks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use langgraph::NodeError;
+use langgraph::executor::{Executor, Running, TaskCall};
+use tokio::sync::mpsc;
+
+use crate::QueueError;
+use crate::driver::{Command, Driver, FromDriver, Submitted};
+use crate::link::Link;
+use crate::metrics::{Counters, Metrics, WorkerInfo};
+use crate::protocol::{Body, Subjects};
+
+/// A queue of tasks: an [`Executor`] for the graphs of a driver, and where a
+/// [`Worker`](crate::Worker) works.
+///
+/// Clones are the same queue.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) subjects: Subjects,
+    name: String,
+    options: Options,
+    counters: Arc<Counters>,
+    /// The driver, once a task was begun.
+    driver: Arc<Mutex<Option<mpsc::UnboundedSender<Command>>>>,
+    next: Arc<AtomicU64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) patience: Option<Duration>,
+    pub(crate) lost_after: Duration,
+    at_once: usize,
+}
+
+impl Queue {
+    /// Creates the queue of that name over a network.
+    pub fn over(link: impl Link, name: &str) -> Self {
+        Self {
+            link: Arc::new(link),
+            subjects: Subjects::new(name),
+            name: name.to_owned(),
+            options: Options {
+                patience: Some(Duration::from_secs(60)),
+                lost_after: Duration::from_secs(5),
+                at_once: 1_024,
+            },
+            counters: Arc::default(),
+            driver: Arc::default(),
+            next: Arc::default(),
+        }
+    }
+
+    /// Sets how long a task waits for a worker, one minute unless set; `None` for ever. The time counts
+    /// only while no task of the same graph is under way. A task that nobody takes fails with
+    /// [`QueueError::Nobody`].
+    #[must_use]
+    pub fn patience(mut self, limit: impl Into<Option<Duration>>) -> Self {
+        self.options.patience = limit.into();
+        self
+    }
+
+    /// Sets after how long without an answer a worker counts as lost, five seconds unless set. A worker
+    /// whose process is gone counts as lost at the next ping, within a second.
+    #[must_use]
+    pub fn lost_after(mut self, limit: Duration) -> Self {
+        self.options.lost_after = limit;
+        self
+    }
+
+    /// Sets how many tasks of a superstep are begun at a time, 1,024 unless set. Set it above the slots of
+    /// all workers together.
+    #[must_use]
+    pub fn at_once(mut self, tasks: usize) -> Self {
+        self.options.at_once = tasks.max(1);
+        self
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the counters of this driver.
+    pub fn metrics(&self) -> Metrics {
+        self.counters.now()
+    }
+
+    /// Returns the workers that have offered themselves to this driver, by name.
+    pub fn workers(&self) -> Vec<WorkerInfo> {
+        let mut workers: Vec<_> = self.counters.workers().values().cloned().collect();
+        workers.sort_by(|a, b| a.name.cmp(&b.name));
+        workers
+    }
+
+    /// Returns the workers that get no task, because their graph has another fingerprint.
+    pub fn refused(&self) -> Vec<String> {
+        self.counters.refused()
+    }
+
+    /// Returns the way to the driver, which it starts if needed.
+    fn driver(&self) -> mpsc::UnboundedSender<Command> {
+        let mut driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = driver.as_ref().filter(|known| !known.is_closed()) {
+            return known.clone();
+        }
+        let (link, subjects) = (Arc::clone(&self.link), self.subjects.clone());
+        let counters = Arc::clone(&self.counters);
+        let (commands, started) = Driver::start(link, subjects, self.options, counters);
+        tokio::spawn(started);
+        driver.insert(commands).clone()
+    }
+
+    async fn run_task(
+        &self,
+        call: TaskCall<'_>,
+    ) -> Result<langgraph::executor::TaskReply, NodeError> {
+        let driver = self.driver();
+        let task = self.next.fetch_add(1, Ordering::Relaxed);
+        let (to_task, mut from_driver) = mpsc::unbounded_channel();
+        let submitted = Submitted {
+            task,
+            fingerprint: format!("{:016x}", call.fingerprint()),
+            to_task,
+        };
+        let ended = || NodeError::from(QueueError::Ended);
+        driver
+            .send(Command::Submit(submitted))
+            .map_err(|_| ended())?;
+        let _guard = Guard {
+            task,
+            driver: driver.clone(),
+        };
+        while let Some(message) = from_driver.recv().await {
+            match message {
+                FromDriver::Wanted => {
+                    let name = format!("order-{}", call.order().identity);
+                    let order = Body::new(&*self.link, call.order(), &name).await?;
+                    let state = call.snapshot()?;
+                    let command = Command::Send { task, order, state };
+                    driver.send(command).map_err(|_| ended())?;
+                }
+                FromDriver::Report { report, answer } => {
+                    let taken = call.report(report).await;
+                    if let Some(to) = answer {
+                        let answer = taken.map_err(|error| error.to_string());
+                        driver
+                            .send(Command::Answer { to, answer })
+                            .map_err(|_| ended())?;
+                    }
+                }
+                FromDriver::Done(reply) => return Ok(reply.open(&*self.link).await?),
+                FromDriver::Nobody { patience, refused } => {
+                    return Err(QueueError::Nobody {
+                        queue: self.name.clone(),
+                        node: call.node().to_owned(),
+                        patience,
+                        refused,
+                    }
+                    .into());
+                }
+            }
+        }
+        Err(ended())
+    }
+}
+
+/// Takes the task back when its future is dropped.
+struct Guard {
+    task: u64,
+    driver: mpsc::UnboundedSender<Command>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // A driver that has ended has no tasks.
+        let _ = self.driver.send(Command::Forget(self.task));
+    }
+}
+
+impl Executor for Queue {
+    fn run<'a>(&'a self, task: TaskCall<'a>) -> Running<'a> {
+        Box::pin(self.run_task(task))
+    }
+
+    fn at_once(&self) -> Option<usize> {
+        Some(self.options.at_once)
+    }
+}
