@@ -41,7 +41,7 @@ pub(crate) enum Command {
 pub(crate) struct Submitted {
     pub(crate) task: u64,
     pub(crate) fingerprint: String,
-    pub(crate) to_task: mpsc::UnboundedSender<FromDriver>,
+    pub(crate) future: mpsc::UnboundedSender<FromDriver>,
 }
 
 /// What the driver tells the future of a task.
@@ -63,7 +63,7 @@ pub(crate) enum FromDriver {
 
 struct Task {
     fingerprint: String,
-    to_task: mpsc::UnboundedSender<FromDriver>,
+    future: mpsc::UnboundedSender<FromDriver>,
     phase: Phase,
     since: Instant,
     /// The id of its snapshot.
@@ -201,7 +201,7 @@ impl Driver {
         let Submitted {
             task,
             fingerprint,
-            to_task,
+            future,
         } = submitted;
         Counters::count(&self.counters.begun);
         let now = Instant::now();
@@ -224,7 +224,7 @@ impl Driver {
             task,
             Task {
                 fingerprint: fingerprint.clone(),
-                to_task,
+                future,
                 phase: Phase::Pending,
                 since: now,
                 state: None,
@@ -432,7 +432,7 @@ impl Driver {
                     self.counters.change(&worker, |info| info.done += 1);
                     let fingerprint = task.fingerprint;
                     // The future may have been dropped.
-                    let _ = task.to_task.send(FromDriver::Done(reply));
+                    let _ = task.future.send(FromDriver::Done(reply));
                     if let Some(offer) = next {
                         return self.take(worker, offer, fingerprint).await;
                     }
@@ -522,7 +522,7 @@ impl Driver {
                 let Some(task) = self.tasks.get_mut(&number) else {
                     continue;
                 };
-                if task.to_task.send(FromDriver::Wanted).is_ok() {
+                if task.future.send(FromDriver::Wanted).is_ok() {
                     version.running += 1;
                     version.progress = Instant::now();
                     task.phase = Phase::Wanted { worker, offer };
@@ -646,7 +646,7 @@ impl Driver {
         );
         match (own, answer) {
             (Some(task), answer) => {
-                let _ = task.to_task.send(FromDriver::Report { report, answer });
+                let _ = task.future.send(FromDriver::Report { report, answer });
                 Ok(())
             }
             (None, Some(answer)) => {
@@ -733,7 +733,7 @@ impl Driver {
                     return true;
                 }
                 let refused = self.counters.refused();
-                let _ = task.to_task.send(FromDriver::Nobody { patience, refused });
+                let _ = task.future.send(FromDriver::Nobody { patience, refused });
                 false
             });
         }

@@ -27,6 +27,7 @@ pub(crate) enum ToAll {
 }
 
 /// What a worker hears.
+#[allow(clippy::large_enum_variant)] // most of them are tasks
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToWorker {
@@ -60,6 +61,7 @@ pub(crate) enum ToWorker {
 }
 
 /// What a driver hears.
+#[allow(clippy::large_enum_variant)] // most of them are replies
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToDriver {

@@ -121,11 +121,11 @@ impl Queue {
     ) -> Result<langgraph::executor::TaskReply, NodeError> {
         let driver = self.driver();
         let task = self.next.fetch_add(1, Ordering::Relaxed);
-        let (to_task, mut from_driver) = mpsc::unbounded_channel();
+        let (future, mut from_driver) = mpsc::unbounded_channel();
         let submitted = Submitted {
             task,
             fingerprint: format!("{:016x}", call.fingerprint()),
-            to_task,
+            future,
         };
         let ended = || NodeError::from(QueueError::Ended);
         driver

@@ -8,10 +8,13 @@ use tokio::sync::OnceCell;
 /// How many snapshots a worker keeps: one for each driver that it works for, and some that end.
 const KEPT: usize = 8;
 
+/// A snapshot, once it is fetched.
+type Cell<S> = Arc<OnceCell<Arc<S>>>;
+
 /// The newest snapshots, each fetched once.
 #[derive(Debug)]
 pub(crate) struct Snapshots<S> {
-    kept: Mutex<VecDeque<(String, Arc<OnceCell<Arc<S>>>)>>,
+    kept: Mutex<VecDeque<(String, Cell<S>)>>,
 }
 
 impl<S> Default for Snapshots<S> {
@@ -24,7 +27,7 @@ impl<S> Default for Snapshots<S> {
 
 impl<S> Snapshots<S> {
     /// Returns the place of a snapshot.
-    pub(crate) fn cell(&self, id: &str) -> Arc<OnceCell<Arc<S>>> {
+    pub(crate) fn cell(&self, id: &str) -> Cell<S> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = kept.iter().position(|(known, _)| known == id)
             && let Some(found) = kept.remove(at)

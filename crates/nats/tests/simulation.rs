@@ -4,7 +4,7 @@
 //! `SEEDS=1000 cargo test -p langgraph-nats --test simulation --release` takes longer; `SEED=17` shows
 //! one again.
 
-#![allow(clippy::unwrap_used)] // in what the tests share
+#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
 mod support;
 

