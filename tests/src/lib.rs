@@ -40,9 +40,6 @@ mod pages {
     #[doc = include_str!("../../docs/performance.md")]
     struct Performance;
 
-    #[doc = include_str!("../../docs/scale.md")]
-    struct Scale;
-
     #[doc = include_str!("../../docs/langgraph-rust-alignment.md")]
     struct Alignment;
 }

@@ -85,3 +85,8 @@ pub use metrics::{Metrics, WorkerInfo};
 pub use nats::Nats;
 pub use queue::Queue;
 pub use worker::Worker;
+
+/// The page about many machines: its code is compiled with this crate, whose dependencies need a C compiler.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/scale.md")]
+struct Page;
