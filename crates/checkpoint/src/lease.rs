@@ -176,6 +176,9 @@ impl Drop for Lease {
             return;
         }
         let holder = std::mem::take(&mut self.holder);
+        if let (Some(ending), true) = (&self.ending, std::thread::panicking()) {
+            ending.set(RunStatus::Failed);
+        }
         // Without a runtime nobody cleans up; a run of this process takes the thread at once.
         let Ok(runtime) = Handle::try_current() else {
             abandoned().insert(holder, Cleanup::None);

@@ -1,8 +1,12 @@
 //! `Durability::Async`: records are written in the background.
 
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
@@ -34,8 +38,42 @@ struct Failure {
     error: Option<CheckpointError>,
     /// Its text, for later callers.
     text: Option<String>,
-    /// The heads of a conflict, which later callers get as one too.
-    conflict: Option<(ThreadKey, Option<Head>, Option<Head>)>,
+    /// A refusal, which later callers get as one too.
+    refusal: Option<Refusal>,
+}
+
+/// Why a saver refuses a batch: another run was faster.
+#[derive(Clone)]
+enum Refusal {
+    Conflict(String, Option<Head>, Option<Head>),
+    BaseGone(String, CheckpointId),
+}
+
+impl Refusal {
+    fn of(error: &CheckpointError) -> Option<Self> {
+        match error {
+            CheckpointError::Conflict {
+                thread,
+                known,
+                head,
+            } => Some(Self::Conflict(thread.clone(), *known, *head)),
+            CheckpointError::BaseGone { thread, base } => {
+                Some(Self::BaseGone(thread.clone(), *base))
+            }
+            _ => None,
+        }
+    }
+
+    fn error(&self) -> CheckpointError {
+        match self.clone() {
+            Self::Conflict(thread, known, head) => CheckpointError::Conflict {
+                thread,
+                known,
+                head,
+            },
+            Self::BaseGone(thread, base) => CheckpointError::BaseGone { thread, base },
+        }
+    }
 }
 
 enum Job {
@@ -70,12 +108,8 @@ impl WriteBehind {
         if let Some(error) = failed.error.take() {
             return Err(error);
         }
-        if let Some((key, known, head)) = &failed.conflict {
-            return Err(CheckpointError::Conflict {
-                thread: key.thread.clone(),
-                known: *known,
-                head: *head,
-            });
+        if let Some(refusal) = &failed.refusal {
+            return Err(refusal.error());
         }
         failed.text.as_ref().map_or(Ok(()), |text| {
             let text = format!("an earlier record could not be stored: {text}");
@@ -87,11 +121,39 @@ impl WriteBehind {
     pub async fn flush(&self) -> Result<(), CheckpointError> {
         let (done, wait) = oneshot::channel();
         if self.jobs.send(Job::Barrier(done)).await.is_ok() {
-            // The writer ends only after a failure, which `check` reports.
-            let _ = wait.await;
+            let written = wait.await.is_ok();
+            self.check()?;
+            if written {
+                return Ok(());
+            }
         }
-        self.check()
+        self.check()?;
+        Err(ended())
     }
+}
+
+/// The error of a writer that is gone without a failure: its runtime has shut down.
+fn ended() -> CheckpointError {
+    CheckpointError::storage("the task that writes records has ended")
+}
+
+/// Awaits a put, and turns a panic of code that encodes a value into an error.
+async fn contained(
+    put: impl Future<Output = Result<(), CheckpointError>>,
+) -> Result<(), CheckpointError> {
+    let mut put = pin!(put);
+    poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| put.as_mut().poll(cx)));
+        polled.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            let text = text.unwrap_or_else(|| "unknown".to_owned());
+            Poll::Ready(Err(CheckpointError::storage(format!(
+                "storing a record panicked: {text}"
+            ))))
+        })
+    })
+    .await
 }
 
 impl Drop for WriteBehind {
@@ -116,15 +178,10 @@ impl Writing {
                 Job::Put(..) if self.dropped.load(Ordering::Relaxed) => return,
                 Job::Put(key, batch) => {
                     let status = batch.status;
-                    if let Err(error) = self.saver.put(&key, batch).await {
+                    if let Err(error) = contained(self.saver.put(&key, batch)).await {
                         *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
                             text: Some(error.to_string()),
-                            conflict: match &error {
-                                CheckpointError::Conflict { known, head, .. } => {
-                                    Some((key, *known, *head))
-                                }
-                                _ => None,
-                            },
+                            refusal: Refusal::of(&error),
                             error: Some(error),
                         };
                         // Later batches build on the missing one.
@@ -154,9 +211,7 @@ impl Checkpointer for WriteBehind {
         let waits = batch.tasks.iter().any(|task| !task.once.is_empty());
         if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
             self.check()?;
-            return Err(CheckpointError::storage(
-                "the task that writes records has ended",
-            ));
+            return Err(ended());
         }
         if waits {
             return self.flush().await;

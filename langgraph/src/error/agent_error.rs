@@ -135,6 +135,9 @@ pub enum AgentError {
         /// Its error.
         reason: String,
     },
+    /// Code of the state or of an error panicked outside of nodes.
+    #[error("the run panicked: {0}")]
+    Panicked(String),
     /// The run exceeded its time limit.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),

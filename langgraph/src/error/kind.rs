@@ -42,6 +42,7 @@ impl AgentError {
             Self::Routing { .. }
             | Self::InvalidOption(_)
             | Self::NoParent { .. }
+            | Self::Panicked(_)
             | Self::NoRuntime(_) => ErrorKind::Program,
         }
     }

@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::options::{Begin, Options, Run};
@@ -14,7 +14,7 @@ use crate::error::AgentError;
 use crate::error::runtime;
 use crate::graph::plan::Plan;
 use crate::node::NodeId;
-use crate::node::{Command, NodeError, Output};
+use crate::node::{Command, NodeError, Output, caught};
 use crate::run::setup::{engine, log};
 use crate::state::State;
 use crate::stream::Emitter;
@@ -27,12 +27,12 @@ use crate::thread::resume;
 
 impl<S: State> Run<S> {
     /// The run as a future, in a span if somebody listens.
-    pub(super) fn drive(self, emitter: Option<Emitter>) -> Driven<S> {
+    pub(super) fn drive(self, emitter: Option<Emitter>) -> RunFuture<S> {
         #[cfg(feature = "tracing")]
         if Span::is_watched() {
-            return self.in_span(emitter);
+            return RunFuture(self.in_span(emitter));
         }
-        self.bounded(emitter)
+        RunFuture(self.bounded(emitter))
     }
 
     #[cfg(feature = "tracing")]
@@ -105,7 +105,23 @@ impl<S: State> Run<S> {
     }
 }
 
-pub(super) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+/// The future of a run: what `run.await` waits for.
+///
+/// A panic of code that no node calls, such as a state's `Clone`, ends the run and not the program.
+pub struct RunFuture<S: State>(Driven<S>);
+
+impl<S: State> Future for RunFuture<S> {
+    type Output = Result<Outcome<S>, AgentError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        caught(|| self.0.as_mut().poll(cx))
+            .unwrap_or_else(|panic| Poll::Ready(Err(AgentError::Panicked(panic.into_message()))))
+    }
+}
+
+impl_debug!([S: State] RunFuture<S>);
+
+type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
 pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {

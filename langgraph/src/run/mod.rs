@@ -14,6 +14,7 @@ mod thread;
 mod turns;
 
 pub use crate::node::{CancelToken, Persistence};
+pub use future::RunFuture;
 pub use io::IoGraph;
 pub use options::Run;
 pub use outcome::Outcome;

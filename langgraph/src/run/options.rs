@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::future::Driven;
+use super::future::RunFuture;
 use super::stream::StreamLog;
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
 use crate::checkpoint::{CheckpointId, Durability, Ending};
@@ -193,9 +193,9 @@ impl<S: State> Run<S> {
 
 impl<S: State> IntoFuture for Run<S> {
     type Output = Result<Outcome<S>, AgentError>;
-    type IntoFuture = Driven<S>;
+    type IntoFuture = RunFuture<S>;
 
-    fn into_future(self) -> Driven<S> {
+    fn into_future(self) -> RunFuture<S> {
         self.drive(None)
     }
 }

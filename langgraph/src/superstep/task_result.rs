@@ -2,7 +2,7 @@
 
 use super::route::check_jump;
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{Context, NodeError, NodeId, Output, Questions, Write, Writes, caught};
+use crate::node::{Context, NodeError, NodeId, Output, Panicked, Questions, Write, Writes, caught};
 use crate::state::State;
 
 /// The result of a task.
@@ -112,6 +112,8 @@ pub(crate) fn without_questions<T, S: State>(
                 "went on without the answer to {key}; pass the error on with `?`"
             ))))
         }
+        // It did not wait for the answer.
+        (Err(error), Some(_)) if error.is::<Panicked>() => Err(TaskResult::Failed(error)),
         (Err(_), Some(questions)) => Err(TaskResult::Asked {
             questions,
             ran: None,

@@ -10,6 +10,7 @@ mod faults;
 mod looking;
 mod model;
 mod once;
+mod panics;
 mod pruning;
 mod rivals;
 mod saver;

@@ -116,6 +116,7 @@ fn samples() -> Vec<(&'static str, AgentError)> {
             },
         ),
         ("AgentError::Cancelled", AgentError::Cancelled),
+        ("AgentError::Panicked", AgentError::Panicked(text())),
         (
             "AgentError::TimedOut",
             AgentError::TimedOut(Duration::from_secs(1)),
