@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::Handle;
 
@@ -24,6 +24,7 @@ pub struct Lease {
     thread: String,
     holder: String,
     term: Duration,
+    since: SystemTime,
     ending: Option<Arc<Ending>>,
     writer: Option<Writer>,
     released: bool,
@@ -50,6 +51,7 @@ impl Lease {
             // Not the run's id: two runs may have the same.
             holder: langgraph_ids::new_id().to_string(),
             term,
+            since: SystemTime::now(),
             ending: None,
             writer: None,
             released: false,
@@ -132,6 +134,10 @@ impl Lease {
         };
         // A run that has come to its end has recorded it.
         self.ending = None;
+        if ended.is_err() {
+            // The error of the run is more important.
+            let _ = remove_orphans(&*self.saver, &self.thread, self.since).await;
+        }
         ended
     }
 
@@ -240,6 +246,30 @@ async fn record_end(
             result => return result,
         }
     }
+}
+
+/// Removes what a run has written inside a thread that was deleted meanwhile: logs of graphs in its
+/// nodes, which a later thread of that name would find.
+async fn remove_orphans(
+    saver: &dyn Checkpointer,
+    thread: &str,
+    since: SystemTime,
+) -> Result<(), CheckpointError> {
+    let Some(administration) = saver.administration() else {
+        return Ok(());
+    };
+    if saver.head(&ThreadKey::root(thread)).await?.is_some() {
+        return Ok(());
+    }
+    // Ids count milliseconds.
+    let since = since.checked_sub(Duration::from_millis(2)).unwrap_or(since);
+    for key in administration.logs(thread).await? {
+        let head = saver.head(&key).await?;
+        if head.is_some_and(|head| head.id.created_at() >= since) {
+            administration.delete_log(&key).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Raises the version of every log of a thread, so that the other run's next record is refused.

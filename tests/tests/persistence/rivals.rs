@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer};
+use langgraph::checkpoint::{Batch, CheckpointError, Checkpointer, Durability, ThreadKey};
 use langgraph::prelude::*;
+use langgraph::run::Persistence;
 use langgraph::thread::OnConflict;
 use tokio::sync::Notify;
 
@@ -311,6 +312,114 @@ async fn arrived(graph: &CompiledStateGraph<Diary>, line: &str) -> bool {
         return false;
     };
     state.values.log.iter().any(|known| known == line)
+}
+
+/// A graph that a node calls.
+struct Inside(CompiledStateGraph<Diary>);
+
+/// A node that waits at the gate, and calls a graph then.
+async fn held_outside(diary: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    let gate = cx.resource::<Gate>()?;
+    gate.reached.notify_one();
+    gate.open.notified().await;
+    let inside = cx.resource::<Inside>()?;
+    cx.run(&inside.0, diary.clone()).await?;
+    Ok(wrote("called"))
+}
+
+fn calling(
+    saver: &Arc<dyn Checkpointer>,
+    world: &Arc<World>,
+    kept: bool,
+) -> CompiledStateGraph<Diary> {
+    let mut inner = graph_in(world);
+    inner.add_node("note", note).add_sequence(&["note"]);
+    let mut inner = inner.compile().unwrap();
+    if kept {
+        inner = inner.persistence(Persistence::PerThread("expert".into()));
+    }
+    let mut graph = graph_in(world);
+    graph.resource(Arc::new(Inside(inner)));
+    graph.add_node("held", held_outside).add_sequence(&["held"]);
+    over(&graph, saver)
+}
+
+#[tokio::test]
+async fn a_thread_that_is_deleted_under_a_run_leaves_no_log_of_a_graph_inside() {
+    for kept in [false, true] {
+        for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+            let saver = memory();
+            let graph = calling(&saver, &World::new(), kept);
+            let gate = Arc::new(Gate::default());
+            let run = graph.run(wrote("in")).thread("t").durability(durability);
+            let run = tokio::spawn(run.resource(Arc::clone(&gate)).into_future());
+            gate.reached.notified().await;
+            graph.thread("t").delete().await.unwrap();
+            gate.open.notify_one();
+            let ended = run.await.unwrap();
+            let logs = saver.administration().unwrap().logs("t").await.unwrap();
+            if durability == Durability::Exit {
+                // It had stored nothing yet: its end makes the thread.
+                assert!(ended.is_ok() && !logs.is_empty(), "{kept} {ended:?}");
+                continue;
+            }
+            assert!(is_conflict(&ended), "{kept} {durability:?} {ended:?}");
+            assert_eq!(logs, [], "{kept} {durability:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_conflict_that_is_found_late_is_a_conflict() {
+    for nested in [false, true] {
+        for parallel in [false, true] {
+            let (saver, world) = (memory(), World::new());
+            let mut inner = StateGraph::<Diary>::new();
+            for name in ["one", "two", "three"] {
+                inner.add_node(name, note);
+            }
+            inner.add_sequence(&["one", "two", "three"]);
+            let mut graph = graph_in(&world);
+            graph.add_node("held", held).add_node("beside", note);
+            graph.add_node("end", note);
+            if nested {
+                graph.add_node("after", inner.compile().unwrap());
+            } else {
+                graph.add_node("after", note);
+            }
+            graph.add_edge(START, "held").add_edge("held", "after");
+            if parallel {
+                graph
+                    .add_edge("held", "beside")
+                    .add_edge(["after", "beside"], "end");
+            } else {
+                graph.add_edge("after", "end").add_edge("end", "beside");
+            }
+            let graph = over(&graph, &saver);
+            let gate = Arc::new(Gate::default());
+            let run = graph
+                .run(wrote("in"))
+                .thread("t")
+                .durability(Durability::Async);
+            let run = tokio::spawn(run.resource(Arc::clone(&gate)).into_future());
+            gate.reached.notified().await;
+            // Past the lease, as a process does that believes it over.
+            let key = ThreadKey::root("t");
+            let mut head = None;
+            while head.is_none() {
+                tokio::task::yield_now().await;
+                head = saver.head(&key).await.unwrap();
+            }
+            let batch = Batch {
+                head,
+                ..Batch::default()
+            };
+            saver.put(&key, batch).await.unwrap();
+            gate.open.notify_one();
+            let ended = run.await.unwrap();
+            assert!(is_conflict(&ended), "{nested} {parallel}: {ended:?}");
+        }
+    }
 }
 
 #[tokio::test]
