@@ -37,6 +37,9 @@ mod pages {
     #[doc = include_str!("../../docs/production.md")]
     struct Production;
 
+    #[doc = include_str!("../../docs/reliability.md")]
+    struct Reliability;
+
     #[doc = include_str!("../../docs/performance.md")]
     struct Performance;
 

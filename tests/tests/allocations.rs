@@ -127,7 +127,7 @@ fn waiting(graph: &CompiledStateGraph<Counter>, runs: usize) -> Vec<impl Future>
     let mut all: Vec<_> = (0..runs).map(|_| graph.run(()).into_future()).collect();
     let mut cx = TaskContext::from_waker(Waker::noop());
     for run in &mut all {
-        assert!(run.as_mut().poll(&mut cx).is_pending());
+        assert!(std::pin::Pin::new(run).poll(&mut cx).is_pending());
     }
     all
 }
