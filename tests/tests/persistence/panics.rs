@@ -160,9 +160,10 @@ async fn a_panic_in_the_code_of_a_state_fails_the_run_and_nothing_else() {
                             assert_eq!(names.len(), if parallel { 4 } else { 3 }, "{case}");
                             continue;
                         }
-                        let done = match names.is_empty() {
-                            true => graph.run(()).thread("t").await,
-                            false => graph.thread("t").proceed().await,
+                        let done = if names.is_empty() {
+                            graph.run(()).thread("t").await
+                        } else {
+                            graph.thread("t").proceed().await
                         };
                         let names = done.unwrap().into_state().names;
                         assert_eq!(
@@ -259,21 +260,23 @@ async fn a_node_that_panics_when_its_time_is_over_fails_the_run() {
     }
 }
 
+#[allow(clippy::expect_used)]
 #[tokio::test]
 async fn a_panic_after_a_question_is_told_as_a_panic() {
     async fn asks(_: &Load, cx: &Context) -> Result<LoadUpdate, NodeError> {
         let question: Result<String, NodeError> = cx.interrupt("who", "who?").map_err(Into::into);
-        match question {
-            Ok(name) => Ok(LoadUpdate::default().names(vec![name])),
-            Err(_) => panic!("instead of waiting"),
-        }
+        let name = question.expect("an answer instead of waiting");
+        Ok(LoadUpdate::default().names(vec![name]))
     }
     for saver in savers() {
         let mut graph = StateGraph::<Load>::new();
         graph.add_node("asks", asks).add_sequence(&["asks"]);
         let graph = graph.compile().unwrap().checkpointer(saver);
         let error = graph.run(()).thread("t").await.unwrap_err().to_string();
-        assert!(error.contains("panicked: instead of waiting"), "{error}");
+        assert!(
+            error.contains("panicked: an answer instead of waiting"),
+            "{error}"
+        );
         let done = graph.thread("t").resume("who", "Ada").await;
         assert!(done.is_err(), "nothing was asked");
     }
