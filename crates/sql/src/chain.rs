@@ -1,5 +1,6 @@
 //! The ancestors that make up the state of a checkpoint.
 
+use std::collections::HashMap;
 use std::ops::{Deref, RangeInclusive};
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId};
@@ -60,7 +61,7 @@ impl Link {
 /// let log = [(c, Some(a), false), (b, Some(a), false), (a, None, true)];
 /// let mut finder = LinkFinder::new(c);
 /// for (number, (id, base, snapshot)) in (0..).zip(log) {
-///     let link = Link { id, first: -number, last: -number };
+///     let link = Link { id, first: 2 - number, last: 2 - number };
 ///     if !finder.goes_on(link, base, snapshot) {
 ///         break;
 ///     }
@@ -126,6 +127,14 @@ impl LinkFinder {
             )));
         }
         self.links.reverse();
+        let mut pairs = self.links.windows(2);
+        if let Some([base, link]) = pairs.find(|pair| matches!(pair, [a, b] if a.first >= b.first))
+        {
+            return Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{}` begins with row {}, before the one that it is based on, with row {}",
+                link.id, link.first, base.first
+            )));
+        }
         Ok(Links(self.links))
     }
 }
@@ -149,15 +158,16 @@ impl Links {
         self.get(found.ok()?)
     }
 
-    /// Fails unless `seen` is the last row of the newest checkpoint: of the head, all rows count.
+    /// Fails unless the last row that was seen of each checkpoint, by its first row, is its last.
     ///
     /// # Errors
     ///
     /// [`CheckpointError::Corrupt`], because rows are missing, or do not belong there.
-    pub fn check_end(&self, seen: Option<i64>) -> Result<(), CheckpointError> {
-        match self.last() {
-            Some(link) if seen != Some(link.last) => Err(link.ends_elsewhere()),
-            _ => Ok(()),
+    pub fn check_ends(&self, seen: &HashMap<i64, i64>) -> Result<(), CheckpointError> {
+        let ends = |link: &&Link| seen.get(&link.first) == Some(&link.last);
+        match self.iter().find(|link| !ends(link)) {
+            Some(link) => Err(link.ends_elsewhere()),
+            None => Ok(()),
         }
     }
 

@@ -139,6 +139,12 @@ async fn a_log_that_lacks_something_is_not_read_without_it() {
         "UPDATE thread_checkpoints SET last_row = last_row + 1
             WHERE id = (SELECT head FROM thread_logs)",
         "UPDATE thread_logs SET state_row = 3",
+        // A checkpoint has the rows of its base; a task's record is one of another kind.
+        "UPDATE thread_checkpoints SET first_row = (SELECT b.first_row FROM thread_checkpoints AS b
+            WHERE b.id = thread_checkpoints.base)
+            WHERE id = (SELECT base FROM thread_checkpoints
+                WHERE id = (SELECT head FROM thread_logs))",
+        "UPDATE thread_rows SET kind = 3 WHERE id = (SELECT max(id) FROM thread_rows WHERE kind = 2)",
         // Rows are missing: the last one, the first one, a task's, a checkpoint's.
         "DELETE FROM thread_rows WHERE id = (SELECT max(id) FROM thread_rows)",
         "DELETE FROM thread_rows WHERE id = (SELECT min(id) FROM thread_rows)",

@@ -1,5 +1,6 @@
 //! Reads a log.
 
+use std::collections::HashMap;
 use std::pin::pin;
 
 use deadpool_postgres::GenericClient;
@@ -147,22 +148,16 @@ async fn each_row(
         client.query_raw(&statement, values).await
     };
     let mut found = pin!(found.await.map_err(PostgresError::from)?);
-    let newest = links.last().map(|link| link.first);
-    let mut seen = None;
+    let mut seen = HashMap::with_capacity(links.len());
     let mut formats = FormatNames::default();
     while let Some(row) = found.try_next().await.map_err(PostgresError::from)? {
         let checkpoint: i64 = row.try_get(0).map_err(PostgresError::from)?;
-        if Some(checkpoint) == newest {
-            seen = Some(row.try_get(7).map_err(PostgresError::from)?);
-        }
+        seen.insert(checkpoint, row.try_get(7).map_err(PostgresError::from)?);
         if let Some(link) = links.find(checkpoint) {
             take(read(link.id, &row, 1, &mut formats)?)?;
         }
     }
-    if all {
-        links.check_end(seen)?;
-    }
-    Ok(())
+    links.check_ends(&seen)
 }
 
 /// Reads a row; its columns begin at that index with its kind.

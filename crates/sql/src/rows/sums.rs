@@ -5,7 +5,7 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded};
 use super::{Row, RowKind};
 
 /// The checksums of a row: of its text in the upper half, of its value in the lower one, which is 0
-/// without a value. Rows that were stored before there were checksums have none.
+/// without a value. Both include the kind of the record, so that one is not read as another. Rows that were stored before there were checksums have none.
 ///
 /// # Examples
 ///
@@ -42,13 +42,27 @@ impl Sums {
 
     /// Returns the checksums of a row.
     pub fn of(row: &Row) -> Self {
-        let value = row.payload.as_ref().map_or(0, value);
-        Self(Self::of_text(&row.text).0 | i64::from(value))
+        Self::of_parts(row.kind, row)
+    }
+
+    /// Returns the checksums of the row of a checkpoint whose value is what the only task of the
+    /// checkpoint before has written.
+    pub fn of_superstep(row: &Row) -> Self {
+        Self::of_parts(RowKind::Task, row)
+    }
+
+    fn of_parts(written: RowKind, row: &Row) -> Self {
+        let payload = row.payload.as_ref();
+        let value = payload.map_or(0, |payload| value(written, payload));
+        Self(Self::of_text(row.kind, &row.text).0 | i64::from(value))
     }
 
     /// Returns the checksums of a row with that text, and without a value.
-    pub fn of_text(text: &str) -> Self {
-        Self((i64::from(crc32fast::hash(text.as_bytes()))) << 32)
+    pub fn of_text(kind: RowKind, text: &str) -> Self {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&[kind as u8]);
+        hasher.update(text.as_bytes());
+        Self((i64::from(hasher.finalize())) << 32)
     }
 
     /// Fails unless the row is what was stored with these checksums.
@@ -73,7 +87,7 @@ impl Sums {
         text: &str,
     ) -> Result<(), CheckpointError> {
         match sums {
-            Some(sums) if sums.0 & !Self::VALUE != Self::of_text(text).0 => {
+            Some(sums) if sums.0 & !Self::VALUE != Self::of_text(kind, text).0 => {
                 Err(differs("text", checkpoint, kind))
             }
             _ => Ok(()),
@@ -92,7 +106,10 @@ impl Sums {
         payload: Option<&Encoded>,
     ) -> Result<(), CheckpointError> {
         match sums {
-            Some(sums) if sums.0 & Self::VALUE != i64::from(payload.map_or(0, value)) => {
+            Some(sums)
+                if sums.0 & Self::VALUE
+                    != i64::from(payload.map_or(0, |payload| value(kind, payload))) =>
+            {
                 Err(differs("value", checkpoint, kind))
             }
             _ => Ok(()),
@@ -100,8 +117,9 @@ impl Sums {
     }
 }
 
-fn value(payload: &Encoded) -> u32 {
+fn value(kind: RowKind, payload: &Encoded) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&[kind as u8]);
     hasher.update(payload.format.as_bytes());
     hasher.update(&payload.version.to_le_bytes());
     hasher.update(&payload.bytes);

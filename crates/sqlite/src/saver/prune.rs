@@ -74,7 +74,7 @@ fn split(connection: &Connection, log: i64, first: i64) -> Result<(), SqliteErro
         SELECT id - 1, checkpoint, ?2, ?3, format, version, payload, ?5 | (sums & ?6)
         FROM thread_rows WHERE id = ?1 AND kind = ?4";
     let id = row_id(log, first);
-    let text = Sums::of_text(Row::FINISHED).number();
+    let text = Sums::of_text(RowKind::Task, Row::FINISHED).number();
     let values = params![
         id,
         RowKind::Task as u8,
@@ -153,7 +153,7 @@ fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<
     // The writes of the previous checkpoint's task stay with that checkpoint …
     let sql = "UPDATE thread_rows SET kind = ?2, text = ?3, sums = ?5 | (sums & ?6)
         WHERE id = ?1 AND kind = ?4";
-    let text = Sums::of_text(Row::FINISHED).number();
+    let text = Sums::of_text(RowKind::Task, Row::FINISHED).number();
     let values = params![
         from,
         RowKind::Task as u8,

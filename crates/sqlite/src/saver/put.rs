@@ -333,6 +333,10 @@ fn insert(
     let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload, sums)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let payload = row.payload.as_ref();
+    let sums = match kind {
+        SUPERSTEP => Sums::of_superstep(row),
+        _ => Sums::of(row),
+    };
     connection.prepare_cached(sql)?.execute(params![
         id,
         checkpoint,
@@ -341,7 +345,7 @@ fn insert(
         payload.map(|payload| &*payload.format),
         payload.map(|payload| payload.version),
         payload.map(|payload| &*payload.bytes),
-        Sums::of(row).number()
+        sums.number()
     ])?;
     Ok(())
 }

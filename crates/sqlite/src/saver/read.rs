@@ -1,6 +1,6 @@
 //! Reads a log.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use bytes::{Bytes, BytesMut};
 use langgraph::checkpoint::{Chain, CheckpointError, CheckpointId, Encoded, ListOptions};
@@ -80,15 +80,14 @@ fn rows(
     let mut found = statement
         .query([row_id(log, *range.start()), row_id(log, end)])
         .map_err(SqliteError::from)?;
-    let newest = links.last().map(|link| link.first);
-    let mut seen = None;
+    let mut seen = HashMap::with_capacity(links.len());
     let mut payloads = Payloads::default();
     let mut rows = Vec::with_capacity(links.len() * 2);
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let checkpoint: i64 = column(row.get(1))?;
         let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
-        if Some(checkpoint) == newest || Some(own) == newest {
-            seen = Some(own);
+        for first in [checkpoint, own] {
+            seen.insert(first, own);
         }
         if column(row.get::<_, u8>(2))? != SUPERSTEP {
             if let Some(link) = links.find(checkpoint) {
@@ -105,9 +104,7 @@ fn rows(
             rows.push(Row::new(link.id, RowKind::Checkpoint, text, None));
         }
     }
-    if all {
-        links.check_end(seen)?;
-    }
+    links.check_ends(&seen)?;
     Ok(rows)
 }
 
