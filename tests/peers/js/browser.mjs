@@ -13,7 +13,7 @@ export async function browser() {
 export async function page(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   const errors = [];
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
@@ -39,7 +39,7 @@ export async function check(name, body) {
 }
 
 /** Waits until `body` returns something true. */
-export async function until(body, what, ms = 10_000) {
+export async function until(body, what, ms = 20_000) {
   const end = Date.now() + ms;
   for (;;) {
     const found = await body();

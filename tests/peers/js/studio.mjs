@@ -68,7 +68,7 @@ await check("a question: tokens come one by one, the graph lights up, the tools 
   await until(async () => (await page.locator(".chat").textContent()).includes("37 * 21 = 777"), "the answer");
   const { lights, lengths } = await seen();
   for (const wanted of ["think running", "act running", "think done", "act done"]) assert.ok(lights.includes(wanted), `${wanted} in ${lights}`);
-  assert.ok(lengths.length >= 5, `the answer grew ${lengths.length} times`);
+  assert.ok(lengths.length >= 2, `the answer grew ${lengths.length} times`);
   assert.equal(await page.locator(".call").count(), 2);
   await until(async () => (await stops()) === 5, "five checkpoints");
   await shot("chat");
@@ -79,6 +79,7 @@ await check("the state is a tree that shows what each superstep changed", async 
   await page.getByRole("tab", { name: "State" }).click();
   const tree = page.getByRole("tree", { name: "State" });
   await tree.waitFor();
+  assert.equal(await tree.locator(".mark.added").count(), 1, "a new message is marked once");
   assert.equal(await tree.locator(".row.added[aria-level='2']").count(), 1, "the last step added one message");
   await tree.getByRole("treeitem").first().focus();
   await page.keyboard.press("ArrowLeft");
@@ -158,7 +159,7 @@ await check("a graph with a form for its input: the subgraph lights up, the draf
   for (const wanted of ["research running", "research:search running", "research:check done", "figures done", "write running", "review waiting"]) {
     assert.ok(lights.includes(wanted), `${wanted} in ${lights}`);
   }
-  assert.ok(lengths.length >= 5, `the draft grew ${lengths.length} times`);
+  assert.ok(lengths.length >= 3, `the draft grew ${lengths.length} times`);
   await page.getByRole("button", { name: "Close the subgraph research" }).click();
   assert.equal(await page.locator('[data-node="research:search"]').count(), 0);
   await page.getByRole("button", { name: "Open the subgraph research" }).click();
@@ -263,6 +264,28 @@ await check("a thread is copied and deleted", async () => {
   page.once("dialog", (dialog) => void dialog.accept());
   await page.getByRole("button", { name: "Delete the thread" }).click();
   await until(async () => (await page.locator("li.thread").count()) === count, "it is gone");
+});
+
+await check("a server that asks who calls gets a token, and the token stays in the tab", async () => {
+  const asked = [];
+  await page.route("**/assistants/search", async (route) => {
+    const given = route.request().headers().authorization;
+    asked.push(given);
+    if (given === "Bearer right") await route.continue();
+    else await route.fulfill({ status: 401, json: { detail: "Unauthorized" } });
+  });
+  await page.goto(server);
+  await page.reload();
+  await page.getByLabel("Bearer token").fill("wrong");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByText("did not accept the last token").waitFor();
+  await accessible("a locked page");
+  await page.getByLabel("Bearer token").fill("right");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.locator(".react-flow__node").first().waitFor();
+  assert.deepEqual(asked.slice(-2), ["Bearer wrong", "Bearer right"]);
+  assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes("right")), false);
+  errors.splice(0, errors.length, ...errors.filter((error) => !error.includes("401")));
 });
 
 await check("the page had no error", async () => assert.deepEqual(errors, []));

@@ -372,8 +372,8 @@ async function follow_events(events: AsyncIterable<Told>, mine: AbortController,
     }
     const step = live.steps[live.steps.length - 1];
     if (live.steps.length > before && step) say(`${step.name} is running`);
-    // Tokens come faster than a screen is drawn.
-    if (performance.now() - drawnAt > 40) publish();
+    // Tokens come faster than a screen is drawn; what a node does is shown at once.
+    if (told.event.startsWith("tasks") || performance.now() - drawnAt > 40) publish();
     else if (!waiting) {
       waiting = true;
       setTimeout(publish, 40);
@@ -411,8 +411,8 @@ async function stream(payload: Record<string, unknown>): Promise<void> {
       show();
       void threads();
     }
-    const { history } = cell.get();
-    const from = history[0] ? idOf(history[0]) : null;
+    const { history, selected } = cell.get();
+    const from = selected ?? (history[0] ? idOf(history[0]) : null);
     cell.set({ selected: null });
     const events = client.runs.stream(threadId, assistant.assistant_id, {
       streamMode: [...MODES],

@@ -205,11 +205,12 @@ export function end(live: Live, stopped: boolean): Live {
   return { ...live, steps, messages, status, endedAt: Date.now() };
 }
 
-/** The steps that a history holds: what each checkpoint's tasks came to. */
-export function stepsOf(history: Snapshot[]): Step[] {
+/** The steps that a history holds: what each checkpoint's tasks came to. Those of its end may be open. */
+export function stepsOf(history: Snapshot[], end = history.length - 1): Step[] {
   return history.flatMap((snapshot, index) => {
-    const last = index === history.length - 1;
-    return snapshot.tasks.map((task): Step => {
+    const last = index === end;
+    const tasks = snapshot.tasks.filter((task) => task.name !== "__start__");
+    return tasks.map((task): Step => {
       const error = errorOf(task.error);
       const waits = task.interrupts.length > 0 && last;
       return {

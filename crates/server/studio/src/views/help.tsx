@@ -39,14 +39,14 @@ export function Help() {
 /** Asks for a token when the server wants one. */
 export function Locked() {
   const [token, setToken] = useState("");
-  const again = sessionStorage.getItem("studio.token") !== null;
+  const [again, setAgain] = useState(() => sessionStorage.getItem("studio.token") !== null);
   return (
     <main className="locked" id="main" tabIndex={-1}>
       <form
         className="editor"
         onSubmit={(event) => {
           event.preventDefault();
-          if (token.trim()) void unlock(token.trim());
+          if (token.trim()) void unlock(token.trim()).then(() => setAgain(true));
         }}
       >
         <h2>This server asks who you are</h2>

@@ -14,7 +14,7 @@ function steps(state: State): Step[] {
   const { live, history, selected } = state;
   if (live && selected === null) {
     const before = lineage(history, live.from);
-    return [...stepsOf(before.slice(0, -1)), ...nested(live.steps)];
+    return [...stepsOf(before.slice(0, -1), -1), ...nested(live.steps)];
   }
   const shown = looked(state);
   return shown ? stepsOf(lineage(history, idOf(shown))) : [];
@@ -34,7 +34,7 @@ function nested(list: Step[]): Step[] {
   return out;
 }
 
-const STATUS = { running: "running", done: "done", waiting: "waits", failed: "failed", stopped: "not run" } as const;
+const STATUS = { running: "running", done: "done", waiting: "waits", failed: "failed", stopped: "next" } as const;
 
 function brief(value: Json): string {
   if (isFields(value)) {

@@ -12,6 +12,8 @@ interface Row {
   diff: Diff;
   open: boolean;
   parent: string | null;
+  /** The parent is new as well. */
+  inherited: boolean;
   place: number;
   of: number;
 }
@@ -21,7 +23,7 @@ function brief(value: Json | undefined): string {
   if (isFields(value)) {
     const known = ["type", "role", "name", "id"].map((key) => value[key]).find((text) => typeof text === "string");
     const text = typeof value.content === "string" && value.content ? value.content : null;
-    const head = typeof known === "string" ? known : `${Object.keys(value).length} fields`;
+    const head = typeof known === "string" ? known : (Object.keys(value).length === 1 ? "1 field" : `${Object.keys(value).length} fields`);
     return text ? `${head} · ${text.length > 60 ? `${text.slice(0, 60)}…` : text}` : head;
   }
   return JSON.stringify(value) ?? "";
@@ -34,16 +36,16 @@ function kind(value: Json | undefined): string {
 
 function rows(diff: Diff, open: (path: string, diff: Diff, depth: number) => boolean, onlyChanges: boolean): Row[] {
   const out: Row[] = [];
-  const visit = (children: Diff[], parent: string | null, depth: number) => {
+  const visit = (children: Diff[], parent: string | null, depth: number, above: Diff | null) => {
     const shown = onlyChanges ? children.filter((child) => child.mark !== "same") : children;
     shown.forEach((child, index) => {
       const path = parent === null ? child.key : `${parent}\u0000${child.key}`;
       const isOpen = child.children !== null && child.children.length > 0 && open(path, child, depth);
-      out.push({ path, depth, diff: child, open: isOpen, parent, place: index + 1, of: shown.length });
-      if (isOpen && child.children) visit(child.children, path, depth + 1);
+      out.push({ path, depth, diff: child, open: isOpen, parent, inherited: above !== null && above.mark === child.mark && child.mark !== "changed", place: index + 1, of: shown.length });
+      if (isOpen && child.children) visit(child.children, path, depth + 1, child);
     });
   };
-  visit(diff.children ?? [diff], null, 0);
+  visit(diff.children ?? [diff], null, 0, null);
   return out;
 }
 
@@ -153,7 +155,7 @@ export function Tree({ value, before, label, onlyChanges = false, onEdit }: {
             ) : (
               <span className="brief">{hasChildren ? brief(shown) : diff.isList ? "empty list" : "empty"}</span>
             )}
-            {compared && diff.mark !== "same" ? <span className={`mark ${diff.mark}`}>{MARKS[diff.mark]}</span> : null}
+            {compared && diff.mark !== "same" && !row.inherited ? <span className={`mark ${diff.mark}`}>{MARKS[diff.mark]}</span> : null}
             {onEdit && row.depth === 0 ? (
               <button className="ghost small" onClick={() => onEdit(diff.key)} aria-label={`Edit ${diff.key}`} title={`Edit ${diff.key}`}>
                 <Pencil />
