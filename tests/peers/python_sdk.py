@@ -353,7 +353,7 @@ def keep():
     thread = threads.create(metadata={"kept": True})["thread_id"]
     waits = runs.wait(thread, "review", input={"text": "kept"})
     lost = threads.create()["thread_id"]
-    run = runs.create(lost, "count", input={"to": 1000}, stream_resumable=True, stream_mode="custom")
+    run = runs.create(lost, "walk", input={"to": 20}, stream_resumable=True, stream_mode="updates")
     time.sleep(0.5)
     with open(kept, "w") as file:
         json.dump({"thread": thread, "waits": waits, "lost": lost, "run": run["run_id"]}, file)
@@ -365,12 +365,13 @@ def again():
     assert threads.search(metadata={"kept": True})[0]["thread_id"] == was["thread"]
     done = runs.wait(was["thread"], "review", command={"resume": "after"})
     assert done["steps"] == ["write", "review: after"]
-    assert threads.get(was["lost"])["status"] == "error"
-    assert runs.get(was["lost"], was["run"])["status"] == "error"
-    replayed = [p.data for p in runs.join_stream(was["lost"], was["run"], last_event_id="-1")
-                if p.event == "custom"]
-    assert replayed[0] == {"number": 1} and len(replayed) > 2
-    assert runs.wait(was["lost"], "count", input={"to": 1})["seen"] == [1]
+    # The run of the killed process goes on where it was, and every event has its id.
+    assert runs.join(was["lost"], was["run"])["seen"] == list(range(1, 21))
+    assert runs.get(was["lost"], was["run"])["status"] == "success"
+    parts = list(runs.join_stream(was["lost"], was["run"], last_event_id="-1"))
+    assert [int(p.id.split("-")[1]) for p in parts] == list(range(len(parts)))
+    assert [p.data["attempt"] for p in parts if p.event == "metadata"] == [1, 2]
+    assert runs.wait(was["lost"], "walk", input={"to": 1})["seen"][-1] == 21
 
 
 steps = [again] if sys.argv[3:] else [

@@ -13,15 +13,23 @@ use crate::PostgresError;
 pub(crate) struct Listening {
     config: Config,
     #[cfg(feature = "rustls")]
-    pub(crate) tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
+    tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
 }
 
 impl Listening {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn plain(config: Config) -> Self {
         Self {
             config,
             #[cfg(feature = "rustls")]
             tls: None,
+        }
+    }
+
+    #[cfg(feature = "rustls")]
+    pub(crate) fn encrypted(config: Config, tls: tokio_postgres_rustls::MakeRustlsConnect) -> Self {
+        Self {
+            config,
+            tls: Some(tls),
         }
     }
 

@@ -146,19 +146,18 @@ impl Database {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let mut listening = Listening::new(config.clone());
-        let manager = match encrypted {
+        let (manager, listening) = match encrypted {
             #[cfg(feature = "rustls")]
             true => {
                 let tls = crate::tls::connector(options.root_certificates.as_deref())?;
-                listening.tls = Some(tls.clone());
-                Manager::from_config(config, tls, recycling)
+                let listening = Listening::encrypted(config.clone(), tls.clone());
+                (Manager::from_config(config, tls, recycling), listening)
             }
             _ => {
                 // `prefer` would encrypt without knowing who answers.
                 config.ssl_mode(SslMode::Disable);
-                listening = Listening::new(config.clone());
-                Manager::from_config(config, NoTls, recycling)
+                let listening = Listening::plain(config.clone());
+                (Manager::from_config(config, NoTls, recycling), listening)
             }
         };
         let path = format!("SET search_path TO \"{schema}\"");

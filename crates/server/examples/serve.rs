@@ -1,6 +1,6 @@
 //! Serves graphs to the clients of LangGraph, and the Studio at `/`, without a key and without a
 //! network: `agent` answers questions with tools, `careful` asks before it searches the disk, `essay`
-//! writes with a person, `review` asks a person, `count` takes its time.
+//! writes with a person, `review` asks a person, `count` and `walk` take time.
 //! `cargo run -p langgraph-server --example serve` listens on 127.0.0.1:2024, or on `PORT`.
 
 mod graphs;
@@ -84,6 +84,48 @@ async fn count(state: &Count, cx: &Context) -> Result<CountUpdate, NodeError> {
     Ok(CountUpdate::default().seen((1..=state.to).collect()))
 }
 
+#[derive(State, Clone, Debug, Default)]
+struct Walk {
+    to: u64,
+    #[reducer(append)]
+    seen: Vec<u64>,
+}
+
+#[node]
+async fn step(state: &Walk) -> WalkUpdate {
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    WalkUpdate::default().seen(vec![state.seen.len() as u64 + 1])
+}
+
+enum Next {
+    Step,
+    Stop,
+}
+
+fn further(state: &Walk) -> Next {
+    if (state.seen.len() as u64) < state.to {
+        Next::Step
+    } else {
+        Next::Stop
+    }
+}
+
+/// Keeps everything in the database of `LANGGRAPH_POSTGRES`, or in the file of `LANGGRAPH_DB`.
+async fn server() -> Result<Server, Box<dyn Error>> {
+    #[cfg(feature = "postgres")]
+    if let Ok(url) = std::env::var("LANGGRAPH_POSTGRES") {
+        let options = langgraph_postgres::Options::default().max_connections(16);
+        let database = langgraph_postgres::Database::connect_with(&url, options).await?;
+        println!("threads in PostgreSQL");
+        return Ok(Server::new()
+            .postgres(database)
+            .lease(Duration::from_secs(3)));
+    }
+    let file = std::env::var("LANGGRAPH_DB").unwrap_or_else(|_| "langgraph-threads.db".to_owned());
+    println!("threads in {file}");
+    Ok(Server::new().file(file))
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     // The rule-based model has its answer at once; people like to see it come.
@@ -109,18 +151,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .state_schema(schema);
     let review = graph! { START => write => review => END }.compile()?;
     let count = graph! { START => count => END }.compile()?;
+    let walk = graph! {
+        START => step => match further {
+            Next::Step => step,
+            Next::Stop => END,
+        };
+    }
+    .compile()?;
 
     let port = std::env::var("PORT").unwrap_or_else(|_| "2024".to_owned());
     let address = format!("127.0.0.1:{port}");
-    let file = std::env::var("LANGGRAPH_DB").unwrap_or_else(|_| "langgraph-threads.db".to_owned());
-    println!("http://{address}, threads in {file}");
-    Server::new()
-        .file(file)
+    println!("http://{address}");
+    server()
+        .await?
         .graph("agent", agent)
         .graph("careful", graphs::careful::graph(chosen)?)
         .graph("essay", graphs::essay::graph()?)
         .graph("review", review)
         .graph("count", count)
+        .graph("walk", walk)
         .serve(address)
         .await?;
     Ok(())

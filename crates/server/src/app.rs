@@ -9,41 +9,33 @@ use tokio::sync::Semaphore;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
 use crate::guard::{Authenticate, Limits};
-use crate::rows::{Rows, system_assistant};
+use crate::rows::{Rows, RowsResult, Run, system_assistant};
 use crate::runs::Runs;
+use crate::saver::Saver;
+use crate::webhook::Webhooks;
 
 pub(crate) struct App {
     pub(crate) rows: Rows,
+    pub(crate) saver: Saver,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
     pub(crate) runs: Runs,
     pub(crate) authenticate: Option<Box<dyn Authenticate>>,
     pub(crate) limits: Limits,
+    pub(crate) webhooks: Webhooks,
     /// One permit for each stream that may be open.
     pub(crate) streams: Arc<Semaphore>,
 }
 
 impl App {
-    pub(crate) fn start(
-        rows: Rows,
-        store: Arc<dyn Store>,
-        graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
-        authenticate: Option<Box<dyn Authenticate>>,
-        limits: Limits,
-    ) -> Result<Self, rusqlite::Error> {
-        for name in graphs.keys() {
-            rows.create_assistant(&system_assistant(name))?;
+    /// Makes the default assistants, and starts what happens in the background.
+    pub(crate) async fn start(self) -> RowsResult<Arc<Self>> {
+        for name in self.graphs.keys() {
+            self.rows.create_assistant(&system_assistant(name)).await?;
         }
-        rows.fail_unfinished_runs()?;
-        Ok(Self {
-            rows,
-            store,
-            graphs,
-            runs: Runs::default(),
-            authenticate,
-            streams: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
-            limits,
-        })
+        let app = Arc::new(self);
+        crate::runs::start(&app);
+        Ok(app)
     }
 
     pub(crate) fn graph(&self, name: &str) -> ApiResult<Arc<dyn ErasedGraph>> {
@@ -61,5 +53,11 @@ impl App {
             None if self.graphs.len() == 1 => Ok(self.graphs.values().next().cloned()),
             None => Ok(None),
         }
+    }
+
+    /// Returns true if the events of a run are stored: because its client wants so, or because
+    /// another process may need them.
+    pub(crate) fn keeps(&self, run: &Run) -> bool {
+        self.rows.is_shared() || run.kwargs["resumable"] == serde_json::json!(true)
     }
 }

@@ -5,8 +5,11 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use langgraph::AgentError;
 use langgraph::checkpoint::CheckpointError;
+use langgraph_queue::QueueError;
 use langgraph_store::StoreError;
 use serde_json::{Value, json};
+
+use crate::rows::RowsError;
 
 /// An error of a request.
 #[derive(Debug)]
@@ -32,6 +35,14 @@ impl ApiError {
 
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, detail)
+    }
+
+    /// This process ends, and others may go on.
+    pub(crate) fn unavailable() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the server ends; try again",
+        )
     }
 
     pub(crate) fn not_allowed() -> Self {
@@ -88,9 +99,21 @@ impl IntoResponse for ApiError {
     }
 }
 
-impl From<rusqlite::Error> for ApiError {
-    fn from(error: rusqlite::Error) -> Self {
+impl From<RowsError> for ApiError {
+    fn from(error: RowsError) -> Self {
         Self::internal(&error)
+    }
+}
+
+impl From<QueueError> for ApiError {
+    fn from(error: QueueError) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl From<CheckpointError> for ApiError {
+    fn from(error: CheckpointError) -> Self {
+        AgentError::from(error).into()
     }
 }
 

@@ -23,15 +23,18 @@
 
 mod app;
 mod context;
+mod crons;
 mod error;
 mod graph;
 mod guard;
 mod routes;
 mod rows;
 mod runs;
+mod saver;
 mod server;
 #[cfg(feature = "studio")]
 mod studio;
+mod webhook;
 mod wire;
 
 /// The page of this crate: its code is compiled with the examples.
@@ -42,7 +45,8 @@ struct Page;
 pub use context::RunContext;
 pub use graph::{GraphHandle, Schemas};
 pub use guard::{Authenticate, BearerTokens, Caller, Limits, Refusal, User};
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, Serving};
+pub use webhook::Deliver;
 
 /// Returns the method and the path of every route: for tests that walk them.
 #[doc(hidden)]

@@ -4,17 +4,30 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
+#[cfg(feature = "postgres")]
+use langgraph_postgres::{PostgresSaver, PostgresStore};
 use langgraph_sqlite::{Database, SqliteError, SqliteSaver, SqliteStore};
 use langgraph_store::Store;
 use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::sync::Semaphore;
 
 use crate::app::App;
 use crate::graph::GraphHandle;
 use crate::guard::{Authenticate, Limits};
 use crate::routes;
-use crate::rows::Rows;
+use crate::rows::{Rows, RowsError};
+use crate::runs::Runs;
+use crate::saver::Saver;
+use crate::webhook::{Deliver, Webhooks};
+
+/// How long the runs of a process stay its own without a renewal.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// How long runs may take to stop when the process ends.
+const DRAIN: Duration = Duration::from_secs(20);
 
 /// A server of graphs; see the [example of the crate](crate).
 ///
@@ -22,10 +35,22 @@ use crate::rows::Rows;
 #[derive(Default)]
 #[must_use = "a server does nothing until it serves"]
 pub struct Server {
-    file: Option<PathBuf>,
+    place: Place,
     graphs: Vec<(String, GraphHandle)>,
     authenticate: Option<Box<dyn Authenticate>>,
     limits: Limits,
+    webhooks: Webhooks,
+    lease: Option<Duration>,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Default)]
+enum Place {
+    #[default]
+    Memory,
+    File(PathBuf),
+    #[cfg(feature = "postgres")]
+    Postgres(langgraph_postgres::Database),
 }
 
 /// Why a server did not start, or stopped.
@@ -49,10 +74,12 @@ pub enum ServerError {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("file", &self.file)
+            .field("place", &self.place)
             .field("graphs", &self.graphs)
             .field("authenticates", &self.authenticate.is_some())
             .field("limits", &self.limits)
+            .field("webhooks", &self.webhooks)
+            .field("lease", &self.lease)
             .finish()
     }
 }
@@ -65,7 +92,28 @@ impl Server {
 
     /// Keeps threads, runs, assistants, checkpoints and the store in a SQLite file.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.file = Some(path.into());
+        self.place = Place::File(path.into());
+        self
+    }
+
+    /// Keeps everything in a PostgreSQL database, which several processes may share: each of them
+    /// answers for all threads, and carries out runs of all of them.
+    #[cfg(feature = "postgres")]
+    pub fn postgres(mut self, database: langgraph_postgres::Database) -> Self {
+        self.place = Place::Postgres(database);
+        self
+    }
+
+    /// Sets after which time the runs of a lost process are carried out by another; the default is
+    /// 30 seconds. A process renews its leases every third of this time.
+    pub fn lease(mut self, term: Duration) -> Self {
+        self.lease = Some(term.max(Duration::from_millis(30)));
+        self
+    }
+
+    /// Sends webhooks of runs that have ended. Without this call, runs that name one are refused.
+    pub fn webhooks(mut self, deliver: impl Deliver) -> Self {
+        self.webhooks = Webhooks(Some(Arc::new(deliver)));
         self
     }
 
@@ -91,48 +139,141 @@ impl Server {
         self
     }
 
-    /// Returns the routes, for a program that has a server already.
-    ///
-    /// Call it inside a Tokio runtime: runs are tasks of it.
+    /// Starts to carry out runs, for a program that has an HTTP server already.
     ///
     /// # Errors
     ///
-    /// If the file does not open, or two graphs have the same name.
-    pub fn router(self) -> Result<Router, ServerError> {
-        let (database, rows) = match &self.file {
-            Some(path) => (Database::open(path)?, Rows::open(path)),
-            None => (Database::in_memory()?, Rows::in_memory()),
+    /// If the database cannot be used, or two graphs have the same name.
+    pub async fn start(self) -> Result<Serving, ServerError> {
+        let failed = |error: RowsError| ServerError::Rows(Box::new(error));
+        let (rows, saver, store): (_, _, Arc<dyn Store>) = match self.place {
+            #[cfg(feature = "postgres")]
+            Place::Postgres(database) => (
+                Rows::postgres(database.clone()).await.map_err(failed)?,
+                Saver::Postgres(PostgresSaver::new(database.clone())),
+                Arc::new(PostgresStore::new(database)),
+            ),
+            Place::Memory => {
+                let database = Database::in_memory()?;
+                let rows = Rows::in_memory().await.map_err(failed)?;
+                let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
+                (rows, saver, Arc::new(SqliteStore::new(database)))
+            }
+            Place::File(path) => {
+                let database = Database::open(&path)?;
+                let rows = Rows::open(&path).await.map_err(failed)?;
+                let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
+                (rows, saver, Arc::new(SqliteStore::new(database)))
+            }
         };
-        let rows = rows.map_err(|error| ServerError::Rows(Box::new(error)))?;
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::new(database.clone()));
-        let saver = Arc::new(SqliteSaver::new(database));
         let mut graphs = BTreeMap::new();
         for (name, handle) in self.graphs {
-            let graph = handle.attach(Arc::clone(&saver), Arc::clone(&store));
+            let graph = handle.attach(saver.plain(), Arc::clone(&store));
             if graphs.insert(name.clone(), graph).is_some() {
                 return Err(ServerError::DuplicateGraph(name));
             }
         }
-        let app = App::start(rows, store, graphs, self.authenticate, self.limits)
-            .map_err(|error| ServerError::Rows(Box::new(error)))?;
-        Ok(routes::router(Arc::new(app)))
+        let lease = self.lease.unwrap_or(LEASE);
+        let streams = self.limits.streams.min(Semaphore::MAX_PERMITS);
+        let app = App {
+            rows,
+            saver,
+            store,
+            graphs,
+            runs: Runs::new(self.limits.runs, lease),
+            authenticate: self.authenticate,
+            limits: self.limits,
+            webhooks: self.webhooks,
+            streams: Arc::new(Semaphore::new(streams)),
+        };
+        Ok(Serving {
+            app: app.start().await.map_err(failed)?,
+        })
     }
 
-    /// Serves until the future is dropped.
+    /// Starts, and returns the routes.
     ///
     /// # Errors
     ///
-    /// As [`router`](Self::router), and if the address is not free.
+    /// As [`start`](Self::start).
+    pub async fn router(self) -> Result<Router, ServerError> {
+        Ok(self.start().await?.router())
+    }
+
+    /// Serves until the process is told to end (Ctrl-C, or SIGTERM), and then [drains](Serving::drain).
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start), and if the address is not free.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServerError> {
         self.serve_on(TcpListener::bind(address).await?).await
     }
 
-    /// Serves on a listener.
+    /// As [`serve`](Self::serve), on a listener.
     ///
     /// # Errors
     ///
-    /// As [`router`](Self::router).
+    /// As [`start`](Self::start).
     pub async fn serve_on(self, listener: TcpListener) -> Result<(), ServerError> {
-        Ok(axum::serve(listener, self.router()?).await?)
+        let serving = self.start().await?;
+        let router = serving.router();
+        let until_told = async move {
+            told_to_end().await;
+            tracing::info!("the server drains");
+            serving.drain(DRAIN).await;
+        };
+        let server = axum::serve(listener, router).with_graceful_shutdown(until_told);
+        Ok(server.await?)
+    }
+}
+
+/// Waits until the process is told to end.
+async fn told_to_end() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
+    }
+}
+
+/// A server that carries out runs. It goes on as long as its routes are held.
+#[derive(Clone)]
+pub struct Serving {
+    app: Arc<App>,
+}
+
+impl Serving {
+    /// Returns the routes.
+    pub fn router(&self) -> Router {
+        routes::router(Arc::clone(&self.app))
+    }
+
+    /// Stops taking up runs. Those that run stop at the end of their superstep and go back to the
+    /// queue, where another process finds them, or this one when it starts again; no retry is
+    /// counted. After `at_most`, those that still run go back as well, and their last superstep is
+    /// done again.
+    ///
+    /// Streams end; their clients come again with the id of their last event.
+    pub async fn drain(&self, at_most: Duration) {
+        crate::runs::drain(&self.app, at_most).await;
+    }
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving").finish_non_exhaustive()
     }
 }

@@ -67,6 +67,7 @@ struct Ada {
     run: String,
     checkpoint: String,
     assistant: String,
+    cron: String,
 }
 
 impl Ada {
@@ -89,12 +90,19 @@ impl Ada {
         let item = json!({"namespace": ["memories"], "key": "k", "value": {"text": SECRET}});
         let (status, _) = api.call(Method::PUT, "/store/items", item).await;
         assert_eq!(status, 204);
+        let cron = json!({
+            "assistant_id": "notes", "schedule": "0 0 1 1 *", "metadata": {"secret": SECRET},
+        });
+        let cron = api
+            .post(&format!("/threads/{thread}/runs/crons"), cron)
+            .await;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         Self {
             thread,
             run: text(&runs[0]["run_id"]),
             checkpoint: text(&state["checkpoint_id"]),
             assistant: text(&assistant["assistant_id"]),
+            cron: text(&cron["cron_id"]),
             api,
         }
     }
@@ -108,6 +116,7 @@ impl Ada {
             format!("/threads/{thread}/history"),
             format!("/threads/{thread}/runs"),
             format!("/assistants/{}", self.assistant),
+            format!("/runs/crons/{}", self.cron),
             "/store/items?key=k&namespace=memories".to_owned(),
         ] {
             all.push(self.api.get(&path).await);
@@ -139,6 +148,7 @@ impl Ada {
                 .replace("{run}", &self.run)
                 .replace("{checkpoint}", &self.checkpoint)
                 .replace("{assistant}", &self.assistant)
+                .replace("{cron}", &self.cron)
                 .replace("{namespace}", "x");
             assert!(!filled.contains('{'), "{filled}");
             let query = format!("{filled}?key=k&namespace=memories&action=rollback&wait=true");

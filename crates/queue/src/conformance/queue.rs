@@ -34,7 +34,11 @@ pub(super) async fn runs_of_a_thread_run_one_after_another(queue: &impl RunQueue
     let expected = Claim::new("a1", "a", "what to do").fence(1);
     same(&first, &Some(expected.clone()), "the first run is claimed");
     let open = succeeds(queue.open("a").await, "open");
-    same(&open, &vec!["a1".to_owned(), "a2".to_owned()], "both are open");
+    same(
+        &open,
+        &vec!["a1".to_owned(), "a2".to_owned()],
+        "both are open",
+    );
     let other = claimed(queue, "w").await;
     same(&other, &Some("b1".to_owned()), "another thread is free");
     same(&claimed(queue, "v").await, &None, "the thread is not");
@@ -46,14 +50,30 @@ pub(super) async fn runs_of_a_thread_run_one_after_another(queue: &impl RunQueue
 
 pub(super) async fn a_thread_that_is_busy_can_be_refused(queue: &impl RunQueue) {
     let job = |run: &str| Job::new(run, "a", "");
-    same(&succeeds(queue.push(job("1"), true).await, "push"), &true, "an idle thread");
-    same(&succeeds(queue.push(job("2"), true).await, "push"), &false, "one that waits");
+    same(
+        &succeeds(queue.push(job("1"), true).await, "push"),
+        &true,
+        "an idle thread",
+    );
+    same(
+        &succeeds(queue.push(job("2"), true).await, "push"),
+        &false,
+        "one that waits",
+    );
     let claim = claim(queue, "w").await;
-    same(&succeeds(queue.push(job("3"), true).await, "push"), &false, "one that runs");
+    same(
+        &succeeds(queue.push(job("3"), true).await, "push"),
+        &false,
+        "one that runs",
+    );
     if let Some(claim) = claim {
         finish(queue, &claim).await;
     }
-    same(&succeeds(queue.push(job("4"), true).await, "push"), &true, "one that is idle again");
+    same(
+        &succeeds(queue.push(job("4"), true).await, "push"),
+        &true,
+        "one that is idle again",
+    );
 }
 
 pub(super) async fn a_higher_priority_comes_first(queue: &impl RunQueue) {
@@ -61,7 +81,11 @@ pub(super) async fn a_higher_priority_comes_first(queue: &impl RunQueue) {
     push(queue, Job::new("2", "b", "").priority(5)).await;
     push(queue, Job::new("3", "c", "").priority(-5)).await;
     for run in ["2", "1", "3"] {
-        same(&claimed(queue, "w").await, &Some(run.to_owned()), "by priority");
+        same(
+            &claimed(queue, "w").await,
+            &Some(run.to_owned()),
+            "by priority",
+        );
     }
 }
 
@@ -70,16 +94,27 @@ pub(super) async fn a_delayed_run_waits_for_its_time(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "").not_before(soon)).await;
     same(&claimed(queue, "w").await, &None, "it is too early");
     let due = succeeds(queue.next_due().await, "next_due");
-    assert!(due.is_some_and(|due| due <= soon + Duration::from_millis(5)), "when it is due");
+    assert!(
+        due.is_some_and(|due| due <= soon + Duration::from_millis(5)),
+        "when it is due"
+    );
     // It does not hold up what comes after it.
     push(queue, Job::new("2", "a", "")).await;
     let second = claim(queue, "w").await;
-    same(&second.as_ref().map(|claim| &*claim.run), &Some("2"), "another run of the thread");
+    same(
+        &second.as_ref().map(|claim| &*claim.run),
+        &Some("2"),
+        "another run of the thread",
+    );
     if let Some(second) = second {
         finish(queue, &second).await;
     }
     tokio::time::sleep(Duration::from_millis(600)).await;
-    same(&claimed(queue, "w").await, &Some("1".to_owned()), "its time has come");
+    same(
+        &claimed(queue, "w").await,
+        &Some("1".to_owned()),
+        "its time has come",
+    );
 }
 
 pub(super) async fn runs_of_one_key_run_one_after_another(queue: &impl RunQueue) {
@@ -88,13 +123,25 @@ pub(super) async fn runs_of_one_key_run_one_after_another(queue: &impl RunQueue)
     }
     push(queue, Job::new("3", "c", "").concurrency_key("other")).await;
     let first = claim(queue, "w").await;
-    same(&first.as_ref().map(|claim| &*claim.run), &Some("1"), "the first of the key");
-    same(&claimed(queue, "w").await, &Some("3".to_owned()), "another key");
+    same(
+        &first.as_ref().map(|claim| &*claim.run),
+        &Some("1"),
+        "the first of the key",
+    );
+    same(
+        &claimed(queue, "w").await,
+        &Some("3".to_owned()),
+        "another key",
+    );
     same(&claimed(queue, "w").await, &None, "the key is taken");
     if let Some(first) = first {
         finish(queue, &first).await;
     }
-    same(&claimed(queue, "w").await, &Some("2".to_owned()), "the key is free");
+    same(
+        &claimed(queue, "w").await,
+        &Some("2".to_owned()),
+        "the key is free",
+    );
 }
 
 pub(super) async fn a_run_that_is_given_back_loses_no_attempt(queue: &impl RunQueue) {
@@ -102,11 +149,19 @@ pub(super) async fn a_run_that_is_given_back_loses_no_attempt(queue: &impl RunQu
     let Some(first) = claim(queue, "w").await else {
         return same(&true, &false, "a run is claimed");
     };
-    same(&succeeds(queue.give_back(&first).await, "give_back"), &true, "it is given back");
+    same(
+        &succeeds(queue.give_back(&first).await, "give_back"),
+        &true,
+        "it is given back",
+    );
     let second = claim(queue, "v").await;
     let numbers = second.map(|claim| (claim.fence, claim.attempt));
     same(&numbers, &Some((2, 1)), "fence and attempt");
-    same(&finish(queue, &first).await, &false, "the first worker has no say");
+    same(
+        &finish(queue, &first).await,
+        &false,
+        "the first worker has no say",
+    );
 }
 
 pub(super) async fn a_lost_worker_is_found_and_shut_out(queue: &impl RunQueue) {
@@ -124,7 +179,11 @@ pub(super) async fn a_lost_worker_is_found_and_shut_out(queue: &impl RunQueue) {
     let next = claim(queue, "w").await;
     let numbers = next.as_ref().map(|claim| (claim.fence, claim.attempt));
     same(&numbers, &Some((2, 2)), "fence and attempt");
-    same(&succeeds(queue.renew("lost", LEASE).await, "renew").len(), &0, "it holds nothing");
+    same(
+        &succeeds(queue.renew("lost", LEASE).await, "renew").len(),
+        &0,
+        "it holds nothing",
+    );
     if let Some(lost) = lost {
         same(&finish(queue, &lost).await, &false, "it ends nothing");
         let back = succeeds(queue.give_back(&lost).await, "give_back");
@@ -139,10 +198,18 @@ pub(super) async fn a_run_is_not_attempted_for_ever(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
     for attempt in 1..=2 {
         let claim = succeeds(queue.claim("lost", Duration::ZERO).await, "claim");
-        same(&claim.map(|claim| claim.attempt), &Some(attempt), "the attempt");
+        same(
+            &claim.map(|claim| claim.attempt),
+            &Some(attempt),
+            "the attempt",
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
         let reaped = succeeds(queue.reap(2).await, "reap");
-        same(&reaped.failed.len(), &usize::from(attempt == 2), "the second is the last");
+        same(
+            &reaped.failed.len(),
+            &usize::from(attempt == 2),
+            "the second is the last",
+        );
     }
     same(&claimed(queue, "w").await, &None, "it has ended");
 }
@@ -163,7 +230,11 @@ pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
     same(&asked, &Cancelled::Asked, "its worker is asked");
     let held = succeeds(queue.renew("w", LEASE).await, "renew");
     let held: Vec<_> = held.iter().map(|held| (&*held.run, held.cancel)).collect();
-    same(&held, &vec![("1", Some(Cancel::Rollback))], "it hears of it");
+    same(
+        &held,
+        &vec![("1", Some(Cancel::Rollback))],
+        "it hears of it",
+    );
     // Also the next one, if the worker is lost.
     if let Some(claim) = claim {
         succeeds(queue.give_back(&claim).await, "give_back");
@@ -175,23 +246,24 @@ pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
 
 pub(super) async fn many_workers_claim_each_run_once(queue: &impl RunQueue) {
     for number in 0..40 {
-        push(queue, Job::new(format!("{number:02}"), format!("t{}", number % 8), "")).await;
+        push(
+            queue,
+            Job::new(format!("{number:02}"), format!("t{}", number % 8), ""),
+        )
+        .await;
     }
     let worker = async |name: &str| {
         let mut runs = Vec::new();
         let mut idle = 0;
         while idle < 50 {
-            match claim(queue, name).await {
-                Some(claim) => {
-                    tokio::task::yield_now().await;
-                    finish(queue, &claim).await;
-                    runs.push(claim.run);
-                    idle = 0;
-                }
-                None => {
-                    idle += 1;
-                    tokio::time::sleep(Duration::from_millis(2)).await;
-                }
+            if let Some(claim) = claim(queue, name).await {
+                tokio::task::yield_now().await;
+                finish(queue, &claim).await;
+                runs.push(claim.run);
+                idle = 0;
+            } else {
+                idle += 1;
+                tokio::time::sleep(Duration::from_millis(2)).await;
             }
         }
         runs
@@ -219,5 +291,9 @@ pub(super) async fn many_workers_claim_each_run_once(queue: &impl RunQueue) {
     .await;
     let (a, b) = (done.0.unwrap_or_default(), done.1.unwrap_or_default());
     let all: BTreeSet<&String> = a.iter().chain(&b).collect();
-    same(&(a.len() + b.len(), all.len()), &(40, 40), "each run is claimed once");
+    same(
+        &(a.len() + b.len(), all.len()),
+        &(40, 40),
+        "each run is claimed once",
+    );
 }

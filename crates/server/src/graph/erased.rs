@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use langgraph::AgentError;
-use langgraph::checkpoint::{CheckpointId, Durability};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability};
 use langgraph::graph::{NodeName, Topology};
 use langgraph::node::{CancelToken, Interrupt};
 use langgraph::stream::StreamModes;
@@ -47,7 +47,11 @@ pub(crate) trait ErasedGraph: Send + Sync {
     /// Changes the state of a thread, and returns the new checkpoint.
     async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError>;
 
-    async fn head(&self, thread: &str) -> Result<Option<CheckpointId>, AgentError>;
+    /// Returns the head of a thread.
+    async fn head(&self, thread: &str) -> Result<Option<Head>, AgentError>;
+
+    /// Returns the same graph over another saver.
+    fn with_saver(&self, saver: Arc<dyn Checkpointer>) -> Arc<dyn ErasedGraph>;
 
     /// Makes an older checkpoint the head again.
     async fn restore(&self, thread: &str, at: CheckpointId) -> Result<(), AgentError>;
@@ -107,10 +111,22 @@ pub(crate) struct RunSpec {
 }
 
 /// How a run ended that did not fail.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Finished {
     pub(crate) values: Value,
     pub(crate) interrupts: Vec<Interrupt>,
     /// True if the thread waits: for answers, or at a breakpoint.
     pub(crate) paused: bool,
+    /// True if the run was told to stop, and goes on later.
+    pub(crate) drained: bool,
+}
+
+/// Where a thread stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) id: CheckpointId,
+    /// The run that has made the checkpoint.
+    pub(crate) run: Option<String>,
+    /// Nothing is left to do.
+    pub(crate) is_done: bool,
 }

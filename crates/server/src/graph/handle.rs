@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use langgraph::CompiledStateGraph;
 use langgraph::State;
-use langgraph_sqlite::SqliteSaver;
+use langgraph::checkpoint::Checkpointer;
 use langgraph_store::{Store, WithStore};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ use super::json::InnerReader;
 use super::typed::Typed;
 
 type Attach =
-    Box<dyn FnOnce(Arc<SqliteSaver>, Arc<dyn Store>, Options) -> Arc<dyn ErasedGraph> + Send>;
+    Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>, Options) -> Arc<dyn ErasedGraph> + Send>;
 
 #[derive(Default)]
 pub(crate) struct Options {
@@ -121,7 +121,7 @@ impl GraphHandle {
 
     pub(crate) fn attach(
         self,
-        saver: Arc<SqliteSaver>,
+        saver: Arc<dyn Checkpointer>,
         store: Arc<dyn Store>,
     ) -> Arc<dyn ErasedGraph> {
         (self.attach)(saver, store, self.options)

@@ -9,6 +9,6 @@ mod json;
 mod typed;
 
 pub(crate) use drawing::{drawing, subgraph_names};
-pub(crate) use erased::{Breaks, Change, ErasedGraph, Finished, RunSpec, Sink, Start};
+pub(crate) use erased::{Breaks, Change, ErasedGraph, Finished, Head, RunSpec, Sink, Start};
 pub(crate) use event::{Payload, RunEvent};
 pub use handle::{GraphHandle, Schemas};

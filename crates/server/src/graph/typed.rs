@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointId, ListOptions};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions};
 use langgraph::graph::{Breakpoints, Topology};
 use langgraph::node::{Command, Interrupt};
 use langgraph::run::{Run, StreamOptions};
-use langgraph::thread::OnOpenQuestion;
-use langgraph::{AgentError, CompiledStateGraph, State};
+use langgraph::thread::{OnConflict, OnOpenQuestion};
+use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,16 +16,17 @@ use serde_json::Value;
 use super::command::{command, invalid};
 use super::handle::Options;
 use super::json::{payload, snapshot_value, state_value, update_in};
-use super::{Breaks, Change, ErasedGraph, Finished, RunEvent, RunSpec, Schemas, Sink, Start};
+use super::{Breaks, Change, ErasedGraph, Finished, Head, RunEvent, RunSpec, Schemas, Sink, Start};
 use crate::wire::approval::answer_in;
 
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
-    options: Options,
+    options: Arc<Options>,
 }
 
 impl<S: State> Typed<S> {
     pub(super) fn new(graph: CompiledStateGraph<S>, options: Options) -> Self {
+        let options = Arc::new(options);
         Self { graph, options }
     }
 }
@@ -167,6 +168,7 @@ where
         Ok(Finished {
             values: state_value(outcome.state()),
             paused: !outcome.is_done(),
+            drained: matches!(outcome, Outcome::Drained { .. }),
             interrupts: outcome.interrupts().to_vec(),
         })
     }
@@ -223,9 +225,26 @@ where
         }
     }
 
-    async fn head(&self, thread: &str) -> Result<Option<CheckpointId>, AgentError> {
+    async fn head(&self, thread: &str) -> Result<Option<Head>, AgentError> {
         let snapshot = self.graph.thread(thread).state().await?;
-        Ok(snapshot.map(|snapshot| snapshot.id))
+        Ok(snapshot.map(|snapshot| Head {
+            id: snapshot.id,
+            run: snapshot
+                .metadata
+                .get("run_id")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            is_done: snapshot.next.is_empty() && snapshot.interrupts.is_empty(),
+        }))
+    }
+
+    fn with_saver(&self, saver: Arc<dyn Checkpointer>) -> Arc<dyn ErasedGraph> {
+        // The queue says which run has the thread.
+        let graph = self.graph.clone().on_conflict(OnConflict::Reject);
+        Arc::new(Self {
+            graph: graph.checkpointer(saver),
+            options: Arc::clone(&self.options),
+        })
     }
 
     async fn restore(&self, thread: &str, at: CheckpointId) -> Result<(), AgentError> {

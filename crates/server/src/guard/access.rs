@@ -20,6 +20,14 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// What the server itself does for a user.
+    pub(crate) fn of(app: &Arc<App>, user: Option<User>) -> Self {
+        Self {
+            app: Arc::clone(app),
+            user: user.map(Arc::new),
+        }
+    }
+
     /// Returns the owner of what is created: empty without authentication.
     pub(crate) fn owner(&self) -> &str {
         self.user.as_ref().map_or("", |user| user.owned_by())
@@ -42,11 +50,11 @@ impl Access {
     }
 
     /// Returns the assistant of that id, or of that graph.
-    pub(crate) fn assistant(&self, id: &str) -> ApiResult<Assistant> {
+    pub(crate) async fn assistant(&self, id: &str) -> ApiResult<Assistant> {
         let id_of_graph = self.graphs.contains_key(id);
         let id_of_graph = id_of_graph.then(|| system_assistant(id).assistant_id);
         let found = match id_of_graph.or_else(|| Some(id.parse::<Uuid>().ok()?.to_string())) {
-            Some(id) => self.rows.assistant(&id)?,
+            Some(id) => self.rows.assistant(&id).await?,
             None => None,
         };
         let found = found.filter(|assistant| self.shows(assistant));

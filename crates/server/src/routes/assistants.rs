@@ -19,17 +19,17 @@ use crate::rows::{Assistant, contains, merge, system_assistant};
 use crate::wire::time::now;
 
 /// Finds an assistant by its id, or by the name of its graph.
-fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
+async fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
     if !app.graphs.contains_key(id) {
         uuid("assistant", id)?;
     }
-    app.assistant(id)
-        .map_err(|_| ApiError::not_found(format!("Assistant with ID {id} not found")))
+    let found = app.assistant(id).await;
+    found.map_err(|_| ApiError::not_found(format!("Assistant with ID {id} not found")))
 }
 
 /// As [`find`], for those that the user may change.
-fn find_own(app: &Access, id: &str) -> ApiResult<Assistant> {
-    let assistant = find(app, id)?;
+async fn find_own(app: &Access, id: &str) -> ApiResult<Assistant> {
+    let assistant = find(app, id).await?;
     if app.sees(&assistant.owner) {
         return Ok(assistant);
     }
@@ -38,8 +38,8 @@ fn find_own(app: &Access, id: &str) -> ApiResult<Assistant> {
     ))
 }
 
-fn graph_of(app: &Access, id: &str) -> ApiResult<(Assistant, Arc<dyn ErasedGraph>)> {
-    let assistant = find(app, id)?;
+async fn graph_of(app: &Access, id: &str) -> ApiResult<(Assistant, Arc<dyn ErasedGraph>)> {
+    let assistant = find(app, id).await?;
     let graph = app.graph(&assistant.graph_id)?;
     Ok((assistant, graph))
 }
@@ -59,7 +59,7 @@ pub(super) struct Create {
 pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<Json<Value>> {
     // Also says which graphs there are.
     if !app.graphs.contains_key(&given.graph_id) {
-        app.assistant(&given.graph_id)?;
+        app.assistant(&given.graph_id).await?;
         return Err(ApiError::invalid("graph_id is the name of a graph"));
     }
     let now = now();
@@ -82,13 +82,12 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
         owner: app.owner().to_owned(),
     };
     mirror(&mut assistant);
-    if app.rows.create_assistant(&assistant)? {
+    if app.rows.create_assistant(&assistant).await? {
         return Ok(Json(assistant.json()));
     }
     let id = &assistant.assistant_id;
-    if_exists(given.if_exists.as_deref(), "Assistant", id, || {
-        find(&app, id).map(|existing| existing.json())
-    })
+    let existing = find(&app, id).await.map(|existing| existing.json());
+    if_exists(given.if_exists.as_deref(), "Assistant", id, existing)
 }
 
 /// `context` and `config.configurable` are two names of one thing, unless both are given.
@@ -109,35 +108,40 @@ pub(super) struct Wanted {
     name: Option<String>,
 }
 
-fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
+async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
     let Wanted { graph_id, name } = &search.of;
     let name = name.as_ref().map(|name| name.to_lowercase());
-    let found = app.rows.assistants()?.into_iter().filter(|assistant| {
-        app.shows(assistant)
-            && graph_id
-                .as_ref()
-                .is_none_or(|graph| *graph == assistant.graph_id)
-            && name
-                .as_ref()
-                .is_none_or(|name| assistant.name.to_lowercase().contains(name))
-            && search.fits(&assistant.metadata)
-    });
+    let found = app
+        .rows
+        .assistants()
+        .await?
+        .into_iter()
+        .filter(|assistant| {
+            app.shows(assistant)
+                && graph_id
+                    .as_ref()
+                    .is_none_or(|graph| *graph == assistant.graph_id)
+                && name
+                    .as_ref()
+                    .is_none_or(|name| assistant.name.to_lowercase().contains(name))
+                && search.fits(&assistant.metadata)
+        });
     Ok(found.map(|assistant| assistant.json()).collect())
 }
 
 pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
-    Ok(search.page(matching(&app, &search)?))
+    Ok(search.page(matching(&app, &search).await?))
 }
 
 pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<Wanted>>,
 ) -> ApiResult<Json<usize>> {
-    Ok(Json(matching(&app, &search)?.len()))
+    Ok(Json(matching(&app, &search).await?.len()))
 }
 
 pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
-    Ok(Json(find(&app, &id)?.json()))
+    Ok(Json(find(&app, &id).await?.json()))
 }
 
 #[derive(Deserialize)]
@@ -155,7 +159,7 @@ pub(super) async fn change(
     Path(id): Path<String>,
     Body(given): Body<Change>,
 ) -> ApiResult<Json<Value>> {
-    let mut assistant = find_own(&app, &id)?;
+    let mut assistant = find_own(&app, &id).await?;
     if let Some(graph) = given.graph_id {
         app.graph(&graph)?;
         assistant.graph_id = graph;
@@ -176,18 +180,18 @@ pub(super) async fn change(
     );
     assistant.name = given.name.unwrap_or(assistant.name);
     assistant.description = given.description.or(assistant.description);
-    app.rows.add_version(&mut assistant)?;
+    app.rows.add_version(&mut assistant).await?;
     Ok(Json(assistant.json()))
 }
 
 pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {
-    let assistant = find_own(&app, &id)?;
+    let assistant = find_own(&app, &id).await?;
     if assistant.assistant_id == system_assistant(&assistant.graph_id).assistant_id {
         return Err(ApiError::conflict(
             "the default assistant of a graph cannot be deleted",
         ));
     }
-    app.rows.delete_assistant(&assistant.assistant_id)?;
+    app.rows.delete_assistant(&assistant.assistant_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -201,7 +205,7 @@ pub(super) async fn graph(
     Path(id): Path<String>,
     Query(query): Query<Xray>,
 ) -> ApiResult<Json<Value>> {
-    let (_, graph) = graph_of(&app, &id)?;
+    let (_, graph) = graph_of(&app, &id).await?;
     let depth = match query.xray.as_deref() {
         None | Some("false") => 0,
         Some("true") => usize::MAX,
@@ -224,7 +228,7 @@ fn schemas_json(name: &str, schemas: &Schemas) -> Value {
 }
 
 pub(super) async fn schemas(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
-    let (assistant, graph) = graph_of(&app, &id)?;
+    let (assistant, graph) = graph_of(&app, &id).await?;
     Ok(Json(schemas_json(&assistant.graph_id, graph.schemas())))
 }
 
@@ -263,7 +267,7 @@ pub(super) async fn subgraphs(
     Path(id): Path<String>,
     Query(query): Query<Recurse>,
 ) -> ApiResult<Json<Value>> {
-    let (_, graph) = graph_of(&app, &id)?;
+    let (_, graph) = graph_of(&app, &id).await?;
     Ok(Json(subgraphs_json(&*graph, query.recurse, None)))
 }
 
@@ -271,7 +275,7 @@ pub(super) async fn subgraph(
     app: Access,
     Path((id, namespace)): Path<(String, String)>,
 ) -> ApiResult<Json<Value>> {
-    let (_, graph) = graph_of(&app, &id)?;
+    let (_, graph) = graph_of(&app, &id).await?;
     Ok(Json(subgraphs_json(&*graph, true, Some(&namespace))))
 }
 
@@ -289,8 +293,12 @@ pub(super) async fn versions(
     Path(id): Path<String>,
     Body(search): Body<Versions>,
 ) -> ApiResult<Response> {
-    let assistant = find(&app, &id)?;
-    let versions = app.rows.versions(&assistant.assistant_id)?.into_iter();
+    let assistant = find(&app, &id).await?;
+    let versions = app
+        .rows
+        .versions(&assistant.assistant_id)
+        .await?
+        .into_iter();
     let wanted = versions.filter(|version| {
         search
             .metadata
@@ -311,15 +319,16 @@ pub(super) async fn latest(
     Path(id): Path<String>,
     Body(given): Body<Latest>,
 ) -> ApiResult<Json<Value>> {
-    let assistant = find_own(&app, &id)?;
+    let assistant = find_own(&app, &id).await?;
     if !app
         .rows
-        .set_latest(&assistant.assistant_id, given.version)?
+        .set_latest(&assistant.assistant_id, given.version)
+        .await?
     {
         return Err(ApiError::not_found(format!(
             "Version {} of assistant {id} not found",
             given.version
         )));
     }
-    Ok(Json(find(&app, &assistant.assistant_id)?.json()))
+    Ok(Json(find(&app, &assistant.assistant_id).await?.json()))
 }

@@ -2,6 +2,7 @@
 
 mod ag_ui;
 mod assistants;
+mod crons;
 mod events;
 mod info;
 mod openai;
@@ -21,6 +22,8 @@ use axum::routing::{MethodFilter, MethodRouter};
 use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer, ExposeHeaders};
+
+pub(crate) use runs::accept;
 
 use crate::app::App;
 use crate::guard::authenticate;
@@ -79,7 +82,7 @@ fn routes() -> Routes {
     let routes = Routes::default()
         .at("/ok", [get(info::ok)])
         .at("/info", [get(info::info)]);
-    others(store(runs(threads(assistants(routes)))))
+    others(store(crons(runs(threads(assistants(routes))))))
 }
 
 /// Returns the method and the path of every route.
@@ -174,6 +177,19 @@ fn runs(routes: Routes) -> Routes {
         .at("/runs/batch", [post(batch)])
         .at("/runs/cancel", [post(cancel_many)])
         .at("/runs/{run}/stream", [get(join_stream_stateless)])
+}
+
+fn crons(routes: Routes) -> Routes {
+    use crons::{change, count, create, create_on_thread, read, remove, search};
+    routes
+        .at("/runs/crons", [post(create)])
+        .at("/runs/crons/search", [post(search)])
+        .at("/runs/crons/count", [post(count)])
+        .at(
+            "/runs/crons/{cron}",
+            [get(read), patch(change), delete(remove)],
+        )
+        .at("/threads/{thread}/runs/crons", [post(create_on_thread)])
 }
 
 fn store(routes: Routes) -> Routes {

@@ -34,12 +34,12 @@ pub(super) fn if_exists(
     policy: Option<&str>,
     what: &str,
     id: &str,
-    existing: impl FnOnce() -> ApiResult<Value>,
+    existing: ApiResult<Value>,
 ) -> ApiResult<Json<Value>> {
     let conflict = || ApiError::conflict(format!("{what} with ID {id} already exists"));
     match policy {
         // It may be somebody else's.
-        Some("do_nothing") => existing().map(Json).map_err(|_| conflict()),
+        Some("do_nothing") => existing.map(Json).map_err(|_| conflict()),
         _ => Err(conflict()),
     }
 }

@@ -8,6 +8,7 @@ use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
+use langgraph_queue::{Cancel, RunQueue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -20,12 +21,13 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::rows::{Run, Thread, contains, merge};
 use crate::runs::{
-    CancelAction, Disconnect, Frame, Live, RunRequest, joined, modes, plan, streamed, submit,
+    Disconnect, Feed, Frame, RunRequest, cancel as cancel_run, join as join_run, modes, one_of,
+    plan, streamed, submit,
 };
 
 /// A run that was accepted.
-struct Accepted {
-    live: Arc<Live>,
+pub(crate) struct Accepted {
+    feed: Arc<Feed>,
     row: Run,
     cancel_on_disconnect: bool,
     stateless: bool,
@@ -44,7 +46,7 @@ impl Accepted {
     }
 
     fn guard(&self, app: &Arc<App>) -> Disconnect {
-        Disconnect::new(app, &self.live, self.cancel_on_disconnect)
+        Disconnect::new(app, &self.row.run_id, self.cancel_on_disconnect)
     }
 }
 
@@ -84,54 +86,61 @@ fn event_stream(permit: OwnedSemaphorePermit, mut headers: HeaderMap, body: Http
 }
 
 /// Accepts a run: on a thread, or on one that lives as long as the run.
-fn accept(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Accepted> {
+pub(crate) async fn accept(
+    app: &Access,
+    thread: Option<&str>,
+    request: RunRequest,
+) -> ApiResult<Accepted> {
     let create = request.if_not_exists.as_deref() == Some("create");
     let thread = thread.map(thread_id).transpose()?;
-    let (planned, assistant) = plan(app, thread.as_deref(), request)?;
+    let (planned, assistant) = plan(app, thread.as_deref(), request).await?;
     let own = json!({
         "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
     });
     let id = &planned.row.thread_id;
     if thread.is_none() || create {
-        make(app, &Thread::new(id.clone(), app.owner(), own.clone()))?;
+        let row = Thread::new(id.clone(), app.owner(), own.clone());
+        make(app, &row.temporary(planned.temporary)).await?;
     }
-    let found = app.rows.thread(id)?;
+    let found = app.rows.thread(id).await?;
     if !found.is_some_and(|thread| app.sees(&thread.owner)) {
         return Err(ApiError::not_found("Thread or assistant not found."));
     }
-    let known = app.rows.change_thread(id, |thread| {
-        merge(&mut thread.metadata, &own);
-    })?;
+    let known = app
+        .rows
+        .change_thread(id, |thread| {
+            merge(&mut thread.metadata, &own);
+        })
+        .await?;
     if known.is_none() {
         return Err(ApiError::not_found("Thread or assistant not found."));
     }
-    let row = planned.row.clone();
-    let cancel_on_disconnect = planned.cancel_on_disconnect;
     Ok(Accepted {
-        live: submit(app, planned)?,
-        row,
-        cancel_on_disconnect,
+        feed: submit(app, &planned).await?,
+        cancel_on_disconnect: planned.cancel_on_disconnect,
+        row: planned.row,
         stateless: thread.is_none(),
     })
 }
 
-fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
-    let run = accept(app, thread, request)?;
+async fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+    let run = accept(app, thread, request).await?;
     Ok((run.headers(""), Json(run.row.json())).into_response())
 }
 
 async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
-    let run = accept(app, thread, request)?;
+    let run = accept(app, thread, request).await?;
     let mut guard = run.guard(app);
-    let result = run.live.result().await;
+    let result = run.feed.result().await;
     guard.disarm();
+    let result = result.ok_or_else(ApiError::unavailable)?;
     Ok((run.headers("join"), Json(result)).into_response())
 }
 
-fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
     let permit = permit(app)?;
-    let run = accept(app, thread, request)?;
-    let body = streamed(Arc::clone(&run.live), 0, Vec::new(), run.guard(app));
+    let run = accept(app, thread, request).await?;
+    let body = streamed(Arc::clone(&run.feed), 0, Vec::new(), run.guard(app));
     Ok(event_stream(permit, run.headers("stream"), body))
 }
 
@@ -140,26 +149,25 @@ pub(super) async fn create(
     Path(thread): Path<String>,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
-    created(&app, Some(&thread), request)
+    created(&app, Some(&thread), request).await
 }
 
 pub(super) async fn create_stateless(
     app: Access,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
-    created(&app, None, request)
+    created(&app, None, request).await
 }
 
 pub(super) async fn batch(
     app: Access,
     Body(requests): Body<Vec<RunRequest>>,
 ) -> ApiResult<Json<Vec<Value>>> {
-    let runs = requests
-        .into_iter()
-        .map(|request| accept(&app, None, request));
-    runs.map(|run| Ok(run?.row.json()))
-        .collect::<ApiResult<_>>()
-        .map(Json)
+    let mut runs = Vec::with_capacity(requests.len());
+    for request in requests {
+        runs.push(accept(&app, None, request).await?.row.json());
+    }
+    Ok(Json(runs))
 }
 
 pub(super) async fn wait(
@@ -182,14 +190,14 @@ pub(super) async fn stream(
     Path(thread): Path<String>,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
-    streaming(&app, Some(&thread), request)
+    streaming(&app, Some(&thread), request).await
 }
 
 pub(super) async fn stream_stateless(
     app: Access,
     Body(request): Body<RunRequest>,
 ) -> ApiResult<Response> {
-    streaming(&app, None, request)
+    streaming(&app, None, request).await
 }
 
 #[derive(Deserialize)]
@@ -207,12 +215,12 @@ pub(super) async fn list(
     Path(thread): Path<String>,
     Query(query): Query<List>,
 ) -> ApiResult<Response> {
-    let thread = find(&app, &thread)?.thread_id;
+    let thread = find(&app, &thread).await?.thread_id;
     let metadata: Value = match &query.metadata {
         Some(text) => serde_json::from_str(text)?,
         None => Value::Null,
     };
-    let runs = app.rows.runs(&thread)?.into_iter().filter(|run| {
+    let runs = app.rows.runs(&thread).await?.into_iter().filter(|run| {
         query
             .status
             .as_ref()
@@ -223,10 +231,10 @@ pub(super) async fn list(
     Ok(page(found, query.limit, query.offset, None))
 }
 
-fn find_run(app: &Access, thread: &str, run: &str) -> ApiResult<Run> {
-    let thread = find(app, thread)?.thread_id;
+async fn find_run(app: &Access, thread: &str, run: &str) -> ApiResult<Run> {
+    let thread = find(app, thread).await?.thread_id;
     let run = uuid("run", run)?;
-    let found = app.rows.run(&thread, &run)?;
+    let found = app.rows.run(&thread, &run).await?;
     found.ok_or_else(|| ApiError::not_found(format!("Run with ID {run} not found")))
 }
 
@@ -234,20 +242,20 @@ pub(super) async fn read(
     app: Access,
     Path((thread, run)): Path<(String, String)>,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(find_run(&app, &thread, &run)?.json()))
+    Ok(Json(find_run(&app, &thread, &run).await?.json()))
 }
 
 pub(super) async fn remove(
     app: Access,
     Path((thread, run)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
-    let run = find_run(&app, &thread, &run)?;
-    if app.runs.live(&run.thread_id, &run.run_id).is_some() {
+    let run = find_run(&app, &thread, &run).await?;
+    if run.is_open() {
         return Err(ApiError::conflict(
             "Run is under way; cancel it before it is deleted.",
         ));
     }
-    app.rows.delete_run(&run.run_id)?;
+    app.rows.delete_run(&run.run_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -280,17 +288,14 @@ pub(super) async fn join(
     Path((thread, run)): Path<(String, String)>,
     Query(query): Query<Join>,
 ) -> ApiResult<Response> {
-    let run = find_run(&app, &thread, &run)?;
+    let run = find_run(&app, &thread, &run).await?;
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
-    let result = match app.runs.live(&run.thread_id, &run.run_id) {
-        Some(live) => {
-            let mut guard = Disconnect::new(&app, &live, query.cancel_on_disconnect);
-            let result = live.result().await;
-            guard.disarm();
-            result
-        }
-        None => find(&app, &thread)?.values,
-    };
+    let feed = join_run(&app, &run).await?;
+    let cancels = query.cancel_on_disconnect && run.is_open();
+    let mut guard = Disconnect::new(&app, &run.run_id, cancels);
+    let result = feed.result().await;
+    guard.disarm();
+    let result = result.ok_or_else(ApiError::unavailable)?;
     Ok((headers(&place, "join"), Json(result)).into_response())
 }
 
@@ -312,22 +317,24 @@ fn modes_in(query: &Join) -> ApiResult<Vec<String>> {
 }
 
 /// Streams a run from the event after `Last-Event-ID`; without one, from now on.
-fn join_live(
-    app: &Arc<App>,
-    live: Arc<Live>,
+async fn join_live(
+    app: &Access,
+    run: &Run,
     place: &str,
     headers_in: &HeaderMap,
     query: &Join,
 ) -> ApiResult<Response> {
     let modes = modes_in(query)?;
-    let after = last_event(headers_in).filter(|_| live.resumable);
+    let permit = permit(app)?;
+    let feed = join_run(app, run).await?;
+    let after = last_event(headers_in).filter(|_| feed.resumable);
     let from = match after {
         Some(after) => usize::try_from(after + 1).unwrap_or(0),
-        None => live.log.len(),
+        None => feed.len(),
     };
-    let permit = permit(app)?;
-    let guard = Disconnect::new(app, &live, query.cancel_on_disconnect);
-    let body = streamed(live, from, modes, guard);
+    let cancels = query.cancel_on_disconnect && run.is_open();
+    let guard = Disconnect::new(app, &run.run_id, cancels);
+    let body = streamed(feed, from, modes, guard);
     Ok(event_stream(permit, headers(place, "stream"), body))
 }
 
@@ -341,17 +348,9 @@ pub(super) async fn join_stream(
     Query(query): Query<Join>,
     headers_in: HeaderMap,
 ) -> ApiResult<Response> {
-    let run = find_run(&app, &thread, &run)?;
+    let run = find_run(&app, &thread, &run).await?;
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
-    if let Some(live) = app.runs.live(&run.thread_id, &run.run_id) {
-        return join_live(&app, live, &place, &headers_in, &query);
-    }
-    let modes = modes_in(&query)?;
-    let body = match last_event(&headers_in) {
-        Some(after) => joined(Arc::clone(&app.app), run.run_id, after, modes),
-        None => HttpBody::empty(),
-    };
-    Ok(event_stream(permit(&app)?, headers(&place, "stream"), body))
+    join_live(&app, &run, &place, &headers_in, &query).await
 }
 
 pub(super) async fn join_stream_stateless(
@@ -361,22 +360,23 @@ pub(super) async fn join_stream_stateless(
     headers_in: HeaderMap,
 ) -> ApiResult<Response> {
     let run = uuid("run", &run)?;
-    let live = app.runs.find(&run);
-    let live = live.filter(|live| app.sees(&live.owner));
-    let live = live.ok_or_else(|| ApiError::not_found(format!("Run with ID {run} not found")))?;
-    join_live(&app, live, &format!("/runs/{run}"), &headers_in, &query)
+    let found = app.rows.run_of_id(&run).await?;
+    let missing = || ApiError::not_found(format!("Run with ID {run} not found"));
+    let row = found.ok_or_else(missing)?;
+    find(&app, &row.thread_id).await.map_err(|_| missing())?;
+    join_live(&app, &row, &format!("/runs/{run}"), &headers_in, &query).await
 }
 
 #[derive(Deserialize)]
-pub(super) struct Cancel {
+pub(super) struct CancelQuery {
     wait: Option<String>,
     action: Option<String>,
 }
 
-fn action(given: Option<&str>) -> ApiResult<CancelAction> {
+fn action(given: Option<&str>) -> ApiResult<Cancel> {
     match given {
-        None | Some("interrupt") => Ok(CancelAction::Interrupt),
-        Some("rollback") => Ok(CancelAction::Rollback),
+        None | Some("interrupt") => Ok(Cancel::Interrupt),
+        Some("rollback") => Ok(Cancel::Rollback),
         Some(other) => Err(ApiError::invalid(format!(
             "action is one of interrupt, rollback, found '{other}'"
         ))),
@@ -386,19 +386,18 @@ fn action(given: Option<&str>) -> ApiResult<CancelAction> {
 pub(super) async fn cancel(
     app: Access,
     Path((thread, run)): Path<(String, String)>,
-    Query(query): Query<Cancel>,
+    Query(query): Query<CancelQuery>,
 ) -> ApiResult<Response> {
-    let run = find_run(&app, &thread, &run)?;
+    let run = find_run(&app, &thread, &run).await?;
     let action = action(query.action.as_deref())?;
     let waits = matches!(query.wait.as_deref(), Some("1" | "true"));
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
-    let live = app.runs.live(&run.thread_id, &run.run_id);
-    let Some(live) = live else {
+    let feed = join_run(&app, &run).await?;
+    if !run.is_open() || !cancel_run(&app, &run.run_id, action).await? {
         return Err(ApiError::conflict("Run has ended already."));
-    };
-    crate::runs::cancel(&app, &live, action)?;
+    }
     if waits {
-        live.result().await;
+        feed.result().await;
         return Ok((headers(&place, "join"), Json(json!({}))).into_response());
     }
     Ok((
@@ -418,32 +417,31 @@ pub(super) struct CancelMany {
 
 pub(super) async fn cancel_many(
     app: Access,
-    Query(query): Query<Cancel>,
+    Query(query): Query<CancelQuery>,
     Body(given): Body<CancelMany>,
 ) -> ApiResult<StatusCode> {
     let action = action(query.action.as_deref())?;
-    let found: Vec<Arc<Live>> = match (given.thread_id, given.run_ids) {
-        (Some(thread), Some(ids)) => {
-            let thread = find(&app, &thread)?.thread_id;
-            let runs = app.runs.of_thread(&thread).into_iter();
-            runs.filter(|live| ids.contains(&live.run_id)).collect()
+    let found: Vec<String> = match (given.thread_id, given.run_ids, given.status) {
+        (Some(thread), Some(ids), None) => {
+            let thread = find(&app, &thread).await?.thread_id;
+            let open = app.rows.open(&thread).await?;
+            open.into_iter().filter(|run| ids.contains(run)).collect()
+        }
+        (None, None, Some(status)) => {
+            one_of("status", Some(&status), &["pending", "running", "all"])?;
+            app.rows.open_runs(app.filter(), &status).await?
         }
         _ => {
             return Err(ApiError::invalid(
-                "thread_id and run_ids say which runs are cancelled",
+                "thread_id and run_ids, or a status, say which runs are cancelled",
             ));
         }
     };
-    if given.status.is_some() {
-        return Err(ApiError::invalid(
-            "runs are cancelled by id here, not by status",
-        ));
-    }
     if found.is_empty() {
         return Err(ApiError::not_found("no such run is under way"));
     }
-    for live in found.iter().rev() {
-        crate::runs::cancel(&app, live, action)?;
+    for run in found.iter().rev() {
+        cancel_run(&app, run, action).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, Query};
 use langgraph::checkpoint::CheckpointId;
+use langgraph_queue::RunQueue;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
 use crate::guard::Access;
-use crate::rows::{Thread, contains};
+use crate::rows::{Thread, Writer, contains};
 use crate::runs::{checkpoint_id, checkpoint_in, settle};
 
 #[derive(Deserialize)]
@@ -54,7 +55,7 @@ pub(super) async fn read(
     Path(id): Path<String>,
     Query(query): Query<Inside>,
 ) -> ApiResult<Json<Value>> {
-    let thread = find(&app, &id)?;
+    let thread = find(&app, &id).await?;
     state_of(&app, &thread, None, query.subgraphs).await
 }
 
@@ -63,7 +64,7 @@ pub(super) async fn at(
     Path((id, checkpoint)): Path<(String, String)>,
     Query(query): Query<Inside>,
 ) -> ApiResult<Json<Value>> {
-    let thread = find(&app, &id)?;
+    let thread = find(&app, &id).await?;
     let at = checkpoint_id(&checkpoint)?;
     state_of(&app, &thread, Some(at), query.subgraphs).await
 }
@@ -80,7 +81,7 @@ pub(super) async fn at_checkpoint(
     Path(id): Path<String>,
     Body(given): Body<AtCheckpoint>,
 ) -> ApiResult<Json<Value>> {
-    let thread = find(&app, &id)?;
+    let thread = find(&app, &id).await?;
     let at = checkpoint_in(Some(&given.checkpoint))?;
     state_of(&app, &thread, at, given.subgraphs).await
 }
@@ -129,7 +130,7 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
             .is_some_and(|next| !next.is_empty())
     });
     let status = if waits { "interrupted" } else { "idle" };
-    settle(app, &*graph, id, status, Value::Null).await?;
+    settle(app, Writer::Anyone, &*graph, id, status, Value::Null).await?;
     Ok(made)
 }
 
@@ -138,8 +139,8 @@ pub(super) async fn update(
     Path(id): Path<String>,
     Body(given): Body<Update>,
 ) -> ApiResult<Json<Value>> {
-    let thread = find(&app, &id)?;
-    if !app.runs.of_thread(&thread.thread_id).is_empty() {
+    let thread = find(&app, &id).await?;
+    if !app.rows.open(&thread.thread_id).await?.is_empty() {
         return Err(ApiError::conflict(
             "Thread is running a task. Wait for it to finish before its state is changed.",
         ));
@@ -177,7 +178,7 @@ fn before(given: &Value) -> ApiResult<Option<CheckpointId>> {
 }
 
 async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Value>>> {
-    let thread = find(app, id)?;
+    let thread = find(app, id).await?;
     let Some(graph) = app.graph_of_thread(&thread.metadata)? else {
         return Ok(Json(Vec::new()));
     };

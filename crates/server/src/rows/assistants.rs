@@ -1,11 +1,10 @@
 //! Rows of assistants and their versions.
 
-use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Rows, read_doc, write_doc};
+use super::{Line, Rows, RowsResult, sql};
 use crate::wire::time::now;
 
 /// The namespace of the ids of default assistants; the same as in LangGraph's server.
@@ -53,105 +52,97 @@ pub(crate) fn system_assistant(graph: &str) -> Assistant {
     }
 }
 
-fn read_assistant((owner, doc): (String, String)) -> rusqlite::Result<Assistant> {
-    let assistant: Assistant = read_doc(&doc)?;
+fn read_assistant(line: &Line) -> RowsResult<Assistant> {
+    let assistant: Assistant = serde_json::from_str(line.text(1))?;
+    let owner = line.text(0).to_owned();
     Ok(Assistant { owner, ..assistant })
 }
 
 impl Rows {
     /// Creates the first version, unless the assistant exists. Returns true if it is new.
-    pub(crate) fn create_assistant(&self, assistant: &Assistant) -> rusqlite::Result<bool> {
-        let made = self.lock().execute(
-            "INSERT OR IGNORE INTO served_assistants (id, version, latest, owner, doc) \
-             SELECT ?1, 1, 1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM served_assistants WHERE id = ?1)",
-            params![assistant.assistant_id, assistant.owner, write_doc(assistant)?],
-        )?;
-        Ok(made == 1)
+    pub(crate) async fn create_assistant(&self, assistant: &Assistant) -> RowsResult<bool> {
+        let statement = sql!(
+            "INSERT INTO served_assistants (id, version, latest, owner, doc) \
+             SELECT $1, 1, 1, $2, $3 \
+             WHERE NOT EXISTS (SELECT 1 FROM served_assistants WHERE id = $1) \
+             ON CONFLICT DO NOTHING",
+            &assistant.assistant_id,
+            &assistant.owner,
+            serde_json::to_string(assistant)?,
+        );
+        Ok(self.db.change(statement).await? == 1)
     }
 
-    pub(crate) fn assistant(&self, id: &str) -> rusqlite::Result<Option<Assistant>> {
-        let found: Option<(String, String)> = self
-            .lock()
-            .query_row(
-                "SELECT owner, doc FROM served_assistants WHERE id = ?1 AND latest = 1",
-                [id],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        found.map(read_assistant).transpose()
+    pub(crate) async fn assistant(&self, id: &str) -> RowsResult<Option<Assistant>> {
+        let statement = sql!(
+            "SELECT owner, doc FROM served_assistants WHERE id = $1 AND latest = 1",
+            id
+        );
+        let line = self.db.row(statement).await?;
+        line.map(|line| read_assistant(&line)).transpose()
     }
 
-    pub(crate) fn assistants(&self) -> rusqlite::Result<Vec<Assistant>> {
-        self.read_assistants(
-            "SELECT owner, doc FROM served_assistants WHERE latest = 1 AND ?1 = ?1",
-            "",
-        )
+    pub(crate) async fn assistants(&self) -> RowsResult<Vec<Assistant>> {
+        let statement = sql!("SELECT owner, doc FROM served_assistants WHERE latest = 1");
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_assistant).collect()
     }
 
     /// Returns the versions of an assistant, the newest first.
-    pub(crate) fn versions(&self, id: &str) -> rusqlite::Result<Vec<Assistant>> {
-        self.read_assistants(
-            "SELECT owner, doc FROM served_assistants WHERE id = ?1 ORDER BY version DESC",
-            id,
-        )
-    }
-
-    fn read_assistants(&self, sql: &str, id: &str) -> rusqlite::Result<Vec<Assistant>> {
-        let connection = self.lock();
-        let mut query = connection.prepare_cached(sql)?;
-        let rows = query.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.map(|found| read_assistant(found?)).collect()
+    pub(crate) async fn versions(&self, id: &str) -> RowsResult<Vec<Assistant>> {
+        let statement = sql!(
+            "SELECT owner, doc FROM served_assistants WHERE id = $1 ORDER BY version DESC",
+            id
+        );
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_assistant).collect()
     }
 
     /// Adds a version, and makes it the latest. Its number is set here.
-    pub(crate) fn add_version(&self, assistant: &mut Assistant) -> rusqlite::Result<()> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction()?;
-        let newest: i64 = transaction.query_row(
-            "SELECT coalesce(max(version), 0) FROM served_assistants WHERE id = ?1",
-            [&assistant.assistant_id],
-            |row| row.get(0),
-        )?;
-        assistant.version = newest + 1;
-        assistant.updated_at = now();
-        transaction.execute(
-            "UPDATE served_assistants SET latest = 0 WHERE id = ?1",
-            [&assistant.assistant_id],
-        )?;
-        transaction.execute(
-            "INSERT INTO served_assistants (id, version, latest, owner, doc) VALUES (?1, ?2, 1, ?3, ?4)",
-            params![
-                assistant.assistant_id,
-                assistant.version,
-                assistant.owner,
-                write_doc(assistant)?
-            ],
-        )?;
-        transaction.commit()
+    pub(crate) async fn add_version(&self, assistant: &mut Assistant) -> RowsResult<()> {
+        loop {
+            let statement = sql!(
+                "SELECT coalesce(max(version), 0) FROM served_assistants WHERE id = $1",
+                &assistant.assistant_id
+            );
+            let newest = self.db.row(statement).await?.map_or(0, |line| line.int(0));
+            assistant.version = newest + 1;
+            assistant.updated_at = now();
+            let id = &assistant.assistant_id;
+            let statements = vec![
+                sql!("UPDATE served_assistants SET latest = 0 WHERE id = $1", id),
+                sql!(
+                    "INSERT INTO served_assistants (id, version, latest, owner, doc) \
+                     VALUES ($1, $2, 1, $3, $4)",
+                    id,
+                    assistant.version,
+                    &assistant.owner,
+                    serde_json::to_string(assistant)?,
+                ),
+            ];
+            match self.db.together(statements).await {
+                Ok(_) => return Ok(()),
+                // Another version was added meanwhile.
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Makes a version the latest. Returns false if there is none of that number.
-    pub(crate) fn set_latest(&self, id: &str, version: i64) -> rusqlite::Result<bool> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction()?;
-        transaction.execute(
-            "UPDATE served_assistants SET latest = 0 WHERE id = ?1",
-            [id],
-        )?;
-        let set = transaction.execute(
-            "UPDATE served_assistants SET latest = 1 WHERE id = ?1 AND version = ?2",
-            params![id, version],
-        )?;
-        if set == 1 {
-            transaction.commit()?;
-        }
-        Ok(set == 1)
+    pub(crate) async fn set_latest(&self, id: &str, version: i64) -> RowsResult<bool> {
+        let statement = sql!(
+            "UPDATE served_assistants SET latest = CASE WHEN version = $2 THEN 1 ELSE 0 END \
+             WHERE id = $1 AND EXISTS \
+             (SELECT 1 FROM served_assistants WHERE id = $1 AND version = $2)",
+            id,
+            version,
+        );
+        Ok(self.db.change(statement).await? > 0)
     }
 
-    pub(crate) fn delete_assistant(&self, id: &str) -> rusqlite::Result<bool> {
-        let gone = self
-            .lock()
-            .execute("DELETE FROM served_assistants WHERE id = ?1", [id])?;
-        Ok(gone > 0)
+    pub(crate) async fn delete_assistant(&self, id: &str) -> RowsResult<()> {
+        let statement = sql!("DELETE FROM served_assistants WHERE id = $1", id);
+        self.db.change(statement).await.map(|_| ())
     }
 }

@@ -1,77 +1,74 @@
-//! The rows of the server: threads, assistants, runs and events, in SQLite.
+//! The rows of the server: assistants, threads, runs, events and crons, in SQLite or PostgreSQL.
 
 mod assistants;
-mod events;
+mod crons;
+mod db;
+mod error;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod queue;
 mod runs;
+mod schema;
 mod threads;
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use langgraph_queue::Signal;
 use rusqlite::Connection;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::broadcast;
 
 pub(crate) use assistants::{Assistant, system_assistant};
+pub(crate) use crons::Cron;
+use db::{Db, Line, sql};
+pub(crate) use error::RowsError;
 pub(crate) use runs::Run;
-pub(crate) use threads::Thread;
+pub(crate) use threads::{Thread, Writer};
 
-const SCHEMA: &str = "
-    CREATE TABLE IF NOT EXISTS served_threads (
-        id TEXT PRIMARY KEY, owner TEXT NOT NULL, status TEXT NOT NULL, doc TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX IF NOT EXISTS served_threads_owner ON served_threads (owner);
-    CREATE TABLE IF NOT EXISTS served_assistants (
-        id TEXT NOT NULL, version INTEGER NOT NULL, latest INTEGER NOT NULL, owner TEXT NOT NULL,
-        doc TEXT NOT NULL, PRIMARY KEY (id, version)
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS served_runs (
-        id TEXT PRIMARY KEY, thread TEXT NOT NULL, status TEXT NOT NULL, doc TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX IF NOT EXISTS served_runs_thread ON served_runs (thread);
-    CREATE TABLE IF NOT EXISTS served_events (
-        run TEXT NOT NULL, seq INTEGER NOT NULL, ms INTEGER NOT NULL, mode TEXT NOT NULL,
-        event TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run, seq)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS served_events_ms ON served_events (ms);
-";
+pub(crate) type RowsResult<T> = Result<T, RowsError>;
 
-/// A connection of its own to the file. Each call is short, so it does not leave its thread.
-pub(crate) struct Rows(Mutex<Connection>);
+/// How many signals wait for a slow reader. One that misses some looks at everything.
+const SIGNALS: usize = 1024;
+
+/// All rows of the server.
+pub(crate) struct Rows {
+    db: Db,
+    signals: broadcast::Sender<Signal>,
+}
 
 impl Rows {
-    pub(crate) fn open(path: &Path) -> rusqlite::Result<Self> {
+    /// Opens a file on a connection of its own.
+    pub(crate) async fn open(path: &Path) -> RowsResult<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Self::with(connection)
+        Self::with(Db::Sqlite(Mutex::new(connection))).await
     }
 
-    pub(crate) fn in_memory() -> rusqlite::Result<Self> {
-        Self::with(Connection::open_in_memory()?)
+    pub(crate) async fn in_memory() -> RowsResult<Self> {
+        Self::with(Db::Sqlite(Mutex::new(Connection::open_in_memory()?))).await
     }
 
-    fn with(connection: Connection) -> rusqlite::Result<Self> {
-        connection.execute_batch(SCHEMA)?;
-        Ok(Self(Mutex::new(connection)))
+    /// Keeps the rows in the schema of a PostgreSQL database.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn postgres(database: langgraph_postgres::Database) -> RowsResult<Self> {
+        let rows = Self::with(Db::Postgres(database.clone())).await?;
+        tokio::spawn(postgres::hear(database, rows.signals.clone()));
+        Ok(rows)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    async fn with(db: Db) -> RowsResult<Self> {
+        schema::create(&db).await?;
+        let signals = broadcast::Sender::new(SIGNALS);
+        Ok(Self { db, signals })
     }
-}
 
-fn write_doc<T: Serialize>(row: &T) -> rusqlite::Result<String> {
-    serde_json::to_string(row)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-}
-
-fn read_doc<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
-    })
+    /// Returns true if other processes may have the same rows.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.db.is_shared()
+    }
 }
 
 /// Returns true if `part` is in `whole`: PostgreSQL's `@>` for objects.

@@ -1,11 +1,9 @@
 //! Rows of runs.
 
-use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Rows, read_doc, write_doc};
-use crate::wire::time::now;
+use super::{Line, Rows, RowsResult, sql};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the interface
@@ -25,62 +23,113 @@ impl Run {
     pub(crate) fn json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(&*self.status, "pending" | "running")
+    }
+}
+
+/// Reads `status, updated, doc`.
+fn read_run(line: &Line) -> RowsResult<Run> {
+    let run: Run = serde_json::from_str(line.text(2))?;
+    Ok(Run {
+        status: line.text(0).to_owned(),
+        updated_at: line.text(1).to_owned(),
+        ..run
+    })
 }
 
 impl Rows {
-    pub(crate) fn create_run(&self, run: &Run) -> rusqlite::Result<()> {
-        self.lock().execute(
-            "INSERT INTO served_runs (id, thread, status, doc) VALUES (?1, ?2, ?3, ?4)",
-            params![run.run_id, run.thread_id, run.status, write_doc(run)?],
-        )?;
-        Ok(())
+    pub(crate) async fn run(&self, thread: &str, id: &str) -> RowsResult<Option<Run>> {
+        let statement = sql!(
+            "SELECT status, updated, doc FROM served_runs WHERE id = $1 AND thread = $2",
+            id,
+            thread,
+        );
+        let line = self.db.row(statement).await?;
+        line.map(|line| read_run(&line)).transpose()
     }
 
-    pub(crate) fn run(&self, thread: &str, id: &str) -> rusqlite::Result<Option<Run>> {
-        let doc: Option<String> = self
-            .lock()
-            .query_row(
-                "SELECT doc FROM served_runs WHERE id = ?1 AND thread = ?2",
-                [id, thread],
-                |row| row.get(0),
-            )
-            .optional()?;
-        doc.map(|doc| read_doc(&doc)).transpose()
+    /// Returns a run by its id alone.
+    pub(crate) async fn run_of_id(&self, id: &str) -> RowsResult<Option<Run>> {
+        let statement = sql!(
+            "SELECT status, updated, doc FROM served_runs WHERE id = $1",
+            id
+        );
+        let line = self.db.row(statement).await?;
+        line.map(|line| read_run(&line)).transpose()
     }
 
     /// Returns the runs of a thread, the newest first.
-    pub(crate) fn runs(&self, thread: &str) -> rusqlite::Result<Vec<Run>> {
-        let connection = self.lock();
-        let mut query = connection
-            .prepare_cached("SELECT doc FROM served_runs WHERE thread = ?1 ORDER BY id DESC")?;
-        let rows = query.query_map([thread], |row| row.get::<_, String>(0))?;
-        rows.map(|doc| read_doc(&doc?)).collect()
+    pub(crate) async fn runs(&self, thread: &str) -> RowsResult<Vec<Run>> {
+        let statement = sql!(
+            "SELECT status, updated, doc FROM served_runs WHERE thread = $1 ORDER BY id DESC",
+            thread
+        );
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_run).collect()
     }
 
-    pub(crate) fn set_run_status(&self, id: &str, status: &str) -> rusqlite::Result<()> {
-        self.lock().execute(
-            "UPDATE served_runs SET status = ?2, \
-             doc = json_set(doc, '$.status', ?2, '$.updated_at', ?3) WHERE id = ?1",
-            params![id, status, now()],
-        )?;
-        Ok(())
+    /// Returns the open runs of an owner: those that wait, those that run, or all.
+    pub(crate) async fn open_runs(
+        &self,
+        owner: Option<&str>,
+        status: &str,
+    ) -> RowsResult<Vec<String>> {
+        let statement = sql!(
+            "SELECT r.id FROM served_runs AS r JOIN served_threads AS t ON t.id = r.thread \
+             WHERE r.status IN ('pending', 'running') AND ($2 = 'all' OR r.status = $2) \
+             AND (CAST($1 AS TEXT) IS NULL OR t.owner = $1) ORDER BY r.id",
+            owner,
+            status,
+        );
+        let lines = self.db.rows(statement).await?;
+        Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
     }
 
-    pub(crate) fn delete_run(&self, id: &str) -> rusqlite::Result<()> {
-        let connection = self.lock();
-        connection.execute("DELETE FROM served_events WHERE run = ?1", [id])?;
-        connection.execute("DELETE FROM served_runs WHERE id = ?1", [id])?;
-        Ok(())
+    /// Returns true while a claim of that number is the last one, and the run has not ended.
+    pub(crate) async fn is_valid(&self, run: &str, fence: i64) -> RowsResult<bool> {
+        let statement = sql!(
+            "SELECT 1 FROM served_runs WHERE id = $1 AND fence = $2 AND status = 'running'",
+            run,
+            fence,
+        );
+        Ok(self.db.row(statement).await?.is_some())
     }
 
-    /// Runs of a process that has ended do not go on: they and their threads get an error.
-    pub(crate) fn fail_unfinished_runs(&self) -> rusqlite::Result<()> {
-        self.lock().execute_batch(
-            "UPDATE served_runs SET status = 'error', doc = json_set(doc, '$.status', 'error') \
-             WHERE status IN ('pending', 'running'); \
-             UPDATE served_threads SET status = 'error', doc = json_set(doc, '$.status', 'error', \
-             '$.error', json('{\"error\":\"ServerStopped\",\"message\":\"the server stopped during a run\"}')) \
-             WHERE status = 'busy';",
-        )
+    pub(crate) async fn delete_run(&self, id: &str) -> RowsResult<()> {
+        let statements = vec![
+            sql!("DELETE FROM served_events WHERE run = $1", id),
+            sql!("DELETE FROM served_runs WHERE id = $1", id),
+        ];
+        self.db.together(statements).await.map(|_| ())
+    }
+
+    /// Notes where the thread was before a run, at its first claim; returns what is noted.
+    pub(crate) async fn base(&self, run: &str, base: &str) -> RowsResult<String> {
+        let statement = sql!(
+            "UPDATE served_runs SET base = coalesce(base, $2) WHERE id = $1 RETURNING base",
+            run,
+            base,
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.map_or_else(String::new, |line| line.text(0).to_owned()))
+    }
+
+    /// Keeps the result of a run for those who wait for it elsewhere.
+    pub(crate) async fn set_result(&self, run: &str, result: &Value) -> RowsResult<()> {
+        let statement = sql!(
+            "UPDATE served_runs SET result = $2 WHERE id = $1",
+            run,
+            result.to_string()
+        );
+        self.db.change(statement).await.map(|_| ())
+    }
+
+    pub(crate) async fn result(&self, run: &str) -> RowsResult<Option<Value>> {
+        let statement = sql!("SELECT result FROM served_runs WHERE id = $1", run);
+        let line = self.db.row(statement).await?;
+        let text = line.as_ref().and_then(|line| line.some_text(0));
+        Ok(text.map(serde_json::from_str).transpose()?)
     }
 }

@@ -1,10 +1,9 @@
 //! Rows of threads.
 
-use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Rows, read_doc, write_doc};
+use super::{Line, Rows, RowsResult, sql};
 use crate::wire::time::now;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,6 +22,9 @@ pub(crate) struct Thread {
     /// Whose it is. Clients do not see it.
     #[serde(skip)]
     pub(crate) owner: String,
+    /// It is removed after its run. Searches do not show it.
+    #[serde(skip)]
+    pub(crate) temporary: bool,
 }
 
 impl Thread {
@@ -44,7 +46,14 @@ impl Thread {
             error: Value::Null,
             interrupts: json!({}),
             owner: owner.to_owned(),
+            temporary: false,
         }
+    }
+
+    /// Makes it a thread that is removed after its run.
+    pub(crate) fn temporary(mut self, temporary: bool) -> Self {
+        self.temporary = temporary;
+        self
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -52,105 +61,158 @@ impl Thread {
     }
 }
 
-fn read_thread((owner, doc): (String, String)) -> rusqlite::Result<Thread> {
-    let thread: Thread = read_doc(&doc)?;
-    Ok(Thread { owner, ..thread })
+/// Reads `owner, temporary, doc`.
+fn read_thread(line: &Line) -> RowsResult<Thread> {
+    let thread: Thread = serde_json::from_str(line.text(2))?;
+    Ok(Thread {
+        owner: line.text(0).to_owned(),
+        temporary: line.int(1) != 0,
+        ..thread
+    })
+}
+
+/// Whose write of a thread's row is allowed.
+#[derive(Clone, Copy)]
+pub(crate) enum Writer<'a> {
+    Anyone,
+    /// A run, as long as its claim is valid.
+    Run(&'a langgraph_queue::Claim),
 }
 
 impl Rows {
     /// Creates the row, unless it exists. Returns true if it is new.
-    pub(crate) fn create_thread(&self, thread: &Thread) -> rusqlite::Result<bool> {
-        let made = self.lock().execute(
-            "INSERT OR IGNORE INTO served_threads (id, owner, status, doc) VALUES (?1, ?2, ?3, ?4)",
-            params![
-                thread.thread_id,
-                thread.owner,
-                thread.status,
-                write_doc(thread)?
-            ],
-        )?;
-        Ok(made == 1)
+    pub(crate) async fn create_thread(&self, thread: &Thread) -> RowsResult<bool> {
+        let statement = sql!(
+            "INSERT INTO served_threads (id, owner, status, temporary, made, doc) \
+             VALUES ($1, $2, $3, $4, {NOW}, $5) ON CONFLICT DO NOTHING",
+            &thread.thread_id,
+            &thread.owner,
+            &thread.status,
+            i64::from(thread.temporary),
+            serde_json::to_string(thread)?,
+        );
+        Ok(self.db.change(statement).await? == 1)
     }
 
-    pub(crate) fn thread(&self, id: &str) -> rusqlite::Result<Option<Thread>> {
-        let found: Option<(String, String)> = self
-            .lock()
-            .query_row(
-                "SELECT owner, doc FROM served_threads WHERE id = ?1",
-                [id],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        found.map(read_thread).transpose()
+    pub(crate) async fn thread(&self, id: &str) -> RowsResult<Option<Thread>> {
+        let statement = sql!(
+            "SELECT owner, temporary, doc FROM served_threads WHERE id = $1",
+            id
+        );
+        let line = self.db.row(statement).await?;
+        line.map(|line| read_thread(&line)).transpose()
     }
 
-    /// Changes a row in one transaction, and returns it.
-    pub(crate) fn change_thread(
+    /// Changes a row, and returns it. The change may be made several times, if others change it
+    /// meanwhile.
+    pub(crate) async fn change_thread(
         &self,
         id: &str,
-        change: impl FnOnce(&mut Thread),
-    ) -> rusqlite::Result<Option<Thread>> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let found: Option<(String, String)> = transaction
-            .query_row(
-                "SELECT owner, doc FROM served_threads WHERE id = ?1",
-                [id],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        let Some(found) = found else { return Ok(None) };
-        let mut thread = read_thread(found)?;
-        change(&mut thread);
-        thread.updated_at = now();
-        transaction.execute(
-            "UPDATE served_threads SET status = ?2, doc = ?3 WHERE id = ?1",
-            params![id, thread.status, write_doc(&thread)?],
-        )?;
-        transaction.commit()?;
-        Ok(Some(thread))
+        change: impl Fn(&mut Thread),
+    ) -> RowsResult<Option<Thread>> {
+        self.change_thread_as(Writer::Anyone, id, change).await
     }
 
-    /// Removes the thread with its runs and their events.
-    pub(crate) fn delete_thread(&self, id: &str) -> rusqlite::Result<()> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction()?;
-        transaction.execute(
-            "DELETE FROM served_events WHERE run IN (SELECT id FROM served_runs WHERE thread = ?1)",
-            [id],
-        )?;
-        transaction.execute("DELETE FROM served_runs WHERE thread = ?1", [id])?;
-        transaction.execute("DELETE FROM served_threads WHERE id = ?1", [id])?;
-        transaction.commit()
+    /// As [`change_thread`](Self::change_thread). Returns `None` also if the writer may not.
+    pub(crate) async fn change_thread_as(
+        &self,
+        writer: Writer<'_>,
+        id: &str,
+        change: impl Fn(&mut Thread),
+    ) -> RowsResult<Option<Thread>> {
+        let (run, fence) = match writer {
+            Writer::Anyone => (String::new(), 0),
+            Writer::Run(claim) => (claim.run.clone(), claim.fence),
+        };
+        loop {
+            let statement = sql!(
+                "SELECT owner, temporary, doc FROM served_threads WHERE id = $1",
+                id
+            );
+            let Some(line) = self.db.row(statement).await? else {
+                return Ok(None);
+            };
+            let mut thread = read_thread(&line)?;
+            change(&mut thread);
+            thread.updated_at = now();
+            let statement = sql!(
+                "UPDATE served_threads SET status = $3, doc = $4 WHERE id = $1 AND doc = $2 \
+                 AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
+                 AND status = 'running'))",
+                id,
+                line.text(2),
+                &thread.status,
+                serde_json::to_string(&thread)?,
+                &run,
+                fence,
+            );
+            if self.db.change(statement).await? == 1 {
+                return Ok(Some(thread));
+            }
+            if !run.is_empty() && !self.is_valid(&run, fence).await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Removes the thread with its runs, their events, and its crons.
+    pub(crate) async fn delete_thread(&self, id: &str) -> RowsResult<()> {
+        let statements = vec![
+            sql!(
+                "DELETE FROM served_events WHERE run IN \
+                 (SELECT id FROM served_runs WHERE thread = $1)",
+                id
+            ),
+            sql!("DELETE FROM served_runs WHERE thread = $1", id),
+            sql!("DELETE FROM served_threads WHERE id = $1", id),
+        ];
+        self.db.together(statements).await.map(|_| ())
     }
 
     /// Returns how many threads an owner has.
-    pub(crate) fn threads_of(&self, owner: &str) -> rusqlite::Result<u64> {
-        let sql = "SELECT count(*) FROM served_threads WHERE owner = ?1";
-        let count: i64 = self.lock().query_row(sql, [owner], |row| row.get(0))?;
-        Ok(count.unsigned_abs())
+    pub(crate) async fn threads_of(&self, owner: &str) -> RowsResult<u64> {
+        let statement = sql!(
+            "SELECT count(*) FROM served_threads WHERE owner = $1 AND temporary = 0",
+            owner
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.map_or(0, |line| line.int(0).unsigned_abs()))
     }
 
     /// Returns the threads that `wants` wants, among those of an owner and of a status.
-    pub(crate) fn threads(
+    pub(crate) async fn threads(
         &self,
         owner: Option<&str>,
         status: Option<&str>,
         wants: impl Fn(&Thread) -> bool,
-    ) -> rusqlite::Result<Vec<Thread>> {
-        let connection = self.lock();
-        let mut query = connection.prepare_cached(
-            "SELECT owner, doc FROM served_threads \
-             WHERE (?1 IS NULL OR owner = ?1) AND (?2 IS NULL OR status = ?2)",
-        )?;
-        let mut rows = query.query([owner, status])?;
+    ) -> RowsResult<Vec<Thread>> {
+        let statement = sql!(
+            "SELECT owner, temporary, doc FROM served_threads WHERE temporary = 0 \
+             AND (CAST($1 AS TEXT) IS NULL OR owner = $1) \
+             AND (CAST($2 AS TEXT) IS NULL OR status = $2)",
+            owner,
+            status,
+        );
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let thread = read_thread((row.get(0)?, row.get(1)?))?;
+        for line in self.db.rows(statement).await? {
+            let thread = read_thread(&line)?;
             if wants(&thread) {
                 found.push(thread);
             }
         }
         Ok(found)
+    }
+
+    /// Returns the threads without a run that were left behind: made before that time, and to be
+    /// removed.
+    pub(crate) async fn left_behind(&self, seconds: i64) -> RowsResult<Vec<Thread>> {
+        let statement = sql!(
+            "SELECT owner, temporary, doc FROM served_threads WHERE temporary = 1 \
+             AND made < {NOW} - $1 * 1000 AND NOT EXISTS (SELECT 1 FROM served_runs \
+             WHERE thread = served_threads.id AND status IN ('pending', 'running'))",
+            seconds
+        );
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_thread).collect()
     }
 }

@@ -1,39 +1,84 @@
-//! One run, from its start to the rows that it leaves.
+//! One run, from its claim to the rows that it leaves.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::AgentError;
+use langgraph::checkpoint::CheckpointError;
+use langgraph_queue::{Cancel, Claim, EventLog, LoggedEvent, RunQueue};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::frame::{Frame, now_ms};
+use super::frame::Frame;
 use super::frames::{Frames, waiting};
-use super::queue::{CancelAction, Live};
-use super::request::Planned;
+use super::live::Live;
+use super::request::{Spec, spec};
+use super::submit::load;
 use crate::app::App;
 use crate::error::{ApiResult, problem};
-use crate::graph::{ErasedGraph, Finished};
+use crate::graph::{ErasedGraph, Finished, Start};
+use crate::rows::{Run, Thread, Writer};
 use crate::wire::time::now;
 
-/// How long the events of a run can be replayed.
-const KEPT: Duration = Duration::from_secs(60 * 60);
+/// How long a thread is held without a renewal. The queue, and not this, says who runs.
+const TERM: Duration = Duration::from_secs(600);
 
-/// Runs, and returns the result for those who wait.
-pub(super) async fn execute(app: Arc<App>, live: Arc<Live>, planned: Planned) -> Value {
-    let temporary = planned.temporary;
-    let result = run(&app, &live, planned).await.unwrap_or_else(|_| {
-        // The log of the server says why.
-        let problem = lost();
-        live.log.push(Frame::new("", "error", &problem));
-        if app.rows.set_run_status(&live.run_id, "error").is_err() {
-            tracing::error!("the status of a run cannot be written");
+/// Events that are stored at once.
+const GROUP: usize = 256;
+
+/// Carries out a run that was claimed.
+pub(super) async fn execute(app: &Arc<App>, claim: Claim) {
+    let row: Run = match serde_json::from_str(&claim.payload) {
+        Ok(row) => row,
+        Err(error) => {
+            tracing::error!(%error, "a run cannot be read");
+            let _ = app.rows.finish(&claim, "error").await;
+            return;
         }
-        json!({"__error__": problem})
-    });
-    if temporary {
-        forget(&app, &live.thread_id).await;
+    };
+    let feed = app.runs.feeds.of(&claim.run, app.keeps(&row));
+    let live = Arc::new(Live::new(claim, feed));
+    if let Some(action) = live.claim.cancel {
+        live.stop(action);
     }
-    result
+    app.runs.live.add(&live);
+    if app.runs.is_draining() {
+        live.token.drain();
+    }
+    let task = tokio::spawn({
+        let (app, live, row) = (Arc::clone(app), Arc::clone(&live), row.clone());
+        async move { hold(&app, &live, row).await }
+    });
+    let done = match task.await {
+        Ok(Ok(done)) => done,
+        Ok(Err(error)) => {
+            tracing::error!(?error, "a run could not be carried out");
+            broken(app, &live, &row).await
+        }
+        Err(error) => {
+            tracing::error!(%error, "a run broke off");
+            broken(app, &live, &row).await
+        }
+    };
+    live.feed.set_local(false);
+    app.runs.live.remove(&live);
+    match done {
+        Done::Ended(result) => {
+            live.feed.end(Some(result.clone()));
+            crate::webhook::send(app, &row, &result).await;
+            if row.kwargs["temporary"] == json!(true) {
+                tidy(app, &row.thread_id).await;
+            }
+        }
+        Done::Elsewhere => {}
+    }
+}
+
+/// How this process is done with a run.
+enum Done {
+    Ended(Value),
+    /// It is back in the queue, or somebody else has it.
+    Elsewhere,
 }
 
 /// The error of a run that the server could not carry out.
@@ -41,101 +86,306 @@ pub(super) fn lost() -> Value {
     json!({"error": "InternalServerError", "message": "the server could not carry out the run"})
 }
 
-/// Removes the thread of a run that had none. Open streams have its events already.
-async fn forget(app: &App, thread: &str) {
-    let Ok(Some(row)) = app.rows.thread(thread) else {
-        return;
-    };
-    if let Ok(Some(graph)) = app.graph_of_thread(&row.metadata)
-        && let Err(error) = graph.delete(thread).await
-    {
-        tracing::warn!(%error, "the thread of a run without one remains");
+/// Ends a run that the server could not carry out. The log of the program says why.
+async fn broken(app: &App, live: &Live, row: &Run) -> Done {
+    if live.is_lost() {
+        return Done::Elsewhere;
     }
-    if let Err(error) = app.rows.delete_thread(thread) {
-        tracing::warn!(%error, "the thread of a run without one remains");
+    let problem = lost();
+    let result = json!({"__error__": problem});
+    let frame = Frame::new("", "error", &problem);
+    let written = async {
+        if live.feed.resumable {
+            let number = i64::try_from(live.feed.len()).unwrap_or(i64::MAX);
+            app.rows
+                .append(&live.claim, &[frame.logged(number)])
+                .await?;
+        }
+        let change = |thread: &mut Thread| {
+            "error".clone_into(&mut thread.status);
+            thread.error = problem.clone();
+        };
+        let writer = Writer::Run(&live.claim);
+        app.rows
+            .change_thread_as(writer, &row.thread_id, change)
+            .await?;
+        app.rows.set_result(&row.run_id, &result).await?;
+        ApiResult::Ok(app.rows.finish(&live.claim, "error").await?)
+    };
+    match written.await {
+        Ok(false) => return Done::Elsewhere,
+        Ok(true) => {}
+        Err(error) => tracing::error!(?error, "the end of a run cannot be written"),
+    }
+    live.feed.push([frame]);
+    Done::Ended(result)
+}
+
+/// Removes the thread of a run that had none. Streams elsewhere may still read its events.
+async fn tidy(app: &Arc<App>, thread: &str) {
+    if !app.rows.is_shared() {
+        return forget(app, thread).await;
+    }
+    let (app, thread) = (Arc::clone(app), thread.to_owned());
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        forget(&app, &thread).await;
+    });
+}
+
+/// Removes a thread that nobody asked for.
+pub(super) async fn forget(app: &App, thread: &str) {
+    let forgotten = async {
+        let Some(row) = app.rows.thread(thread).await? else {
+            return Ok(());
+        };
+        if let Some(graph) = app.graph_of_thread(&row.metadata)? {
+            graph.delete(thread).await?;
+        }
+        app.rows.delete_thread(thread).await?;
+        ApiResult::Ok(())
+    };
+    if let Err(error) = forgotten.await {
+        tracing::warn!(?error, "the thread of a run without one remains");
     }
 }
 
-async fn run(app: &App, live: &Live, planned: Planned) -> ApiResult<Value> {
-    let Planned {
-        row,
-        spec,
-        graph,
-        modes,
-        ..
-    } = planned;
+/// Holds the thread while the run is carried out. Nobody else writes to it, and the run writes
+/// nothing once somebody else has it.
+async fn hold(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
+    let (thread, holder) = (row.thread_id.clone(), live.holder());
+    app.saver.seize(&thread, &holder, TERM).await?;
+    // A claim that was lost before the thread was taken has taken it from its rightful holder, who
+    // then takes it again.
+    let done = if app.rows.is_valid(&live.claim.run, live.claim.fence).await? {
+        let mut carried = std::pin::pin!(carry_out(app, live, row));
+        loop {
+            tokio::select! {
+                done = &mut carried => break done,
+                () = tokio::time::sleep(TERM / 3) => app.saver.renew(&thread, &holder, TERM).await?,
+            }
+        }
+    } else {
+        live.lose();
+        Ok(Done::Elsewhere)
+    };
+    app.saver.release(&thread, &holder).await?;
+    done
+}
+
+/// Stores the events of a run, many at once, before clients see them.
+async fn store(app: Arc<App>, live: Arc<Live>, mut frames: UnboundedReceiver<Frame>) {
+    let mut group = Vec::with_capacity(GROUP);
+    while frames.recv_many(&mut group, GROUP).await > 0 {
+        let first = i64::try_from(live.feed.len()).unwrap_or(i64::MAX);
+        let logged: Vec<LoggedEvent> = (first..)
+            .zip(&group)
+            .map(|(number, frame)| frame.logged(number))
+            .collect();
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match app.rows.append(&live.claim, &logged).await {
+                Ok(true) => break,
+                Ok(false) => return live.lose(),
+                Err(error) if pause > Duration::from_secs(5) => {
+                    tracing::error!(%error, "the events of a run cannot be stored");
+                    return live.lose();
+                }
+                Err(_) => tokio::time::sleep(pause).await,
+            }
+            pause *= 2;
+        }
+        live.feed.push(group.drain(..));
+    }
+}
+
+/// Where the frames of a run go: to the database first, or to the clients at once.
+enum Out {
+    Stored(UnboundedSender<Frame>),
+    Shown(Arc<Live>),
+}
+
+impl Out {
+    fn push(&self, frame: Frame) {
+        match self {
+            // Without a reader the run is lost, and ends soon.
+            Self::Stored(frames) => drop(frames.send(frame)),
+            Self::Shown(live) => live.feed.push([frame]),
+        }
+    }
+}
+
+async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
     let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
-    let graph = app.graph(&graph)?;
-    app.rows.set_run_status(run, "running")?;
-    app.rows.change_thread(thread, |thread| {
+    let planned = spec(&row, live.token.clone(), &app.limits)?;
+    let holder: Arc<str> = live.holder().into();
+    let graph = app
+        .graph(&planned.graph)?
+        .with_saver(app.saver.held_by(&holder));
+    if live.feed.resumable {
+        // What an earlier attempt has told.
+        let _one = live.feed.reading.lock().await;
+        load(app, &live.feed).await?;
+        live.feed.set_local(true);
+    } else {
+        live.feed.set_local(true);
+    }
+    let busy = |thread: &mut Thread| {
         "busy".clone_into(&mut thread.status);
         thread.error = Value::Null;
-    })?;
-
-    let push = |frame: Frame| {
-        let frame = live.log.push(frame);
-        if live.resumable
-            && let Err(error) = app.rows.add_event(run, &frame)
-        {
-            tracing::error!(%error, "an event of a run cannot be kept");
-        }
     };
-    push(Frame::new(
-        "metadata",
-        "metadata",
-        &json!({"run_id": run, "attempt": 1}),
-    ));
-    let before = graph.head(thread).await?;
-    let mut metadata = row.metadata.clone();
-    crate::rows::merge(&mut metadata, &json!({"run_id": run, "thread_id": thread}));
-    let mut frames = Frames::new(modes, run, metadata);
-    let ended = graph
-        .run(spec, &mut |event| {
-            frames.frames(event).into_iter().for_each(&push);
-        })
-        .await;
+    let writer = Writer::Run(&live.claim);
+    if app
+        .rows
+        .change_thread_as(writer, thread, busy)
+        .await?
+        .is_none()
+    {
+        live.lose();
+        return Ok(Done::Elsewhere);
+    }
 
-    let (status, result, error) = match &ended {
-        Ok(finished) => ("success", values_of(finished), Value::Null),
-        Err(AgentError::Cancelled) if live.action() == Some(CancelAction::Rollback) => {
-            match before {
-                Some(before) => graph.restore(thread, before).await?,
-                None => graph.delete(thread).await?,
+    let (out, storing) = if live.feed.resumable {
+        let (sender, receiver) = unbounded_channel();
+        let storing = tokio::spawn(store(Arc::clone(app), Arc::clone(live), receiver));
+        (Out::Stored(sender), Some(storing))
+    } else {
+        (Out::Shown(Arc::clone(live)), None)
+    };
+    out.push(Frame::new(
+        "metadata",
+        "metadata",
+        &json!({"run_id": run, "attempt": live.claim.attempt}),
+    ));
+    let ended = attempt(&*graph, app, &row, planned, &out).await?;
+    let problem = match &ended {
+        Err((AgentError::Cancelled, _)) | Ok(_) => None,
+        Err((error, _)) => Some(problem(error)),
+    };
+    let stays = match &ended {
+        Ok(finished) => !finished.drained,
+        // Somebody has taken the thread from this run, which may have to be taken again.
+        Err((AgentError::Checkpoint(CheckpointError::LeaseLost { .. }), _)) => false,
+        Err(_) => true,
+    };
+    if let (Some(problem), true) = (&problem, stays && !live.is_lost()) {
+        out.push(Frame::new("", "error", problem));
+    }
+    drop(out);
+    settled(storing).await;
+    if live.is_lost() {
+        return Ok(Done::Elsewhere);
+    }
+    if !stays {
+        app.rows.give_back(&live.claim).await?;
+        return Ok(Done::Elsewhere);
+    }
+    conclude(app, live, &row, &*graph, ended, problem.unwrap_or_default()).await
+}
+
+/// Writes how a run has ended.
+async fn conclude(
+    app: &App,
+    live: &Live,
+    row: &Run,
+    graph: &dyn ErasedGraph,
+    ended: Result<Finished, (AgentError, String)>,
+    problem: Value,
+) -> ApiResult<Done> {
+    let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
+    let writer = Writer::Run(&live.claim);
+    let (status, thread_status, result) = match &ended {
+        Ok(finished) if finished.paused => ("success", "interrupted", values_of(finished)),
+        Ok(finished) => ("success", "idle", values_of(finished)),
+        Err((AgentError::Cancelled, before)) if live.action() == Some(Cancel::Rollback) => {
+            match before.parse() {
+                Ok(before) => graph.restore(thread, before).await?,
+                Err(_) => graph.delete(thread).await?,
             }
-            app.rows.delete_run(run)?;
-            settle(app, &*graph, thread, "idle", Value::Null).await?;
-            return Ok(json!({}));
+            settle(app, writer, graph, thread, "idle", Value::Null).await?;
+            app.rows.finish(&live.claim, "interrupted").await?;
+            app.rows.delete_run(run).await?;
+            return Ok(Done::Ended(json!({})));
         }
-        Err(error) => {
-            let problem = problem(error);
+        Err((AgentError::Cancelled, _)) => ("interrupted", "interrupted", json!({})),
+        Err((error, _)) => {
             let status = match error {
-                AgentError::Cancelled => "interrupted",
                 AgentError::TimedOut(_) => "timeout",
                 _ => "error",
             };
-            if status != "interrupted" {
-                push(Frame::new("", "error", &problem));
-            }
-            (status, json!({"__error__": problem}), problem)
+            (status, "error", json!({"__error__": problem}))
         }
     };
-    let thread_status = match &ended {
-        Ok(finished) if finished.paused => "interrupted",
-        Ok(_) => "idle",
-        Err(AgentError::Cancelled) => "interrupted",
-        Err(_) => "error",
+    let error = match &ended {
+        Err((error @ AgentError::Cancelled, _)) => crate::error::problem(error),
+        _ => problem,
     };
-    settle(app, &*graph, thread, thread_status, error).await?;
-    app.rows.set_run_status(run, status)?;
-    if live.resumable {
-        let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
-        app.rows
-            .forget_events_before(now_ms().saturating_sub(kept))?;
+    settle(app, writer, graph, thread, thread_status, error).await?;
+    if app.rows.is_shared() {
+        app.rows.set_result(run, &result).await?;
     }
-    Ok(match ended {
-        Err(AgentError::Cancelled) => json!({}),
-        _ => result,
-    })
+    if app.rows.finish(&live.claim, status).await? {
+        Ok(Done::Ended(result))
+    } else {
+        Ok(Done::Elsewhere)
+    }
+}
+
+async fn settled(storing: Option<tokio::task::JoinHandle<()>>) {
+    if let Some(storing) = storing
+        && let Err(error) = storing.await
+    {
+        tracing::error!(%error, "the events of a run are not all stored");
+    }
+}
+
+/// Runs the graph, from where an earlier attempt has stopped. A failure comes with the checkpoint
+/// at which the thread was before the run; empty if there was none.
+async fn attempt(
+    graph: &dyn ErasedGraph,
+    app: &App,
+    row: &Run,
+    mut planned: Spec,
+    out: &Out,
+) -> ApiResult<Result<Finished, (AgentError, String)>> {
+    let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
+    let head = match graph.head(thread).await {
+        Ok(head) => head,
+        // The thread of another graph, say.
+        Err(error) => return Ok(Err((error, String::new()))),
+    };
+    let before = head
+        .as_ref()
+        .map_or_else(String::new, |head| head.id.to_string());
+    let base = app.rows.base(run, &before).await?;
+    if let Some(head) = head
+        && head.run.as_deref() == Some(run)
+    {
+        // An earlier attempt has begun: its input, and its command, are in the thread.
+        planned.run.start = Start::Proceed;
+        planned.run.update = None;
+        planned.run.goto = None;
+        planned.run.at = None;
+        if head.is_done {
+            let state = graph.state(thread, None, false).await?.unwrap_or_default();
+            let finished = Finished {
+                values: state["values"].clone(),
+                ..Finished::default()
+            };
+            return Ok(Ok(finished));
+        }
+    }
+    let mut metadata = row.metadata.clone();
+    crate::rows::merge(&mut metadata, &json!({"run_id": run, "thread_id": thread}));
+    let mut frames = Frames::new(planned.modes, run, metadata);
+    let ended = graph
+        .run(planned.run, &mut |event| {
+            for frame in frames.frames(event) {
+                out.push(frame);
+            }
+        })
+        .await;
+    Ok(ended.map_err(|error| (error, base)))
 }
 
 fn values_of(finished: &Finished) -> Value {
@@ -149,6 +399,7 @@ fn values_of(finished: &Finished) -> Value {
 /// Writes what the thread's row says of its state.
 pub(crate) async fn settle(
     app: &App,
+    writer: Writer<'_>,
     graph: &dyn ErasedGraph,
     thread: &str,
     status: &str,
@@ -166,12 +417,13 @@ pub(crate) async fn settle(
             interrupts[id] = task["interrupts"].clone();
         }
     }
-    app.rows.change_thread(thread, |row| {
+    let change = |row: &mut Thread| {
         status.clone_into(&mut row.status);
         row.values = state["values"].clone();
-        row.interrupts = interrupts;
-        row.error = error;
+        row.interrupts = interrupts.clone();
+        row.error = error.clone();
         row.state_updated_at = now();
-    })?;
+    };
+    app.rows.change_thread_as(writer, thread, change).await?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use langgraph_queue::LoggedEvent;
 use serde_json::Value;
 
 /// An event of a run. Its id is the same on every replay.
@@ -33,6 +34,17 @@ impl Frame {
         modes.is_empty() || self.mode.is_empty() || modes.contains(&self.mode)
     }
 
+    /// Returns the event as it is stored, with its number.
+    pub(crate) fn logged(&self, number: i64) -> LoggedEvent {
+        LoggedEvent {
+            number,
+            made: self.ms,
+            mode: self.mode.clone(),
+            event: self.event.clone(),
+            data: self.data.clone(),
+        }
+    }
+
     pub(crate) fn text(&self, with_id: bool) -> String {
         let mut text = format!("event: {}\r\ndata: {}\r\n", self.event, self.data);
         if with_id {
@@ -48,6 +60,18 @@ impl Frame {
             return Some(-1);
         }
         id.trim().rsplit_once('-')?.1.parse().ok()
+    }
+}
+
+impl From<LoggedEvent> for Frame {
+    fn from(event: LoggedEvent) -> Self {
+        Self {
+            seq: event.number,
+            ms: event.made,
+            mode: event.mode,
+            event: event.event,
+            data: event.data,
+        }
     }
 }
 

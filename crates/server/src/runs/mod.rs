@@ -1,15 +1,19 @@
 //! Runs: their queue, their events, their end.
 
 mod execute;
+mod feed;
 mod frame;
 mod frames;
-mod log;
-mod queue;
+mod live;
 mod request;
 mod sse;
+mod submit;
+mod worker;
 
 pub(crate) use execute::settle;
+pub(crate) use feed::Feed;
 pub(crate) use frame::Frame;
-pub(crate) use queue::{CancelAction, Live, Runs, cancel, submit};
 pub(crate) use request::{RunRequest, checkpoint_id, checkpoint_in, modes, one_of, plan};
-pub(crate) use sse::{Disconnect, joined, streamed};
+pub(crate) use sse::{Disconnect, streamed};
+pub(crate) use submit::{cancel, join, submit};
+pub(crate) use worker::{Runs, drain, start};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use langgraph::checkpoint::{CheckpointId, Durability};
 use langgraph::graph::NodeName;
@@ -14,9 +15,12 @@ use uuid::Uuid;
 use crate::RunContext;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{Breaks, RunSpec, Start};
-use crate::guard::Access;
+use crate::guard::{Access, Limits, User};
 use crate::rows::{Assistant, Run, merge};
 use crate::wire::time::now;
+
+/// The longest delay of a run.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 pub(crate) const MODES: [&str; 8] = [
     "values",
@@ -54,21 +58,30 @@ pub(crate) struct RunRequest {
     pub(crate) checkpoint_during: Option<bool>,
     pub(crate) webhook: Option<String>,
     pub(crate) after_seconds: Option<f64>,
+    /// Runs with a higher priority start first.
+    pub(crate) priority: Option<i64>,
+    /// One run of those with the same key runs at a time.
+    pub(crate) concurrency_key: Option<String>,
 }
 
-/// A request that was understood: a row, and what the graph is told.
+/// A request that was understood: a row, and how it is put in the queue.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) row: Run,
-    pub(crate) spec: RunSpec,
-    pub(crate) graph: String,
-    pub(crate) modes: Vec<String>,
-    /// Whose the run is.
-    pub(crate) owner: String,
-    pub(crate) resumable: bool,
+    pub(crate) priority: i64,
+    pub(crate) concurrency_key: Option<String>,
+    pub(crate) delay: Option<Duration>,
     pub(crate) cancel_on_disconnect: bool,
     /// A run without a thread: the thread is removed at its end.
     pub(crate) temporary: bool,
+}
+
+/// What the graph of a run is told.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) run: RunSpec,
+    pub(crate) graph: String,
+    pub(crate) modes: Vec<String>,
 }
 
 /// Refuses a word that is none of those allowed.
@@ -157,18 +170,17 @@ fn engine_modes(modes: &[String], subgraphs: bool) -> StreamModes {
     set
 }
 
-impl RunRequest {
-    fn start(&mut self) -> (Start, Option<Value>, Option<Value>) {
-        let command = self.command.take().unwrap_or(Value::Null);
-        let part = |name: &str| command.get(name).filter(|part| !part.is_null()).cloned();
-        let (update, goto) = (part("update").map(pairs), part("goto"));
-        let start = match (part("resume"), self.input.take()) {
-            (Some(answer), _) => Start::Resume(answer),
-            (None, Some(input)) if !input.is_null() && command.is_null() => Start::Input(input),
-            _ => Start::Proceed,
-        };
-        (start, update, goto)
-    }
+/// Reads the input or the command of a run.
+fn start(kwargs: &Value) -> (Start, Option<Value>, Option<Value>) {
+    let command = &kwargs["command"];
+    let part = |name: &str| command.get(name).filter(|part| !part.is_null()).cloned();
+    let (update, goto) = (part("update").map(pairs), part("goto"));
+    let start = match (part("resume"), &kwargs["input"]) {
+        (Some(answer), _) => Start::Resume(answer),
+        (None, input) if !input.is_null() && command.is_null() => Start::Input(input.clone()),
+        _ => Start::Proceed,
+    };
+    (start, update, goto)
 }
 
 /// An update may be a list of `[name, value]`.
@@ -188,16 +200,11 @@ struct Choices {
     strategy: String,
     cancel_on_disconnect: bool,
     keep: bool,
-    durability: Option<Durability>,
+    durability: Option<String>,
+    delay: Option<Duration>,
 }
 
 fn choices(request: &RunRequest) -> ApiResult<Choices> {
-    if request.webhook.is_some() {
-        return Err(ApiError::invalid("webhooks are not supported here"));
-    }
-    if request.after_seconds.is_some_and(|seconds| seconds > 0.0) {
-        return Err(ApiError::invalid("after_seconds is not supported here"));
-    }
     let strategy = one_of(
         "multitask_strategy",
         request.multitask_strategy.as_deref(),
@@ -223,23 +230,33 @@ fn choices(request: &RunRequest) -> ApiResult<Choices> {
         request.durability.as_deref(),
         &["sync", "async", "exit"],
     )?;
+    let delay = request.after_seconds.filter(|seconds| *seconds > 0.0);
+    let delay = delay.map(Duration::try_from_secs_f64).transpose();
+    let delay = delay.map_err(|error| ApiError::invalid(format!("after_seconds: {error}")))?;
+    if delay.is_some_and(|delay| delay > LONGEST) {
+        return Err(ApiError::invalid("after_seconds is at most 10 years"));
+    }
+    let key = request.concurrency_key.as_deref().unwrap_or_default();
+    if key.len() > 1024 || key.contains('\0') {
+        return Err(ApiError::invalid(
+            "concurrency_key has at most 1,024 bytes, and no character NUL",
+        ));
+    }
     Ok(Choices {
         strategy: strategy.unwrap_or_else(|| "enqueue".to_owned()),
         cancel_on_disconnect: disconnect.as_deref() == Some("cancel"),
         keep: completion.as_deref() == Some("keep"),
-        durability: match (durability.as_deref(), request.checkpoint_during) {
-            (Some("async"), _) => Some(Durability::Async),
-            (Some("exit"), _) | (None, Some(false)) => Some(Durability::Exit),
-            (Some(_), _) => Some(Durability::Sync),
-            (None, _) => None,
+        durability: match (durability, request.checkpoint_during) {
+            (None, Some(false)) => Some("exit".to_owned()),
+            (durability, _) => durability,
         },
+        delay,
     })
 }
 
 /// What the assistant and the request say together.
 struct Merged {
     config: Value,
-    configurable: Value,
     context: Value,
     metadata: Value,
 }
@@ -252,6 +269,7 @@ impl Merged {
         let mut configurable = config["configurable"].clone();
         merge(&mut configurable, &config_given["configurable"]);
         merge(&mut config, &config_given);
+        merge(&mut config, &json!({"configurable": configurable}));
         let mut context = assistant.context.clone();
         merge(&mut context, &given(&request.context));
         let mut metadata = assistant.metadata.clone();
@@ -263,76 +281,45 @@ impl Merged {
         merge(&mut metadata, &own);
         Self {
             config,
-            configurable,
             context,
             metadata,
         }
     }
-
-    /// What nodes read as the metadata of the run.
-    fn of_run(&self, run: &str, thread: &str) -> BTreeMap<String, Value> {
-        let mut entries = self.metadata.clone();
-        merge(&mut entries, &self.configurable);
-        merge(&mut entries, &json!({"run_id": run, "thread_id": thread}));
-        match entries {
-            Value::Object(entries) => entries.into_iter().collect(),
-            _ => BTreeMap::new(),
-        }
-    }
-
-    fn number(&self, name: &str) -> Option<usize> {
-        let given = self.config[name].as_u64();
-        given.and_then(|number| usize::try_from(number).ok())
-    }
 }
 
 /// Checks a request, and makes the run of it. `thread` is `None` for a run without one.
-pub(crate) fn plan(
+pub(crate) async fn plan(
     app: &Access,
     thread: Option<&str>,
-    mut request: RunRequest,
+    request: RunRequest,
 ) -> ApiResult<(Planned, Assistant)> {
-    let assistant = app.assistant(&request.assistant_id)?;
+    let assistant = app.assistant(&request.assistant_id).await?;
     let choices = choices(&request)?;
     let modes = modes(request.stream_mode.as_ref())?;
     let at = match &request.checkpoint_id {
         Some(id) => Some(checkpoint_id(id)?),
         None => checkpoint_in(request.checkpoint.as_ref())?,
     };
+    if let Some(webhook) = &request.webhook {
+        app.webhooks.allow(webhook)?;
+    }
     let merged = Merged::of(&assistant, &request);
     let run_id = Uuid::now_v7().to_string();
     let thread_id = thread.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned);
+    let temporary = thread.is_none() && !choices.keep;
+    let user = app.user().map(|user| {
+        json!({
+            "identity": user.identity(), "owner": user.owned_by(), "details": user.details,
+        })
+    });
     let kwargs = json!({
         "input": request.input, "command": request.command, "config": merged.config,
         "context": merged.context, "stream_mode": modes,
         "interrupt_before": request.interrupt_before, "interrupt_after": request.interrupt_after,
         "subgraphs": request.stream_subgraphs, "resumable": request.stream_resumable,
-        "temporary": thread.is_none(), "durability": request.durability, "webhook": null,
-        "feedback_keys": null,
+        "temporary": temporary, "durability": choices.durability, "webhook": request.webhook,
+        "checkpoint_id": at.map(|at| at.to_string()), "user": user, "feedback_keys": null,
     });
-    let (start, update, goto) = request.start();
-    let spec = RunSpec {
-        thread: thread_id.clone(),
-        start,
-        update,
-        goto,
-        at,
-        metadata: merged.of_run(&run_id, &thread_id),
-        limit: merged.number("recursion_limit"),
-        max_concurrency: merged.number("max_concurrency"),
-        context: Arc::new(RunContext {
-            context: merged.context,
-            configurable: merged.configurable,
-            user: app.user().cloned(),
-        }),
-        timeout: app.limits.run_time,
-        durability: choices.durability,
-        before: breaks(request.interrupt_before.as_ref())?,
-        after: breaks(request.interrupt_after.as_ref())?,
-        cancel: CancelToken::new(),
-        modes: engine_modes(&modes, request.stream_subgraphs),
-        subgraphs: request.stream_subgraphs,
-    };
     let now = now();
     let row = Run {
         run_id,
@@ -345,15 +332,78 @@ pub(crate) fn plan(
         created_at: now.clone(),
         updated_at: now,
     };
+    // What is wrong is refused now.
+    spec(&row, CancelToken::new(), &app.limits)?;
     let planned = Planned {
-        row,
-        spec,
-        graph: assistant.graph_id.clone(),
-        modes,
-        owner: app.owner().to_owned(),
-        resumable: request.stream_resumable,
+        priority: request.priority.unwrap_or_default(),
+        concurrency_key: request
+            .concurrency_key
+            .map(|key| format!("{}/{key}", app.owner())),
+        delay: choices.delay,
         cancel_on_disconnect: choices.cancel_on_disconnect,
-        temporary: thread.is_none() && !choices.keep,
+        temporary,
+        row,
     };
     Ok((planned, assistant))
+}
+
+/// Returns what the graph of a run is told: everything that its row says.
+pub(crate) fn spec(row: &Run, cancel: CancelToken, limits: &Limits) -> ApiResult<Spec> {
+    let kwargs = &row.kwargs;
+    let modes: Vec<String> = serde_json::from_value(kwargs["stream_mode"].clone())?;
+    let subgraphs = kwargs["subgraphs"] == json!(true);
+    let config = &kwargs["config"];
+    let configurable = config["configurable"].clone();
+    let number = |name: &str| {
+        let given = config[name].as_u64();
+        given.and_then(|number| usize::try_from(number).ok())
+    };
+    let mut metadata = row.metadata.clone();
+    merge(&mut metadata, &configurable);
+    let own = json!({"run_id": row.run_id, "thread_id": row.thread_id});
+    merge(&mut metadata, &own);
+    let user = &kwargs["user"];
+    let user = user["identity"].as_str().map(|identity| {
+        let known = User::new(identity).details(user["details"].clone());
+        known.owner(user["owner"].as_str().unwrap_or(identity))
+    });
+    let (start, update, goto) = start(kwargs);
+    let run = RunSpec {
+        thread: row.thread_id.clone(),
+        start,
+        update,
+        goto,
+        at: kwargs["checkpoint_id"]
+            .as_str()
+            .map(checkpoint_id)
+            .transpose()?,
+        metadata: match metadata {
+            Value::Object(entries) => entries.into_iter().collect(),
+            _ => BTreeMap::new(),
+        },
+        limit: number("recursion_limit"),
+        max_concurrency: number("max_concurrency"),
+        context: Arc::new(RunContext {
+            context: kwargs["context"].clone(),
+            configurable,
+            user,
+        }),
+        timeout: limits.run_time,
+        durability: match kwargs["durability"].as_str() {
+            Some("async") => Some(Durability::Async),
+            Some("exit") => Some(Durability::Exit),
+            Some(_) => Some(Durability::Sync),
+            None => None,
+        },
+        before: breaks(Some(&kwargs["interrupt_before"]))?,
+        after: breaks(Some(&kwargs["interrupt_after"]))?,
+        cancel,
+        modes: engine_modes(&modes, subgraphs),
+        subgraphs,
+    };
+    let graph = row.metadata["graph_id"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    Ok(Spec { run, graph, modes })
 }

@@ -57,10 +57,10 @@ pub(super) async fn run(
     Path(assistant): Path<String>,
     Body(input): Body<RunAgentInput>,
 ) -> ApiResult<Response> {
-    let assistant = app.assistant(&assistant)?;
+    let assistant = app.assistant(&assistant).await?;
     let thread = input.thread(app.owner());
     let graph = app.graph(&assistant.graph_id)?;
-    let state = match find(&app, &thread) {
+    let state = match find(&app, &thread).await {
         Ok(_) => graph.state(&thread, None, false).await?,
         Err(_) => None,
     };

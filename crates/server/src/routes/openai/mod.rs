@@ -117,7 +117,7 @@ impl Head {
 }
 
 pub(super) async fn complete(app: Access, Body(given): Body<Completion>) -> Response {
-    if !models(&app).contains(&&given.model) && app.assistant(&given.model).is_err() {
+    if !models(&app).contains(&&given.model) && app.assistant(&given.model).await.is_err() {
         return unknown(&given.model);
     }
     let sent = given.messages.len();

@@ -1,0 +1,130 @@
+//! Runs that start by the clock.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use croner::Cron as Pattern;
+use serde_json::json;
+
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
+use crate::guard::{Access, User};
+use crate::rows::Cron;
+use crate::runs::RunRequest;
+use crate::wire::time::{iso, now};
+
+/// Returns when a schedule comes next after a time; `None` if it never does.
+pub(crate) fn next(
+    schedule: &str,
+    timezone: Option<&str>,
+    after: DateTime<Utc>,
+) -> ApiResult<Option<DateTime<Utc>>> {
+    let pattern = Pattern::from_str(schedule).map_err(|error| {
+        ApiError::invalid(format!("Invalid cron schedule '{schedule}': {error}"))
+    })?;
+    let zone = match timezone {
+        None => Tz::UTC,
+        Some(name) => name
+            .parse()
+            .map_err(|_| ApiError::invalid(format!("Invalid timezone '{name}'")))?,
+    };
+    let found = pattern.find_next_occurrence(&after.with_timezone(&zone), false);
+    Ok(found.ok().map(|time| time.with_timezone(&Utc)))
+}
+
+/// Writes when a cron fires next, after now.
+pub(crate) fn schedule(cron: &mut Cron) -> ApiResult<()> {
+    let end = cron.end_time.as_deref().map(time).transpose()?;
+    let next = next(&cron.schedule, cron.timezone.as_deref(), Utc::now())?;
+    let next = next.filter(|next| end.is_none_or(|end| *next <= end) && cron.enabled);
+    cron.due = next.map(|next| next.timestamp_millis());
+    cron.next_run_date = next.map(|next| iso(next.into()));
+    Ok(())
+}
+
+/// Reads a time; without a zone it is UTC.
+pub(crate) fn time(text: &str) -> ApiResult<DateTime<Utc>> {
+    let parsed = DateTime::parse_from_rfc3339(text)
+        .or_else(|_| DateTime::parse_from_rfc3339(&format!("{text}Z")));
+    let parsed = parsed.map_err(|_| ApiError::invalid(format!("Invalid time '{text}'")))?;
+    Ok(parsed.with_timezone(&Utc))
+}
+
+/// Starts a run for each cron whose time has come. One process does so for each of them. A time
+/// that passed while no process was there is made up for once.
+pub(crate) async fn fire(app: &Arc<App>) -> ApiResult<()> {
+    for mut cron in app.rows.due_crons().await? {
+        let was = cron.due;
+        if schedule(&mut cron).is_err() {
+            (cron.due, cron.next_run_date) = (None, None);
+        }
+        if !app.rows.write_cron(&mut cron, was).await? {
+            continue;
+        }
+        if let Err(error) = start(app, &cron).await {
+            tracing::error!(?error, cron = cron.cron_id, "a cron cannot start its run");
+        }
+    }
+    Ok(())
+}
+
+/// Starts a run of a cron, as its owner.
+async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
+    let user = app.authenticate.is_some().then(|| {
+        let user = User::new(&*cron.user_id);
+        user.owner(&*cron.owner)
+    });
+    let access = Access::of(app, user);
+    let mut request: RunRequest = serde_json::from_value(cron.payload.clone())?;
+    request.on_completion.clone_from(&cron.on_run_completed);
+    let thread = cron.thread_id.as_deref();
+    crate::routes::accept(&access, thread, request)
+        .await
+        .map(|_| ())
+}
+
+/// Returns a new cron.
+pub(crate) fn new(id: String, app: &Access, thread: Option<String>, assistant: String) -> Cron {
+    let now = now();
+    Cron {
+        cron_id: id,
+        assistant_id: assistant,
+        thread_id: thread,
+        user_id: app.user().map_or("", User::identity).to_owned(),
+        end_time: None,
+        schedule: String::new(),
+        timezone: None,
+        payload: json!({}),
+        next_run_date: None,
+        metadata: json!({}),
+        on_run_completed: None,
+        enabled: true,
+        created_at: now.clone(),
+        updated_at: now,
+        owner: app.owner().to_owned(),
+        due: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_follows_its_timezone() {
+        let after = time("2026-03-01T12:00:00Z").unwrap();
+        let at = |zone| {
+            next("0 9 * * *", zone, after)
+                .unwrap()
+                .unwrap()
+                .to_rfc3339()
+        };
+        assert_eq!(at(None), "2026-03-02T09:00:00+00:00");
+        assert_eq!(at(Some("America/New_York")), "2026-03-01T14:00:00+00:00");
+        assert!(next("0 9 * *", None, after).is_err());
+        assert!(next("0 9 * * *", Some("Mars"), after).is_err());
+        assert!(next("0 0 31 2 *", None, after).is_ok_and(|never| never.is_none()));
+    }
+}

@@ -1,0 +1,183 @@
+//! Crons: runs that start by the clock.
+
+use axum::Json;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::query::{Body, uuid};
+use super::search::Search;
+use super::threads::find as find_thread;
+use crate::crons::{new, schedule};
+use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
+use crate::rows::{Cron, merge};
+use crate::runs::{RunRequest, one_of, plan};
+
+/// What a cron has for itself. The rest of its request is the request for its runs.
+const OWN: [&str; 4] = ["end_time", "enabled", "timezone", "on_run_completed"];
+
+/// Writes what a request says into a cron, and checks all of it.
+async fn apply(app: &Access, cron: &mut Cron, given: Map<String, Value>) -> ApiResult<()> {
+    let text = |name: &str, value: &Value| match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.clone())),
+        _ => Err(ApiError::invalid(format!("{name} is a text"))),
+    };
+    for (name, value) in &given {
+        match &**name {
+            "end_time" => cron.end_time = text(name, value)?,
+            "timezone" => cron.timezone = text(name, value)?,
+            "on_run_completed" => cron.on_run_completed = text(name, value)?,
+            "schedule" => cron.schedule = text(name, value)?.unwrap_or_default(),
+            "enabled" => cron.enabled = value.as_bool().unwrap_or(true),
+            "metadata" => merge(&mut cron.metadata, value),
+            _ => {}
+        }
+    }
+    let for_runs = given
+        .into_iter()
+        .filter(|(name, _)| !OWN.contains(&&**name));
+    merge(&mut cron.payload, &Value::Object(for_runs.collect()));
+    let ids = json!({
+        "assistant_id": cron.assistant_id, "config": {"configurable": {"cron_id": cron.cron_id}},
+    });
+    let mut config = cron.payload["config"].clone();
+    let mut configurable = config["configurable"].clone();
+    merge(&mut configurable, &ids["config"]["configurable"]);
+    merge(&mut config, &json!({"configurable": configurable}));
+    merge(
+        &mut cron.payload,
+        &json!({"assistant_id": cron.assistant_id, "config": config}),
+    );
+    one_of(
+        "on_run_completed",
+        cron.on_run_completed.as_deref(),
+        &["delete", "keep"],
+    )?;
+    let request: RunRequest = serde_json::from_value(cron.payload.clone())?;
+    plan(app, cron.thread_id.as_deref(), request).await?;
+    schedule(cron)
+}
+
+async fn made(
+    app: &Access,
+    thread: Option<String>,
+    given: Map<String, Value>,
+) -> ApiResult<Json<Value>> {
+    if given
+        .get("schedule")
+        .is_none_or(|schedule| !schedule.is_string())
+    {
+        return Err(ApiError::invalid("schedule is missing"));
+    }
+    let assistant = given.get("assistant_id").and_then(Value::as_str);
+    let assistant = app.assistant(assistant.unwrap_or_default()).await?;
+    let id = Uuid::now_v7().to_string();
+    let stateless = thread.is_none();
+    let mut cron = new(id, app, thread, assistant.assistant_id);
+    if stateless {
+        cron.on_run_completed = Some("delete".to_owned());
+    }
+    let mut given = given;
+    given.remove("assistant_id");
+    apply(app, &mut cron, given).await?;
+    app.rows.create_cron(&cron).await?;
+    app.rows.wake();
+    Ok(Json(cron.json()))
+}
+
+pub(super) async fn create(
+    app: Access,
+    Body(given): Body<Map<String, Value>>,
+) -> ApiResult<Json<Value>> {
+    made(&app, None, given).await
+}
+
+pub(super) async fn create_on_thread(
+    app: Access,
+    Path(thread): Path<String>,
+    Body(given): Body<Map<String, Value>>,
+) -> ApiResult<Json<Value>> {
+    let thread = find_thread(&app, &thread).await?.thread_id;
+    made(&app, Some(thread), given).await
+}
+
+async fn find(app: &Access, id: &str) -> ApiResult<Cron> {
+    let id = uuid("cron", id)?;
+    let cron = app.rows.cron(&id).await?;
+    let cron = cron.filter(|cron| app.sees(&cron.owner));
+    cron.ok_or_else(|| ApiError::not_found(format!("Cron with ID {id} not found")))
+}
+
+pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
+    Ok(Json(find(&app, &id).await?.json()))
+}
+
+pub(super) async fn change(
+    app: Access,
+    Path(id): Path<String>,
+    Body(given): Body<Map<String, Value>>,
+) -> ApiResult<Json<Value>> {
+    let mut cron = find(&app, &id).await?;
+    let was = cron.due;
+    let mut given = given;
+    given.remove("assistant_id");
+    given.remove("thread_id");
+    apply(&app, &mut cron, given).await?;
+    if !app.rows.write_cron(&mut cron, was).await? {
+        return Err(ApiError::conflict(
+            "the cron has fired or changed meanwhile",
+        ));
+    }
+    app.rows.wake();
+    Ok(Json(cron.json()))
+}
+
+pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {
+    let cron = find(&app, &id).await?;
+    app.rows.delete_cron(&cron.cron_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What a search for crons has beside the metadata.
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    assistant_id: Option<String>,
+    thread_id: Option<String>,
+    enabled: Option<bool>,
+}
+
+async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
+    let Wanted {
+        assistant_id,
+        thread_id,
+        enabled,
+    } = &search.of;
+    let assistant = match assistant_id {
+        Some(id) => Some(app.assistant(id).await?.assistant_id),
+        None => None,
+    };
+    let crons = app.rows.crons(app.filter()).await?;
+    let found = crons.into_iter().filter(|cron| {
+        assistant.as_ref().is_none_or(|id| *id == cron.assistant_id)
+            && (thread_id.is_none() || *thread_id == cron.thread_id)
+            && enabled.is_none_or(|enabled| enabled == cron.enabled)
+            && search.fits(&cron.metadata)
+    });
+    Ok(found.map(|cron| cron.json()).collect())
+}
+
+pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+    Ok(search.page(matching(&app, &search).await?))
+}
+
+pub(super) async fn count(
+    app: Access,
+    Body(search): Body<Search<Wanted>>,
+) -> ApiResult<Json<usize>> {
+    Ok(Json(matching(&app, &search).await?.len()))
+}

@@ -1,0 +1,118 @@
+//! Rows of crons.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Line, Rows, RowsResult, sql};
+use crate::wire::time::now;
+
+/// Runs that start by the clock.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names)] // the names of the interface
+pub(crate) struct Cron {
+    pub(crate) cron_id: String,
+    pub(crate) assistant_id: String,
+    pub(crate) thread_id: Option<String>,
+    pub(crate) user_id: String,
+    pub(crate) end_time: Option<String>,
+    pub(crate) schedule: String,
+    pub(crate) timezone: Option<String>,
+    /// The request for each run.
+    pub(crate) payload: Value,
+    pub(crate) next_run_date: Option<String>,
+    pub(crate) metadata: Value,
+    pub(crate) on_run_completed: Option<String>,
+    pub(crate) enabled: bool,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
+    /// Whose it is. Clients do not see it.
+    #[serde(skip)]
+    pub(crate) owner: String,
+    /// When it fires next, in milliseconds.
+    #[serde(skip)]
+    pub(crate) due: Option<i64>,
+}
+
+impl Cron {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// Reads `owner, due, doc`.
+fn read_cron(line: &Line) -> RowsResult<Cron> {
+    let cron: Cron = serde_json::from_str(line.text(2))?;
+    Ok(Cron {
+        owner: line.text(0).to_owned(),
+        due: line.some_int(1),
+        ..cron
+    })
+}
+
+impl Rows {
+    pub(crate) async fn create_cron(&self, cron: &Cron) -> RowsResult<()> {
+        let statement = sql!(
+            "INSERT INTO served_crons (id, owner, due, doc) VALUES ($1, $2, $3, $4)",
+            &cron.cron_id,
+            &cron.owner,
+            cron.due,
+            serde_json::to_string(cron)?,
+        );
+        self.db.change(statement).await.map(|_| ())
+    }
+
+    pub(crate) async fn cron(&self, id: &str) -> RowsResult<Option<Cron>> {
+        let statement = sql!("SELECT owner, due, doc FROM served_crons WHERE id = $1", id);
+        let line = self.db.row(statement).await?;
+        line.map(|line| read_cron(&line)).transpose()
+    }
+
+    /// Returns the crons of an owner; `None`: of all.
+    pub(crate) async fn crons(&self, owner: Option<&str>) -> RowsResult<Vec<Cron>> {
+        let statement = sql!(
+            "SELECT owner, due, doc FROM served_crons \
+             WHERE CAST($1 AS TEXT) IS NULL OR owner = $1",
+            owner
+        );
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_cron).collect()
+    }
+
+    /// Returns those whose time has come.
+    pub(crate) async fn due_crons(&self) -> RowsResult<Vec<Cron>> {
+        let statement = sql!(
+            "SELECT owner, due, doc FROM served_crons WHERE due <= {NOW} ORDER BY due LIMIT 100"
+        );
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_cron).collect()
+    }
+
+    /// Returns when the next one fires.
+    pub(crate) async fn next_cron(&self) -> RowsResult<Option<i64>> {
+        let line = self
+            .db
+            .row(sql!("SELECT min(due) FROM served_crons"))
+            .await?;
+        Ok(line.and_then(|line| line.some_int(0)))
+    }
+
+    /// Writes a cron, if it is still due when it was read: one process fires it. Returns false if
+    /// it has changed.
+    pub(crate) async fn write_cron(&self, cron: &mut Cron, was: Option<i64>) -> RowsResult<bool> {
+        cron.updated_at = now();
+        let statement = sql!(
+            "UPDATE served_crons SET due = $2, doc = $3 \
+             WHERE id = $1 AND coalesce(due, -1) = coalesce(CAST($4 AS BIGINT), -1)",
+            &cron.cron_id,
+            cron.due,
+            serde_json::to_string(cron)?,
+            was,
+        );
+        Ok(self.db.change(statement).await? == 1)
+    }
+
+    pub(crate) async fn delete_cron(&self, id: &str) -> RowsResult<()> {
+        let statement = sql!("DELETE FROM served_crons WHERE id = $1", id);
+        self.db.change(statement).await.map(|_| ())
+    }
+}

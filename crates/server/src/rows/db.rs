@@ -1,0 +1,240 @@
+//! Statements, in SQLite or PostgreSQL.
+//!
+//! Both take the same text: `$1` for a parameter, and these words for what differs: `{NOW}`, the
+//! time in milliseconds; `{LOCK}`, for rows that others shall leave; `{SKIP}`, the same, passing
+//! over those that others have; `{SHARE}`, for rows that others may read only; `{EACH}`, a table of
+//! the elements `e` of the list that follows.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::RowsError;
+
+/// A value of a row, or a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Null,
+    Int(i64),
+    Text(String),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl rusqlite::ToSql for Cell {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+/// A row of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Line(Vec<Cell>);
+
+impl Line {
+    /// Returns the text of a column; empty without one.
+    pub(crate) fn text(&self, column: usize) -> &str {
+        match self.0.get(column) {
+            Some(Cell::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns the text of a column, if it has one.
+    pub(crate) fn some_text(&self, column: usize) -> Option<&str> {
+        match self.0.get(column) {
+            Some(Cell::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn int(&self, column: usize) -> i64 {
+        self.some_int(column).unwrap_or_default()
+    }
+
+    pub(crate) fn some_int(&self, column: usize) -> Option<i64> {
+        match self.0.get(column) {
+            Some(Cell::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
+/// A statement with its parameters.
+pub(crate) struct Statement {
+    sql: &'static str,
+    parameters: Vec<Cell>,
+}
+
+/// Makes a statement: `sql!("…", parameter, …)`.
+macro_rules! sql {
+    ($sql:expr $(, $parameter:expr)* $(,)?) => {
+        $crate::rows::db::Statement::new($sql, vec![$($crate::rows::db::Cell::from($parameter)),*])
+    };
+}
+pub(crate) use sql;
+
+impl Statement {
+    pub(crate) fn new(sql: &'static str, parameters: Vec<Cell>) -> Self {
+        Self { sql, parameters }
+    }
+}
+
+/// A database: where the rows of the server are.
+pub(crate) enum Db {
+    /// Each call is short, so it does not leave its thread.
+    Sqlite(Mutex<Connection>),
+    #[cfg(feature = "postgres")]
+    Postgres(langgraph_postgres::Database),
+}
+
+fn in_sqlite(sql: &str) -> String {
+    sql.replace("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)")
+        .replace("{LOCK}", "")
+        .replace("{SKIP}", "")
+        .replace("{SHARE}", "")
+        .replace("{EACH}", "(SELECT value AS e FROM json_each($3))")
+        .replace('$', "?")
+}
+
+fn run_in_sqlite(
+    connection: &Connection,
+    statement: &Statement,
+) -> rusqlite::Result<(Vec<Line>, u64)> {
+    let mut prepared = connection.prepare_cached(&in_sqlite(statement.sql))?;
+    let columns = prepared.column_count();
+    let mut rows = prepared.query(rusqlite::params_from_iter(&statement.parameters))?;
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cells = (0..columns).map(|column| {
+            Ok(match row.get_ref(column)? {
+                ValueRef::Integer(number) => Cell::Int(number),
+                ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+                _ => Cell::Null,
+            })
+        });
+        lines.push(Line(cells.collect::<rusqlite::Result<_>>()?));
+    }
+    drop(rows);
+    drop(prepared);
+    Ok((lines, connection.changes()))
+}
+
+impl Db {
+    fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+        connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if other processes may have the same rows.
+    pub(crate) fn is_shared(&self) -> bool {
+        !matches!(self, Self::Sqlite(_))
+    }
+
+    /// Runs a script without parameters.
+    pub(crate) async fn script(&self, sql: &str) -> Result<(), RowsError> {
+        match self {
+            Self::Sqlite(connection) => Ok(Self::lock(connection).execute_batch(sql)?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => Ok(database.client().await?.batch_execute(sql).await?),
+        }
+    }
+
+    /// Runs a statement, and returns its rows.
+    pub(crate) async fn rows(&self, statement: Statement) -> Result<Vec<Line>, RowsError> {
+        match self {
+            Self::Sqlite(connection) => Ok(run_in_sqlite(&Self::lock(connection), &statement)?.0),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => {
+                let client = database.client().await?;
+                Ok(super::postgres::run(&client, statement.sql, &statement.parameters).await?)
+            }
+        }
+    }
+
+    pub(crate) async fn row(&self, statement: Statement) -> Result<Option<Line>, RowsError> {
+        Ok(self.rows(statement).await?.into_iter().next())
+    }
+
+    /// Runs a statement, and returns how many rows it has changed.
+    pub(crate) async fn change(&self, statement: Statement) -> Result<u64, RowsError> {
+        match self {
+            Self::Sqlite(connection) => Ok(run_in_sqlite(&Self::lock(connection), &statement)?.1),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => {
+                let client = database.client().await?;
+                let changed =
+                    super::postgres::change(&client, statement.sql, &statement.parameters);
+                Ok(changed.await?)
+            }
+        }
+    }
+
+    /// Runs statements in a transaction, and returns the rows of each.
+    pub(crate) async fn together(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<Line>>, RowsError> {
+        let mut answers = Vec::with_capacity(statements.len());
+        match self {
+            Self::Sqlite(connection) => {
+                let mut connection = Self::lock(connection);
+                let transaction =
+                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                for statement in &statements {
+                    answers.push(run_in_sqlite(&transaction, statement)?.0);
+                }
+                transaction.commit()?;
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => {
+                let mut client = database.client().await?;
+                let transaction = client.transaction().await?;
+                for statement in &statements {
+                    let rows =
+                        super::postgres::run(&transaction, statement.sql, &statement.parameters);
+                    answers.push(rows.await?);
+                }
+                transaction.commit().await?;
+            }
+        }
+        Ok(answers)
+    }
+}
+
+#[cfg(feature = "postgres")]
+pub(super) fn line(cells: Vec<Cell>) -> Line {
+    Line(cells)
+}

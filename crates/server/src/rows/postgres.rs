@@ -1,0 +1,125 @@
+//! Statements in PostgreSQL.
+
+use std::time::Duration;
+
+use bytes::BytesMut;
+use deadpool_postgres::GenericClient;
+use langgraph_postgres::Database;
+use langgraph_queue::Signal;
+use tokio::sync::broadcast;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+
+use super::db::{Cell, Line, line};
+use super::queue::signal;
+
+/// The channel on which processes tell each other what changes.
+pub(super) const CHANNEL: &str = "langgraph_served";
+
+fn in_postgres(sql: &str) -> String {
+    sql.replace(
+        "{NOW}",
+        "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
+    )
+    .replace("{LOCK}", "FOR UPDATE")
+    .replace("{SKIP}", "FOR UPDATE SKIP LOCKED")
+    .replace("{SHARE}", "FOR SHARE")
+    .replace("{EACH}", "json_array_elements(CAST($3 AS json)) AS j (e)")
+}
+
+impl ToSql for Cell {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(number) if *kind == Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
+            Self::Int(number) => number.to_sql(kind, out),
+            Self::Text(text) => text.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [
+            Type::TEXT,
+            Type::VARCHAR,
+            Type::INT4,
+            Type::INT8,
+            Type::JSON,
+        ]
+        .contains(kind)
+    }
+
+    to_sql_checked!();
+}
+
+fn parameters(cells: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
+    cells
+        .iter()
+        .map(|cell| cell as &(dyn ToSql + Sync))
+        .collect()
+}
+
+pub(super) async fn run(
+    client: &impl GenericClient,
+    sql: &str,
+    cells: &[Cell],
+) -> Result<Vec<Line>, tokio_postgres::Error> {
+    let statement = client.prepare_cached(&in_postgres(sql)).await?;
+    let rows = client.query(&statement, &parameters(cells)).await?;
+    rows.iter()
+        .map(|row| {
+            let cells = row.columns().iter().enumerate().map(|(index, column)| {
+                Ok(match *column.type_() {
+                    Type::INT8 => row.try_get::<_, Option<i64>>(index)?.into(),
+                    Type::INT4 => row.try_get::<_, Option<i32>>(index)?.map(i64::from).into(),
+                    Type::TEXT => row.try_get::<_, Option<String>>(index)?.into(),
+                    _ => Cell::Null,
+                })
+            });
+            cells.collect::<Result<_, _>>().map(line)
+        })
+        .collect()
+}
+
+pub(super) async fn change(
+    client: &impl GenericClient,
+    sql: &str,
+    cells: &[Cell],
+) -> Result<u64, tokio_postgres::Error> {
+    let statement = client.prepare_cached(&in_postgres(sql)).await?;
+    client.execute(&statement, &parameters(cells)).await
+}
+
+/// Hears what other processes tell, as long as somebody listens here.
+pub(super) async fn hear(database: Database, signals: broadcast::Sender<Signal>) {
+    let mut failures = 0_u32;
+    // The rows hold the other sender.
+    while signals.strong_count() > 1 {
+        match database.listen(CHANNEL).await {
+            Ok(mut notifications) => {
+                failures = 0;
+                // What was told before is unknown.
+                let _ = signals.send(Signal::Lost);
+                loop {
+                    let wait = Duration::from_secs(5);
+                    match tokio::time::timeout(wait, notifications.next()).await {
+                        Ok(Some(word)) => {
+                            let _ = signals.send(signal(&word));
+                        }
+                        Ok(None) => break,
+                        Err(_) if signals.strong_count() <= 1 => return,
+                        Err(_) => {}
+                    }
+                }
+            }
+            Err(error) => {
+                failures += 1;
+                tracing::warn!(%error, "cannot hear what other processes do");
+            }
+        }
+        let pause = Duration::from_millis(100 << failures.min(6));
+        tokio::time::sleep(pause).await;
+    }
+}

@@ -1,0 +1,90 @@
+//! The runs that this process carries out.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use langgraph::node::CancelToken;
+use langgraph_queue::{Cancel, Claim};
+
+use super::feed::Feed;
+
+/// A run that this process carries out.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) claim: Claim,
+    pub(crate) token: CancelToken,
+    pub(crate) feed: Arc<Feed>,
+    action: Mutex<Option<Cancel>>,
+    lost: AtomicBool,
+}
+
+impl Live {
+    pub(super) fn new(claim: Claim, feed: Arc<Feed>) -> Self {
+        Self {
+            claim,
+            token: CancelToken::new(),
+            feed,
+            action: Mutex::default(),
+            lost: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the name under which the run holds its thread: a new one for each claim.
+    pub(super) fn holder(&self) -> String {
+        format!("{}/{}", self.claim.run, self.claim.fence)
+    }
+
+    pub(super) fn action(&self) -> Option<Cancel> {
+        *self.action.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Cancels the run.
+    pub(crate) fn stop(&self, action: Cancel) {
+        *self.action.lock().unwrap_or_else(PoisonError::into_inner) = Some(action);
+        self.token.cancel();
+    }
+
+    /// Somebody else has claimed the run: nothing of it is written here any more.
+    pub(super) fn lose(&self) {
+        self.lost.store(true, Ordering::Release);
+        self.token.cancel();
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+}
+
+/// The runs of this process, by their ids.
+#[derive(Debug, Default)]
+pub(crate) struct LiveRuns(Mutex<HashMap<String, Arc<Live>>>);
+
+impl LiveRuns {
+    fn map(&self) -> MutexGuard<'_, HashMap<String, Arc<Live>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, run: &str) -> Option<Arc<Live>> {
+        self.map().get(run).cloned()
+    }
+
+    pub(super) fn add(&self, live: &Arc<Live>) {
+        let run = live.claim.run.clone();
+        self.map().insert(run, Arc::clone(live));
+    }
+
+    pub(super) fn remove(&self, live: &Live) {
+        let mut map = self.map();
+        let same = map
+            .get(&live.claim.run)
+            .is_some_and(|known| known.claim.fence == live.claim.fence);
+        if same {
+            map.remove(&live.claim.run);
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Live>> {
+        self.map().values().cloned().collect()
+    }
+}

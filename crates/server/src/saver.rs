@@ -1,0 +1,69 @@
+//! Where the threads of the graphs are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::checkpoint::{CheckpointError, Checkpointer};
+#[cfg(feature = "postgres")]
+use langgraph_postgres::PostgresSaver;
+use langgraph_sqlite::SqliteSaver;
+
+/// The saver of all graphs.
+pub(crate) enum Saver {
+    Sqlite(SqliteSaver),
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresSaver),
+}
+
+impl Saver {
+    /// Returns the saver for reads, and for changes from outside.
+    pub(crate) fn plain(&self) -> Arc<dyn Checkpointer> {
+        match self {
+            Self::Sqlite(saver) => Arc::new(saver.clone()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(saver) => Arc::new(saver.clone()),
+        }
+    }
+
+    /// Returns the saver for whoever holds a thread under that name.
+    pub(crate) fn held_by(&self, holder: &Arc<str>) -> Arc<dyn Checkpointer> {
+        match self {
+            Self::Sqlite(saver) => Arc::new(saver.held_by(Arc::clone(holder))),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(saver) => Arc::new(saver.held_by(Arc::clone(holder))),
+        }
+    }
+
+    /// Takes a thread from whoever holds it.
+    pub(crate) async fn seize(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<(), CheckpointError> {
+        let saver = self.plain();
+        let leases = saver.leases_for("a run of the server")?;
+        while let Some(held) = leases.lease(thread, holder, term).await? {
+            leases.release(thread, &held.holder).await?;
+        }
+        Ok(())
+    }
+
+    /// Renews a lease. If somebody else has it, that shows with the next record.
+    pub(crate) async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<(), CheckpointError> {
+        let saver = self.plain();
+        let leases = saver.leases_for("a run of the server")?;
+        leases.lease(thread, holder, term).await.map(|_| ())
+    }
+
+    pub(crate) async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
+        let saver = self.plain();
+        let leases = saver.leases_for("a run of the server")?;
+        leases.release(thread, holder).await
+    }
+}

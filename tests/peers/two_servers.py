@@ -1,0 +1,196 @@
+"""Kills one of two servers while runs are under way, and counts what clients see."""
+
+import asyncio
+import collections
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+
+program = sys.argv[1]
+RUNS, STEPS = int(os.environ.get("RUNS", "200")), 30
+environment = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
+environment["LANGGRAPH_POSTGRES"] = os.environ["DATABASE_URL"]
+servers = {}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(port):
+    log = open(f"/tmp/two_servers.{port}.log", "a")
+    process = subprocess.Popen([program], env=environment | {"PORT": str(port)}, stdout=log, stderr=log)
+    servers[port] = process
+    for _ in range(200):
+        try:
+            if httpx.get(f"http://127.0.0.1:{port}/ok").status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.05)
+    raise SystemExit("a server does not start")
+
+
+def living():
+    return [port for port, process in servers.items() if process.poll() is None]
+
+
+async def ask(client, method, path, **options):
+    """Asks any living server, until one answers."""
+    while True:
+        port = random.choice(living())
+        try:
+            answer = await client.request(method, f"http://127.0.0.1:{port}{path}", **options)
+            if answer.status_code != 503:
+                return answer
+        except httpx.HTTPError:
+            pass
+        await asyncio.sleep(0.05)
+
+
+class Watcher:
+    """A client that reads the events of one run, and comes again where it stopped."""
+
+    def __init__(self, thread, run):
+        self.path = f"/threads/{thread}/runs/{run}"
+        self.run, self.thread = run, thread
+        self.ids, self.events, self.reconnects = [], [], 0
+
+    async def watch(self, client):
+        while True:
+            headers = {"last-event-id": self.ids[-1] if self.ids else "-1"}
+            port = random.choice(living())
+            try:
+                url = f"http://127.0.0.1:{port}{self.path}/stream"
+                async with client.stream("GET", url, headers=headers) as answer:
+                    assert answer.status_code == 200, answer.status_code
+                    await self.read(answer)
+            except httpx.HTTPError:
+                pass
+            row = (await ask(client, "GET", self.path)).json()
+            if row["status"] not in ("pending", "running") and self.complete:
+                return row["status"]
+            self.reconnects += 1
+            await asyncio.sleep(0.05)
+
+    complete = False
+
+    async def read(self, answer):
+        event, data = None, None
+        self.complete = False
+        async for line in answer.aiter_lines():
+            if line.startswith("event: "):
+                event = line[7:]
+            elif line.startswith("data: "):
+                data = line[6:]
+            elif line.startswith("id: "):
+                self.ids.append(line[4:])
+                self.events.append((event, data))
+        self.complete = True
+
+
+async def many(client, what, then):
+    """Starts runs, lets `then` happen, and returns what their clients have seen."""
+    watchers = []
+    for _ in range(RUNS):
+        thread = (await ask(client, "POST", "/threads", json={})).json()["thread_id"]
+        body = {"assistant_id": "walk", "input": {"to": STEPS}, "stream_mode": ["updates"],
+                "stream_resumable": True}
+        run = (await ask(client, "POST", f"/threads/{thread}/runs", json=body)).json()
+        watchers.append(Watcher(thread, run["run_id"]))
+        if len(watchers) == RUNS // 2:
+            tasks = [asyncio.create_task(watcher.watch(client)) for watcher in watchers]
+    tasks += [asyncio.create_task(watcher.watch(client)) for watcher in watchers[RUNS // 2:]]
+    begun = time.monotonic()
+    await then(client)
+    statuses = collections.Counter(await asyncio.gather(*tasks))
+    assert statuses == {"success": RUNS}, (what, statuses)
+
+    again = 0
+    for watcher in watchers:
+        numbers = [int(id.split("-")[1]) for id in watcher.ids]
+        assert numbers == list(range(len(numbers))), (what, watcher.run, numbers)
+        # Every superstep is in the state once, whoever has carried it out.
+        state = (await ask(client, "GET", f"/threads/{watcher.thread}/state")).json()
+        assert state["values"]["seen"] == list(range(1, STEPS + 1)), (what, state["values"])
+        assert state["next"] == []
+        runs = (await ask(client, "GET", f"/threads/{watcher.thread}/runs")).json()
+        assert [run["status"] for run in runs] == ["success"], runs
+        names = collections.Counter(event for event, _ in watcher.events)
+        assert names["updates"] >= STEPS and "error" not in names, names
+        again += names["metadata"] > 1
+        # The same events, with the same ids, for one who comes late.
+        late = Watcher(watcher.thread, watcher.run)
+        await late.watch(client)
+        assert (late.ids, late.events) == (watcher.ids, watcher.events), (what, watcher.run)
+    reconnects = sum(watcher.reconnects for watcher in watchers)
+    took = time.monotonic() - begun
+    print(f"{what}: {RUNS} runs in {took:.1f} s, {reconnects} times a client came again, "
+          f"{again} runs went on elsewhere")
+    return watchers, again
+
+
+async def main():
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(timeout=30, limits=limits) as client:
+        one, other = free_port(), free_port()
+        start(one), start(other)
+
+        async def kill(_):
+            await asyncio.sleep(0.3)
+            servers[one].send_signal(signal.SIGKILL)
+
+        _, again = await many(client, "kill -9", kill)
+        assert again > 0, "nothing was killed"
+        start(one)
+
+        async def end(_):
+            await asyncio.sleep(0.3)
+            servers[other].send_signal(signal.SIGTERM)
+
+        watchers, again = await many(client, "SIGTERM", end)
+        assert again > 0, "nothing was drained"
+        servers[other].wait(timeout=30)
+        for watcher in watchers:
+            attempts = {data for event, data in watcher.events if event == "metadata"}
+            assert all('"attempt":1' in data for data in attempts), attempts
+            # Nothing of a superstep is told twice.
+            updates = [data for event, data in watcher.events if event == "updates"]
+            assert len(updates) == STEPS, updates
+        start(other)
+
+        # A run is cancelled through the server that does not carry it out.
+        for _ in range(10):
+            thread = (await ask(client, "POST", "/threads", json={})).json()["thread_id"]
+            body = {"assistant_id": "count", "input": {"to": 1000}}
+            url = f"/threads/{thread}/runs"
+            run = (await client.post(f"http://127.0.0.1:{one}{url}", json=body)).json()["run_id"]
+            await asyncio.sleep(0.1)
+            cancel = f"http://127.0.0.1:{other}{url}/{run}/cancel?wait=1"
+            assert (await client.post(cancel)).status_code == 200
+            row = (await ask(client, "GET", f"{url}/{run}")).json()
+            assert row["status"] == "interrupted", row
+        # A result comes from the server that is asked, also without a thread.
+        for port in (one, other) * 5:
+            body = {"assistant_id": "walk", "input": {"to": 2}}
+            done = await client.post(f"http://127.0.0.1:{port}/runs/wait", json=body)
+            assert done.json()["seen"] == [1, 2], done.text
+    print("cancelled and waited for across processes")
+
+
+try:
+    asyncio.run(main())
+except BaseException:
+    for port in servers:
+        print(open(f"/tmp/two_servers.{port}.log").read()[-3000:], file=sys.stderr)
+    raise
+finally:
+    for process in servers.values():
+        process.kill()
