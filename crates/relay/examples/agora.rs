@@ -6,5 +6,5 @@ mod office;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    office::agora(office::ADDRESS).await
+    office::agora(&office::address()).await
 }

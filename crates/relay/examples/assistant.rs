@@ -7,5 +7,5 @@ mod office;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let question = std::env::args().nth(1);
-    office::assistant(office::ADDRESS, question).await
+    office::assistant(&office::address(), question).await
 }

@@ -5,5 +5,5 @@ mod office;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    office::mail_agent(office::ADDRESS).await
+    office::mail_agent(&office::address()).await
 }

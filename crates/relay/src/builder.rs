@@ -8,6 +8,7 @@ use langgraph_remote::{AgentHandler, AgentId};
 
 use crate::client::RelayClient;
 use crate::error::RelayError;
+use crate::wire::{Dial, Tcp};
 
 /// The options of a [`RelayClient`]; see [`RelayClient::builder`].
 #[must_use]
@@ -21,6 +22,9 @@ pub struct RelayClientBuilder {
     pub(crate) heartbeat: Duration,
     pub(crate) repeat_after: Duration,
     pub(crate) connect_within: Duration,
+    pub(crate) dial: Box<dyn Dial>,
+    #[cfg(feature = "rustls")]
+    pub(crate) roots: Vec<Vec<u8>>,
 }
 
 impl RelayClientBuilder {
@@ -36,6 +40,9 @@ impl RelayClientBuilder {
             heartbeat: Duration::from_secs(15),
             repeat_after: Duration::from_secs(1),
             connect_within: Duration::from_secs(10),
+            dial: Box::new(Tcp),
+            #[cfg(feature = "rustls")]
+            roots: Vec::new(),
         }
     }
 
@@ -80,6 +87,20 @@ impl RelayClientBuilder {
     /// Limits the time for the first connection; the default is 10 seconds.
     pub fn connect_within(mut self, limit: Duration) -> Self {
         self.connect_within = limit;
+        self
+    }
+
+    /// Reaches the relay in another way than by TCP.
+    pub fn dial(mut self, dial: impl Dial) -> Self {
+        self.dial = Box::new(dial);
+        self
+    }
+
+    /// Trusts the certificate authorities of this PEM text, for a `wss://` relay. Without any, those
+    /// of the machine are trusted.
+    #[cfg(feature = "rustls")]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.roots.push(pem.into());
         self
     }
 

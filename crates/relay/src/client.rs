@@ -1,6 +1,6 @@
 //! An agent's connection to a relay.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -63,7 +63,7 @@ pub(crate) struct Client {
 #[derive(Default)]
 pub(crate) struct State {
     /// The requests without a complete reply.
-    pub(crate) open: HashMap<RequestId, Open>,
+    pub(crate) open: BTreeMap<RequestId, Open>,
     pub(crate) answers: Answers,
     pub(crate) notes: VecDeque<String>,
     pub(crate) lists: HashMap<RequestId, oneshot::Sender<Vec<AgentRecord>>>,
@@ -95,7 +95,8 @@ impl Client {
 }
 
 impl RelayClient {
-    /// Creates the options of a connection: the relay's URL (`ws://…`), and the agent's id.
+    /// Creates the options of a connection: the relay's URL (`ws://…`, or `wss://…` with
+    /// the feature `rustls`), and the agent's id.
     pub fn builder(url: impl Into<String>, id: impl Into<AgentId>) -> RelayClientBuilder {
         RelayClientBuilder::new(url, id)
     }

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use futures_util::{SinkExt, StreamExt};
 use langgraph_remote::{AgentId, EnvelopeBody, Frame, FrameKind};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
@@ -17,6 +15,8 @@ use crate::protocol::{Control, Incoming, parse};
 use crate::queue::Full;
 use crate::registry::Seat;
 use crate::relay::Shared;
+use crate::wire::Accepted;
+use crate::wire::Wire;
 
 /// The number of texts that are no frames before the connection is closed.
 const PATIENCE: usize = 16;
@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     mistakes: usize,
 }
 
-type Socket = WebSocketStream<TcpStream>;
+type Socket = WebSocketStream<Box<dyn Wire>>;
 
 /// The connection is over.
 struct Over {
@@ -56,7 +56,7 @@ impl Connection {
         }
     }
 
-    pub(crate) async fn run(mut self, stream: TcpStream) {
+    pub(crate) async fn run(mut self, accepted: Accepted) {
         Counters::add(&self.shared.counters.connections, 1);
         let _counted = Counted(Arc::clone(&self.shared));
         let shared = Arc::clone(&self.shared);
@@ -66,8 +66,12 @@ impl Connection {
             .max_frame_size(Some(options.max_frame))
             .read_buffer_size(8 * 1024)
             .write_buffer_size(0);
-        let accept = tokio_tungstenite::accept_async_with_config(stream, Some(config));
-        let Ok(Ok(mut socket)) = timeout(options.register_within, accept).await else {
+        let accept = async {
+            let wire = accepted.await.ok()?;
+            let accept = tokio_tungstenite::accept_async_with_config(wire, Some(config));
+            accept.await.ok()
+        };
+        let Ok(Some(mut socket)) = timeout(options.register_within, accept).await else {
             Counters::add(&self.shared.counters.refused, 1);
             return;
         };

@@ -53,6 +53,9 @@ mod protocol;
 mod queue;
 mod registry;
 mod relay;
+#[cfg(feature = "rustls")]
+mod tls;
+mod wire;
 
 /// The guide: its code is compiled with the other examples.
 #[cfg(doctest)]
@@ -66,3 +69,6 @@ pub use metrics::RelayMetrics;
 pub use options::RelayOptions;
 pub use protocol::AgentRecord;
 pub use relay::Relay;
+#[cfg(feature = "rustls")]
+pub use tls::TlsListener;
+pub use wire::{Accepted, Dial, Listen, Wire};

@@ -6,26 +6,27 @@ use std::time::Duration;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use langgraph_remote::{
-    AgentEnvelope, EnvelopeBody, ErrorCode, Frame, FrameKind, RemoteError, Transport,
+    AgentEnvelope, EnvelopeBody, ErrorCode, Frame, FrameKind, RemoteError, ReplyEnding, Transport,
 };
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
+use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::answers::{Begin, Key};
 use crate::client::{Client, Link};
 use crate::error::RelayError;
 use crate::protocol::{Control, Incoming, parse};
+use crate::wire::Wire;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_REPEAT: Duration = Duration::from_secs(30);
 const ONE_STEP: Duration = Duration::from_secs(10);
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+type Socket = WebSocketStream<Box<dyn Wire>>;
 
 /// Why a connection ended.
 enum Ended {
@@ -93,16 +94,56 @@ async fn open(client: &Arc<Client>) -> Result<Socket, Ended> {
     let config = WebSocketConfig::default()
         .max_message_size(Some(options.max_frame.saturating_mul(2)))
         .max_frame_size(Some(options.max_frame.saturating_mul(2)));
-    let connect = tokio_tungstenite::connect_async_with_config(&options.url, Some(config), true);
+    let connect = async {
+        let wire = wire(client).await?;
+        let url = options.url.as_str();
+        let open = tokio_tungstenite::client_async_with_config(url, wire, Some(config));
+        match open.await {
+            Ok((socket, _)) => Ok(socket),
+            Err(error) => Err(Ended::Broken(error.to_string())),
+        }
+    };
     let mut socket = match timeout(ONE_STEP, connect).await {
-        Ok(Ok((socket, _))) => socket,
-        Ok(Err(error)) => return Err(Ended::Broken(error.to_string())),
+        Ok(socket) => socket?,
         Err(_) => return Err(Ended::Broken("no connection in time".to_owned())),
     };
     match timeout(ONE_STEP, register(client, &mut socket)).await {
         Ok(registered) => registered.map(|()| socket),
         Err(_) => Err(Ended::Broken("no registration in time".to_owned())),
     }
+}
+
+/// Reaches the relay's host, encrypted if the URL says `wss`.
+async fn wire(client: &Arc<Client>) -> Result<Box<dyn Wire>, Ended> {
+    let unusable = |why: String| Ended::Refused(RelayError::Unreachable(why));
+    let url = client.options.url.as_str();
+    let request = url
+        .into_client_request()
+        .map_err(|error| unusable(format!("`{url}`: {error}")))?;
+    let uri = request.uri();
+    let secure = match uri.scheme_str() {
+        Some("ws") => false,
+        Some("wss") => true,
+        _ => return Err(unusable(format!("`{url}`: expected `ws://` or `wss://`"))),
+    };
+    let host = uri.host().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let broken = |error: std::io::Error| Ended::Broken(error.to_string());
+    let wire = client.options.dial.dial(host, port).await.map_err(broken)?;
+    if !secure {
+        return Ok(wire);
+    }
+    #[cfg(feature = "rustls")]
+    {
+        let connector = crate::tls::connector(&client.options.roots);
+        let connector = connector.map_err(|error| unusable(error.to_string()))?;
+        crate::tls::encrypt(&connector, host, wire)
+            .await
+            .map_err(broken)
+    }
+    #[cfg(not(feature = "rustls"))]
+    Err(unusable(format!("`{url}` needs the feature `rustls`")))
 }
 
 async fn register(client: &Arc<Client>, socket: &mut Socket) -> Result<(), Ended> {
@@ -344,11 +385,23 @@ async fn answer(client: Arc<Client>, key: Key, request: AgentEnvelope) {
     match client.network.request(request).await {
         Err(error) => finish.fail(&error),
         Ok(mut reply) => {
+            let mut ending = ReplyEnding::default();
+            let mut over = false;
             while let Some(part) = reply.next().await {
                 match part {
-                    Ok(part) => finish.add(part),
-                    Err(error) => finish.fail(&error),
+                    Ok(part) => {
+                        over = ending.see(&part.body);
+                        finish.add(part);
+                    }
+                    Err(error) => {
+                        over = true;
+                        finish.fail(&error);
+                    }
                 }
+            }
+            // The requester waits for the end.
+            if !over {
+                finish.fail(&RemoteError::NoReply);
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Instant;
 
 use langgraph_remote::AgentId;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::options::RelayOptions;
 use crate::protocol::{AgentRecord, Control};

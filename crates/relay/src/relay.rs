@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
-
 use crate::connection::Connection;
 use crate::metrics::{Counters, RelayMetrics};
 use crate::options::RelayOptions;
 use crate::registry::Registry;
+use crate::wire::Listen;
 
 /// A relay between agents. It keeps the queues of the connected agents in memory, and nothing else.
 ///
@@ -52,7 +51,7 @@ impl Relay {
     /// # Errors
     ///
     /// None today: a connection that cannot be accepted is left out.
-    pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
+    pub async fn serve(&self, mut listener: impl Listen) -> io::Result<()> {
         let mut connections = tokio::task::JoinSet::new();
         let every = (self.shared.options.grace / 4).max(Duration::from_millis(20));
         let mut sweep = tokio::time::interval(every);
@@ -61,15 +60,14 @@ impl Relay {
                 _ = sweep.tick() => self.shared.registry().sweep(&self.shared.options),
                 Some(_) = connections.join_next() => {}
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => {
+                    Ok(accepted) => {
                         if connections.len() >= self.shared.options.max_connections {
                             Counters::add(&self.shared.counters.refused, 1);
                             continue;
                         }
-                        let _ = stream.set_nodelay(true);
                         let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
                         let connection = Connection::new(Arc::clone(&self.shared), number);
-                        connections.spawn(connection.run(stream));
+                        connections.spawn(connection.run(accepted));
                     }
                     // Out of file descriptors, or a client that left already: others go on.
                     Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,

@@ -16,8 +16,8 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_relay::{Relay, RelayClient, RelayError, RelayOptions};
 use langgraph_remote::{
-    AgentEnvelope, AgentHandler, EnvelopeBody, LocalNetwork, RemoteNode, ReplyStream,
-    StreamContent, Transport, serve,
+    AgentEnvelope, AgentHandler, EnvelopeBody, RemoteNode, ReplyStream, StreamContent, Transport,
+    serve,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,8 +25,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-#[path = "../../../examples/tests/listed/mod.rs"]
-mod listed;
+#[path = "../../remote/tests/rows/mod.rs"]
+mod rows;
 
 async fn start(options: RelayOptions) -> (Relay, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -112,79 +112,13 @@ fn asking(agent: &str, transport: impl Transport, limit: Duration) -> CompiledSt
     graph.compile().unwrap()
 }
 
-/// The rows of the table of remote nodes, over any transport that reaches `worker`.
-async fn rows(transport: Arc<dyn Transport>) {
-    let limit = Duration::from_secs(20);
-    let graph = asking("worker", Arc::clone(&transport), limit);
-    let ask = |text: &str| graph.invoke(text.to_owned());
-    // H5, H7, H12: the reply of the agent is in the state.
-    assert_eq!(ask("hello").await.unwrap(), "HELLO");
-    // H8: nothing to ask.
-    assert_eq!(ask("").await.unwrap(), "");
-    // H4: many at once, each gets its own.
-    let many = (0..50).map(|number| {
-        let run = ask_text(&graph, format!("n{number}"));
-        async move { (number, run.await) }
-    });
-    for (number, reply) in futures_util::future::join_all(many).await {
-        assert_eq!(reply, format!("N{number}"));
-    }
-    // H3, H10: chunks are seen, and the whole is in the state.
-    let mut events = graph.run("stream".to_owned()).stream(StreamMode::Messages);
-    let mut seen = String::new();
-    while let Some(event) = events.next().await {
-        if let langgraph::stream::EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
-            seen.push_str(&chunk.text);
-        }
-    }
-    let whole = events.finish().await.unwrap().into_state();
-    assert!(seen == whole && whole.starts_with("0 1 2 ") && whole.ends_with("99 "));
-    // H9: failures name node and agent.
-    let error = ask("fail").await.unwrap_err().to_string();
-    assert!(
-        error.starts_with("remote node `ask` (agent `worker`)"),
-        "{error}"
-    );
-    assert!(error.ends_with("no paper left"), "{error}");
-    let nobody = asking("nobody", Arc::clone(&transport), limit);
-    let error = nobody.invoke("x".to_owned()).await.unwrap_err();
-    assert!(
-        error.to_string().contains("there is no agent `nobody`"),
-        "{error}"
-    );
-    let hasty = asking("worker", Arc::clone(&transport), Duration::from_millis(150));
-    let error = hasty.invoke("never".to_owned()).await.unwrap_err();
-    assert!(
-        error.to_string().contains("no whole reply within"),
-        "{error}"
-    );
-    // H13: the agent's interrupts are those of the node, one after the other.
-    let saved = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
-    let outcome = saved.run("approve".to_owned()).thread("t").await.unwrap();
-    assert_eq!(outcome.interrupts()[0].key, "name");
-    assert_eq!(outcome.interrupts()[0].payload, "who?");
-    let outcome = saved.thread("t").resume("name", "Ann").await.unwrap();
-    assert_eq!(outcome.interrupts()[0].payload, "Ann?");
-    let outcome = saved.thread("t").resume("sure", true).await.unwrap();
-    assert_eq!(outcome.into_state(), "Ann true");
-}
-
-async fn ask_text(graph: &CompiledStateGraph<String>, text: String) -> String {
-    graph.invoke(text).await.unwrap()
-}
-
-#[tokio::test]
-async fn every_row_holds_inside_a_process() {
-    let network = LocalNetwork::new();
-    network.register("worker", worker());
-    rows(Arc::new(network)).await;
-}
-
 #[tokio::test]
 async fn every_row_holds_over_the_relay() {
     let (relay, address) = start(quick()).await;
-    let _worker = agent(address, "worker", worker()).await;
-    rows(Arc::new(caller(address, "assistant").await)).await;
+    let log = Arc::default();
+    let _worker = agent(address, "worker", rows::worker(&log)).await;
+    let _mail = agent(address, "mail", rows::mail()).await;
+    rows::hold(Arc::new(caller(address, "assistant").await), &log).await;
     assert!(relay.metrics().frames > 200, "{}", relay.metrics());
 }
 
@@ -382,28 +316,4 @@ async fn hostile_clients_harm_nobody_else() {
     assert!(metrics.agents <= 200, "{metrics}");
     // All of them are forgotten in the end.
     eventually(|| relay.metrics().agents == 2 && relay.metrics().connections == 2).await;
-}
-
-#[test]
-fn the_scenario_runs_as_processes() {
-    let scenario = listed::of_package(Some("langgraph-relay"));
-    let scenario = scenario.iter().find(|listed| listed.example == "scenario");
-    let printed = scenario.unwrap().run(&[]);
-    let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!(
-        lines[..6],
-        [
-            "user: 给 ada@example.com 发一封邮件: 你好",
-            "assistant: 已发送给 ada@example.com。",
-            "user: 列出邮件",
-            "assistant: 1 封邮件: ada@example.com: 你好",
-            "user: 谢谢",
-            "assistant: 不客气。",
-        ]
-    );
-    assert!(
-        lines[7].contains("there is no agent `calendar`"),
-        "{printed}"
-    );
-    assert!(lines[9].contains("there is no agent `mail`"), "{printed}");
 }

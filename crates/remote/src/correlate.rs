@@ -11,7 +11,7 @@ use langgraph::node::NodeError;
 use tokio::sync::mpsc;
 
 use crate::recent::Recent;
-use crate::reply::Ending;
+use crate::reply::ReplyEnding;
 use crate::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
 
 /// The number of closed requests to remember, to tell a late reply from one without a request.
@@ -67,7 +67,7 @@ struct Waiting {
     asked: AgentId,
     sender: mpsc::Sender<AgentEnvelope>,
     fault: Arc<Mutex<Option<RemoteError>>>,
-    ending: Ending,
+    ending: ReplyEnding,
 }
 
 /// Why an envelope is not a reply to an open request, or why a request cannot be opened.
@@ -160,7 +160,7 @@ impl Correlator {
             asked: request.to.clone(),
             sender,
             fault: Arc::clone(&fault),
-            ending: Ending::default(),
+            ending: ReplyEnding::default(),
         };
         table.waiting.insert(id.clone(), waiting);
         drop(table);
@@ -171,7 +171,7 @@ impl Correlator {
             serial,
             parts,
             fault,
-            ending: Ending::default(),
+            ending: ReplyEnding::default(),
             ended: false,
         }))
     }
@@ -280,7 +280,7 @@ struct Pending {
     serial: u64,
     parts: mpsc::Receiver<AgentEnvelope>,
     fault: Arc<Mutex<Option<RemoteError>>>,
-    ending: Ending,
+    ending: ReplyEnding,
     ended: bool,
 }
 

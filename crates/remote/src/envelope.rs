@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{AgentId, ConversationId, OpenInterrupt, RemoteError, RequestId, StreamId};
+use crate::{
+    AgentId, ConversationId, OpenInterrupt, RemoteError, RequestId, StreamId, TraceContext,
+};
 
 /// A message from one agent to another.
 ///
@@ -50,6 +52,9 @@ pub struct AgentEnvelope {
         skip_serializing_if = "Option::is_none"
     )]
     pub timeout: Option<Duration>,
+    /// Where in a trace the sender is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// The content.
     pub body: EnvelopeBody,
 }
@@ -109,6 +114,7 @@ impl AgentEnvelope {
             request_id: None,
             conversation: None,
             timeout: None,
+            trace: None,
             body,
         }
     }
@@ -157,6 +163,7 @@ impl AgentEnvelope {
             request_id: self.request_id.clone(),
             conversation: self.conversation.clone(),
             timeout: None,
+            trace: None,
             body,
         }
     }

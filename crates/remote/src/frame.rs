@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::envelope::millis;
-use crate::{AgentEnvelope, AgentId, ConversationId, EnvelopeBody, ErrorCode, RequestId, StreamId};
+use crate::{
+    AgentEnvelope, AgentId, ConversationId, EnvelopeBody, ErrorCode, RequestId, StreamId,
+    TraceContext,
+};
 
 /// An envelope on its way through a relay, which knows the agent at the other end of each
 /// connection. It is one JSON text with a `type`.
@@ -59,6 +62,8 @@ pub struct Frame {
     pub conversation: Option<ConversationId>,
     /// How long the sender waits for the reply.
     pub timeout: Option<Duration>,
+    /// Where in a trace the sender is.
+    pub trace: Option<TraceContext>,
     /// In an answer, the number of this part, from 0. In a request that is repeated, the number of
     /// the first part that is missing. Agents that repeat nothing leave it out.
     pub seq: Option<u64>,
@@ -116,6 +121,7 @@ impl Frame {
             request_id: envelope.request_id,
             conversation: envelope.conversation,
             timeout: envelope.timeout,
+            trace: envelope.trace,
             seq: None,
             body: envelope.body,
         }
@@ -163,6 +169,7 @@ impl Frame {
             request_id: self.request_id,
             conversation: self.conversation,
             timeout: self.timeout,
+            trace: self.trace,
             body: self.body,
         })
     }
@@ -226,6 +233,10 @@ struct Wire {
         skip_serializing_if = "Option::is_none"
     )]
     timeout: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracestate: Option<String>,
     /// True at the start of a stream; the payload is then its metadata.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
@@ -243,14 +254,21 @@ struct Wire {
 
 impl From<Frame> for Wire {
     fn from(frame: Frame) -> Self {
+        let name = frame.type_name();
+        let (traceparent, tracestate) = match frame.trace {
+            Some(trace) => (Some(trace.traceparent), trace.tracestate),
+            None => (None, None),
+        };
         let mut wire = Self {
-            r#type: frame.type_name(),
+            r#type: name,
             from: frame.from,
             to: frame.to,
             request_id: frame.request_id,
             conversation: frame.conversation,
             seq: frame.seq,
             timeout: frame.timeout,
+            traceparent,
+            tracestate,
             ..Self::default()
         };
         match frame.body {
@@ -339,6 +357,9 @@ impl TryFrom<Wire> for Frame {
             conversation: wire.conversation,
             seq: wire.seq,
             timeout: wire.timeout,
+            trace: wire
+                .traceparent
+                .map(|traceparent| TraceContext::new(traceparent, wire.tracestate)),
             body,
         })
     }

@@ -72,6 +72,7 @@ mod assemble;
 mod boundary;
 mod content;
 mod correlate;
+mod deadline;
 mod envelope;
 mod error;
 mod ext;
@@ -80,9 +81,11 @@ mod id;
 mod interrupt;
 mod local;
 mod node;
+mod propagate;
 mod recent;
 mod reply;
 mod serve;
+mod trace;
 mod transport;
 
 /// The attribute for an `impl` of [`Transport`], whose methods are `async fn`.
@@ -92,6 +95,7 @@ pub use assemble::{Assembled, StreamAssembler, StreamError, StreamLimits};
 pub use boundary::InvokeBoundary;
 pub use content::StreamContent;
 pub use correlate::{CorrelationError, Correlator};
+pub use deadline::Deadline;
 pub use envelope::{AgentEnvelope, EnvelopeBody, ErrorCode};
 pub use error::RemoteError;
 pub use ext::RemoteExt;
@@ -100,8 +104,10 @@ pub use id::{AgentId, ConversationId, RequestId, StreamId};
 pub use interrupt::{OpenInterrupt, RemotePause};
 pub use local::{AgentHandler, LocalNetwork};
 pub use node::{BoundRemoteNode, RemoteNode};
-pub use reply::{Replies, ReplyStream};
+pub use propagate::{Propagation, set_propagation};
+pub use reply::{Replies, ReplyEnding, ReplyStream};
 pub use serve::{ServedGraph, serve};
+pub use trace::TraceContext;
 pub use transport::Transport;
 
 /// What most programs import: `use langgraph_remote::prelude::*;`, beside that of `langgraph`.

@@ -11,9 +11,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_core::Stream;
 use langgraph::NoRuntime;
+use langgraph::graph::Topology;
 use tokio::time::Sleep;
 
-use crate::reply::Ending;
+use crate::reply::ReplyEnding;
 use crate::{AgentEnvelope, AgentId, EnvelopeBody, RemoteError, ReplyStream, Transport};
 
 /// Answers requests. A served graph ([`serve`](crate::serve)) does, and so does a function from an
@@ -24,6 +25,11 @@ pub trait AgentHandler: Send + Sync + 'static {
     /// Returns the reply to `request`. The reply is computed while it is read; dropping it stops
     /// the work.
     fn handle(&self, request: AgentEnvelope) -> ReplyStream;
+
+    /// Returns the graph behind the agent, if it is one: a transport may describe it to others.
+    fn topology(&self) -> Option<&Topology> {
+        None
+    }
 }
 
 impl<F, Fut> AgentHandler for F
@@ -126,7 +132,7 @@ impl Transport for LocalNetwork {
             .map(|limit| (Box::pin(tokio::time::sleep(limit)), limit));
         Ok(ReplyStream::new(Delivery {
             reply: Some(agent.handle(request)),
-            ending: Ending::default(),
+            ending: ReplyEnding::default(),
             deadline,
         }))
     }
@@ -143,7 +149,7 @@ impl fmt::Debug for LocalNetwork {
 /// A reply, until it is complete or its time limit is over.
 struct Delivery {
     reply: Option<ReplyStream>,
-    ending: Ending,
+    ending: ReplyEnding,
     deadline: Option<(Pin<Box<Sleep>>, Duration)>,
 }
 

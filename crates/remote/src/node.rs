@@ -17,12 +17,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Sleep;
+use tracing::Instrument as _;
 
 use crate::envelope::written;
+use crate::propagate::context_of;
 use crate::reply::ReplyAssembler;
 use crate::{
-    AgentEnvelope, AgentId, ConversationId, EnvelopeBody, RemoteError, RemotePause, RequestId,
-    StreamContent, StreamLimits, Transport,
+    AgentEnvelope, AgentId, ConversationId, Deadline, EnvelopeBody, RemoteError, RemotePause,
+    RequestId, StreamContent, StreamLimits, TraceContext, Transport,
 };
 
 /// A remote agent, for use as a node of a graph.
@@ -250,18 +252,36 @@ impl RemoteNode {
                 .map_err(|_| RemoteError::NoTransport)?,
         };
         let id = RequestId::generate();
+        let agent = self.agent.as_str();
+        let span = tracing::info_span!(target: "langgraph", "ask", agent, request = id.as_str());
+        let trace = context_of(&span);
+        let trace = trace.or_else(|| cx.resource::<TraceContext>().ok().cloned());
+        let timeout = self.limit(cx)?;
         let request = AgentEnvelope {
             from: self.caller(cx),
             to: self.agent.clone(),
             request_id: Some(id.clone()),
             conversation,
-            timeout: self.timeout,
+            timeout,
+            trace,
             body,
         };
-        if let Some(limit) = self.timeout {
+        if let Some(limit) = timeout {
             NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))?;
         }
-        let mut clock = Clock::new(self.timeout);
+        let clock = Clock::new(timeout);
+        let exchange = self.carry(transport, request, id, clock, cx);
+        exchange.instrument(span).await
+    }
+
+    async fn carry(
+        &self,
+        transport: Arc<dyn Transport>,
+        request: AgentEnvelope,
+        id: RequestId,
+        mut clock: Clock,
+        cx: &Context,
+    ) -> Result<Value, NodeError> {
         let mut parts = clock.within(transport.request(request)).await??;
         let mut reply = ReplyAssembler::new(self.limits);
         while let Some(part) = clock.within(parts.next()).await? {
@@ -276,6 +296,20 @@ impl RemoteNode {
             }
         }
         Err(reply.cut_short().into())
+    }
+
+    /// Returns how long the reply may take: no longer than whoever waits for this run does.
+    fn limit(&self, cx: &Context) -> Result<Option<Duration>, RemoteError> {
+        let Ok(deadline) = cx.resource::<Deadline>() else {
+            return Ok(self.timeout);
+        };
+        let remaining = deadline.remaining();
+        if remaining.is_zero() {
+            return Err(RemoteError::TimedOut(remaining));
+        }
+        Ok(Some(
+            self.timeout.map_or(remaining, |limit| limit.min(remaining)),
+        ))
     }
 
     fn caller(&self, cx: &Context) -> AgentId {

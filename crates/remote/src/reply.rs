@@ -279,17 +279,29 @@ fn as_body(error: RemoteError) -> EnvelopeBody {
     EnvelopeBody::error(code, error.to_string())
 }
 
-/// Detects the end of a reply; see [`ReplyStream`].
+/// Detects the end of a reply; see [`ReplyStream`]. A transport shows it each part.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_remote::{EnvelopeBody, ReplyEnding};
+///
+/// let mut ending = ReplyEnding::default();
+/// let stream_id = || "s".into();
+/// let start = EnvelopeBody::StreamStart { stream_id: stream_id(), metadata: "text".into() };
+/// assert!(!ending.see(&start));
+/// assert!(ending.see(&EnvelopeBody::StreamEnd { stream_id: stream_id() }));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ending {
+pub struct ReplyEnding {
     open: usize,
     answered: bool,
     over: bool,
 }
 
-impl Ending {
+impl ReplyEnding {
     /// Observes the next part; returns true if it is the last one.
-    pub(crate) fn see(&mut self, body: &EnvelopeBody) -> bool {
+    pub fn see(&mut self, body: &EnvelopeBody) -> bool {
         match body {
             EnvelopeBody::Complete(_) => self.answered = true,
             EnvelopeBody::StreamStart { .. } => self.open += 1,
@@ -309,7 +321,7 @@ impl Ending {
 #[derive(Debug)]
 pub(crate) struct ReplyAssembler {
     streams: StreamAssembler,
-    ending: Ending,
+    ending: ReplyEnding,
     complete: Option<Value>,
     /// The streamed messages, in the order of their ends.
     streamed: Vec<Value>,
@@ -322,7 +334,7 @@ impl ReplyAssembler {
     pub(crate) fn new(limits: StreamLimits) -> Self {
         Self {
             streams: StreamAssembler::with_limits(limits),
-            ending: Ending::default(),
+            ending: ReplyEnding::default(),
             complete: None,
             streamed: Vec::new(),
             bytes: 0,

@@ -1,21 +1,26 @@
 //! Serves a graph as an agent.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::graph::CompiledStateGraph;
+use langgraph::checkpoint::CheckpointError;
+use langgraph::graph::{CompiledStateGraph, Topology};
 use langgraph::node::{IntoOutput, NodeError, Output};
 use langgraph::run::{Outcome, Run, StreamOptions};
 use langgraph::state::State;
 use langgraph::stream::{EventKind, StreamMode};
+use langgraph::thread::Thread;
 use langgraph::{AgentError, InvalidUpdate, WrittenBy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tracing::Instrument as _;
 
 use crate::envelope::written;
+use crate::propagate::span_within;
 use crate::{
-    AgentEnvelope, AgentHandler, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt,
+    AgentEnvelope, AgentHandler, ConversationId, Deadline, EnvelopeBody, ErrorCode, OpenInterrupt,
     RemoteError, Replies, ReplyStream, StreamContent, StreamId,
 };
 
@@ -181,9 +186,12 @@ impl<S: State> ServedGraph<S> {
     async fn answer(self, request: AgentEnvelope, replies: Replies) -> Result<(), RemoteError> {
         let conversation = self.conversation(&request);
         let thread = conversation.as_ref().map(|id| thread(&request, id));
-        let mut run = match (&request.body, thread) {
+        let thread = thread.map(|thread| self.graph.thread(thread));
+        let mut stream = None;
+        let outcome = match (&request.body, &thread) {
             (EnvelopeBody::Resume(answers), Some(thread)) => {
-                self.graph.thread(thread).resume_all(answers)
+                self.resume(thread, answers, &request, &replies, &mut stream)
+                    .await?
             }
             (_, thread) => {
                 let run = match (self.input)(&request) {
@@ -195,21 +203,12 @@ impl<S: State> ServedGraph<S> {
                         return Ok(());
                     }
                 };
-                match thread {
-                    Some(thread) => run.thread(thread),
+                let run = match thread {
+                    Some(thread) => run.thread(thread.id()),
                     None => run,
-                }
+                };
+                self.go(run, &request, &replies, &mut stream).await?
             }
-        };
-        if let Some(limit) = request.timeout {
-            run = run.timeout(limit);
-        }
-        let run = (self.configure)(run, &request);
-        let mut stream = None;
-        let outcome = if self.streamed {
-            watch(run, &replies, &mut stream).await?
-        } else {
-            run.await
         };
         if let (Ok(Outcome::Interrupted { interrupts, .. }), Some(conversation)) =
             (&outcome, &conversation)
@@ -233,7 +232,76 @@ impl<S: State> ServedGraph<S> {
         }
         Ok(())
     }
+
+    /// Runs the graph with the options of the request.
+    async fn go(
+        &self,
+        mut run: Run<S>,
+        request: &AgentEnvelope,
+        replies: &Replies,
+        stream: &mut Option<StreamId>,
+    ) -> Result<Result<Outcome<S>, AgentError>, RemoteError> {
+        if let Some(limit) = request.timeout {
+            run = run
+                .timeout(limit)
+                .resource(Arc::new(Deadline::after(limit)));
+        }
+        if let Some(trace) = &request.trace {
+            run = run.resource(Arc::new(trace.clone()));
+        }
+        let run = (self.configure)(run, request);
+        if self.streamed {
+            watch(run, replies, stream).await
+        } else {
+            Ok(run.await)
+        }
+    }
+
+    /// Answers the thread's interrupts. A requester that saw its answers fail, or did not see what
+    /// came of them, sends them again: the run then goes on from where it stands.
+    async fn resume(
+        &self,
+        thread: &Thread<S>,
+        answers: &BTreeMap<String, Value>,
+        request: &AgentEnvelope,
+        replies: &Replies,
+        stream: &mut Option<StreamId>,
+    ) -> Result<Result<Outcome<S>, AgentError>, RemoteError> {
+        let ids: Vec<&str> = answers.keys().map(String::as_str).collect();
+        let run = thread.resume_all(answers).metadata(ANSWERED, ids);
+        let outcome = self.go(run, request, replies, stream).await?;
+        let refused = match outcome {
+            Err(AgentError::Checkpoint(error @ CheckpointError::NothingToResume { .. })) => error,
+            outcome => return Ok(outcome),
+        };
+        let snapshot = match thread.state().await {
+            Ok(Some(snapshot)) => snapshot,
+            Ok(None) => return Ok(Err(refused.into())),
+            Err(error) => return Ok(Err(error)),
+        };
+        let open = |id: &str| snapshot.interrupts.iter().any(|open| open.id == id);
+        let rest: BTreeMap<_, _> = answers.iter().filter(|(id, _)| open(id)).collect();
+        let run = if !rest.is_empty() {
+            thread.resume_all(rest)
+        } else if !snapshot.next.is_empty() {
+            thread.proceed()
+        } else {
+            let answered = snapshot.metadata.get(ANSWERED).and_then(Value::as_array);
+            let taken = |id: &String| answered.is_some_and(|taken| taken.iter().any(|t| t == id));
+            if answers.keys().all(taken) {
+                return Ok(Ok(Outcome::Done {
+                    state: snapshot.values,
+                    unfilled_joins: snapshot.unfilled_joins,
+                }));
+            }
+            return Ok(Err(refused.into()));
+        };
+        self.go(run, request, replies, stream).await
+    }
 }
+
+/// The metadata entry of a resumed run: the ids of the interrupts that its requester answered.
+const ANSWERED: &str = "remote.answered";
 
 /// Runs a graph and forwards its message chunks.
 async fn watch<S: State>(
@@ -288,7 +356,20 @@ impl<S: State> AgentHandler for ServedGraph<S> {
     fn handle(&self, request: AgentEnvelope) -> ReplyStream {
         let agent = self.clone();
         let envelope = request.clone();
-        ReplyStream::produce(&request, |replies| agent.answer(envelope, replies))
+        let id = request.request_id.as_ref().map(ToString::to_string);
+        let (from, agent_id) = (request.from.as_str(), request.to.as_str());
+        let id = id.as_deref();
+        let span = span_within(
+            request.trace.as_ref(),
+            || tracing::info_span!(target: "langgraph", "serve", agent = agent_id, from, request = id),
+        );
+        ReplyStream::produce(&request, |replies| {
+            agent.answer(envelope, replies).instrument(span)
+        })
+    }
+
+    fn topology(&self) -> Option<&Topology> {
+        Some(self.graph.topology())
     }
 }
 

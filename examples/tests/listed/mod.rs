@@ -8,8 +8,9 @@
 )]
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A command of the list.
 pub(crate) struct Listed {
@@ -24,6 +25,20 @@ impl Listed {
     ///
     /// It is built already: `cargo test -p PACKAGE` builds all examples before it runs a test.
     pub(crate) fn run(&self, variables: &[(&str, &str)]) -> String {
+        let mut command = self.command(&self.arguments);
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        assert!(output.status.success(), "{}: {output:?}", self.example);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            !printed.trim().is_empty(),
+            "{} prints nothing",
+            self.example
+        );
+        printed
+    }
+
+    /// The program with other arguments, for a test that talks to it.
+    pub(crate) fn command(&self, arguments: &[impl AsRef<std::ffi::OsStr>]) -> Command {
         let test = std::env::current_exe().unwrap();
         let profile = test.parent().and_then(Path::parent).unwrap();
         let program = profile.join("examples").join(&self.example);
@@ -35,7 +50,7 @@ impl Listed {
             self.example
         );
         let mut command = Command::new(program);
-        command.args(&self.arguments).current_dir(root());
+        command.args(arguments).current_dir(root());
         for key in [
             "OPENAI_API_KEY",
             "ANTHROPIC_API_KEY",
@@ -49,15 +64,46 @@ impl Listed {
         ] {
             command.env_remove(key);
         }
-        let output = command.envs(variables.iter().copied()).output().unwrap();
-        assert!(output.status.success(), "{}: {output:?}", self.example);
-        let printed = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            !printed.trim().is_empty(),
-            "{} prints nothing",
-            self.example
-        );
-        printed
+        command
+    }
+}
+
+/// Returns the program of a package.
+pub(crate) fn program(package: &str, example: &str) -> Listed {
+    let mut all = of_package(Some(package));
+    all.retain(|listed| listed.example == example);
+    all.pop().unwrap()
+}
+
+/// A program that runs until the test ends.
+pub(crate) struct Running(pub(crate) Child, pub(crate) BufReader<ChildStdout>);
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self(child, output)
+    }
+
+    /// Returns the next line that it prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.1.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Writes a line, and returns the next one that it prints.
+    pub(crate) fn ask(&mut self, question: &str) -> String {
+        writeln!(self.0.stdin.as_mut().unwrap(), "{question}").unwrap();
+        self.line()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

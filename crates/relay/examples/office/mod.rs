@@ -19,8 +19,10 @@ use tokio::net::TcpListener;
 
 type Failure = Box<dyn Error>;
 
-/// Where the programs meet, unless they are told otherwise.
-pub(crate) const ADDRESS: &str = "127.0.0.1:7077";
+/// Where the programs meet: `AGORA_ADDRESS`, or 127.0.0.1:7077.
+pub(crate) fn address() -> String {
+    std::env::var("AGORA_ADDRESS").unwrap_or_else(|_| "127.0.0.1:7077".to_owned())
+}
 
 pub(crate) fn url(address: &str) -> String {
     format!("ws://{address}/ws")

@@ -1,0 +1,216 @@
+//! An agent behind A2A.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_server::StaticAgentCard;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use langgraph_remote::{AgentHandler, AgentId};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::card::card;
+use crate::handler::{Handler, Tokens, UNAUTHORIZED};
+use crate::push::Push;
+use crate::tasks::{TaskLimits, Tasks};
+
+/// Serves an agent over A2A 1.0, as JSON-RPC and as HTTP+JSON.
+///
+/// Its card is at `/.well-known/agent-card.json`. A context is a conversation: with
+/// [`conversations`](langgraph_remote::ServedGraph::conversations), a thread of the graph. A task is
+/// one request. If the graph interrupts, the task requires input, and the next message of the task
+/// answers. Streams of the reply are artifacts that grow; the reply itself is the artifact `reply`.
+///
+/// Text arrives as a string, and data as the value that it is.
+///
+/// A task goes on when its client leaves; `SubscribeToTask` follows it again. Tasks are kept in
+/// memory. Only the caller that began a task sees it.
+///
+/// # Examples
+///
+/// ```no_run
+/// use langgraph::prelude::*;
+/// use langgraph_a2a::A2aServer;
+/// use langgraph_remote::serve;
+/// use tokio::net::TcpListener;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<String>::new();
+/// graph.add_node("shout", |text: &String| text.to_uppercase()).add_sequence(&["shout"]);
+/// let agent = serve(graph.compile()?, |text: String| text, |state| state);
+///
+/// let server = A2aServer::new("shouter", agent).description("Repeats text, but louder.");
+/// server.serve(TcpListener::bind("127.0.0.1:8080").await?).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct A2aServer {
+    pub(crate) id: AgentId,
+    pub(crate) agent: Arc<dyn AgentHandler>,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) version: String,
+    pub(crate) examples: Vec<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) input_schema: Option<Value>,
+    pub(crate) output_schema: Option<Value>,
+    pub(crate) tokens: Option<Tokens>,
+    limits: TaskLimits,
+    longest: Duration,
+    own_network: bool,
+}
+
+impl A2aServer {
+    /// Creates a server for `agent`.
+    pub fn new(id: impl Into<AgentId>, agent: impl AgentHandler) -> Self {
+        Self {
+            id: id.into(),
+            agent: Arc::new(agent),
+            name: None,
+            description: None,
+            version: "1.0.0".to_owned(),
+            examples: Vec::new(),
+            url: None,
+            input_schema: None,
+            output_schema: None,
+            tokens: None,
+            limits: TaskLimits {
+                running: 256,
+                kept: 4_096,
+                bytes: 64 << 20,
+            },
+            longest: Duration::from_secs(3_600),
+            own_network: false,
+        }
+    }
+
+    /// Sets the name on the card; the default is the id.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Says on the card what the agent does. The default is the description of the
+    /// [input's schema](Self::input_schema). The documentation of the graph's nodes follows.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the version on the card; the default is `1.0.0`.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Adds a request to the card that the agent understands.
+    pub fn example(mut self, request: impl Into<String>) -> Self {
+        self.examples.push(request.into());
+        self
+    }
+
+    /// Sets the address on the card, if it is another than the listener's: that of a proxy.
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// Sets the JSON Schema of requests, for example `schemars::schema_for!(MailRequest)`.
+    pub fn input_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.input_schema = Some(schema.into());
+        self
+    }
+
+    /// Sets the JSON Schema of replies.
+    pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.output_schema = Some(schema.into());
+        self
+    }
+
+    /// Gives a caller a bearer token. With at least one token, only callers with a token are
+    /// served. Without any, everyone is, and all of them are one caller.
+    pub fn token(mut self, caller: impl Into<AgentId>, token: impl Into<String>) -> Self {
+        let tokens = self.tokens.get_or_insert_default();
+        tokens.insert(token.into(), caller.into());
+        self
+    }
+
+    /// Limits the tasks at work, and the tasks that are kept; the defaults are 256 and 4,096. Those
+    /// at work are always kept. All of them take at most 64 MiB, each at most 16.
+    pub fn tasks(mut self, at_work: usize, kept: usize) -> Self {
+        self.limits.running = at_work;
+        self.limits.kept = kept;
+        self
+    }
+
+    /// Limits the time of each task's work; the default is an hour. A client may ask for less.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.longest = limit;
+        self
+    }
+
+    /// Allows webhooks in the server's own network. Without this, addresses that are private or of
+    /// this machine are refused.
+    pub fn webhooks_of_own_network(mut self) -> Self {
+        self.own_network = true;
+        self
+    }
+
+    /// Serves the connections of `listener`, until the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the listener fails.
+    pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
+        let url = match &self.url {
+            Some(url) => url.clone(),
+            None => format!("http://{}", listener.local_addr()?),
+        };
+        let card = Arc::new(StaticAgentCard::new(card(&self, &url)));
+        let handler = Arc::new(Handler {
+            id: self.id,
+            agent: self.agent,
+            tokens: self.tokens,
+            tasks: Tasks::default(),
+            limits: self.limits,
+            longest: self.longest,
+            push: Push::new(self.own_network),
+        });
+        let methods = a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler))
+            .merge(a2a_server::rest::rest_router(Arc::clone(&handler)))
+            .layer(middleware::from_fn_with_state(handler, authorize));
+        let router = a2a_server::agent_card::agent_card_router(card).merge(methods);
+        axum::serve(listener, router).await
+    }
+}
+
+/// Refuses callers without a token, before anything of the request is read.
+async fn authorize(State(handler): State<Arc<Handler>>, request: Request, next: Next) -> Response {
+    let header = request.headers().get(header::AUTHORIZATION);
+    if handler
+        .caller(header.and_then(|value| value.to_str().ok()))
+        .is_some()
+    {
+        return next.run(request).await;
+    }
+    let error = json!({"code": a2a::error_code::INVALID_REQUEST, "message": UNAUTHORIZED});
+    let body = axum::Json(json!({"jsonrpc": "2.0", "id": null, "error": error}));
+    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+    (StatusCode::UNAUTHORIZED, challenge, body).into_response()
+}
+
+impl fmt::Debug for A2aServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("A2aServer")
+            .field("id", &self.id)
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
