@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -57,6 +58,9 @@ pub(crate) struct Client {
     pub(crate) state: Mutex<State>,
     pub(crate) wake: Notify,
     pub(crate) closing: Notify,
+    /// Names this client, and counts its connections.
+    pub(crate) session: String,
+    pub(crate) connections: AtomicU64,
     pub(crate) link: watch::Sender<Link>,
 }
 
@@ -113,6 +117,8 @@ impl RelayClient {
             state: Mutex::default(),
             wake: Notify::new(),
             closing: Notify::new(),
+            session: uuid::Uuid::new_v4().to_string(),
+            connections: AtomicU64::new(0),
             link: watch::Sender::new(Link::Connecting("not yet tried".to_owned())),
             options,
         });

@@ -102,11 +102,15 @@ impl Connection {
                     id,
                     name,
                     token,
+                    session,
                     request_id,
                 })) => {
                     let agent = (&id, name, token);
                     let options = &self.shared.options;
-                    let seat = self.shared.registry().register(self.number, agent, options);
+                    let seat = {
+                        let mut registry = self.shared.registry();
+                        registry.register(self.number, agent, session, options)
+                    };
                     match seat {
                         Ok(seat) => {
                             let registered = Control::Registered {

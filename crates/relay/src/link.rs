@@ -1,6 +1,7 @@
 //! The task that keeps an agent connected.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
@@ -18,7 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use crate::answers::{Begin, Key};
 use crate::client::{Client, Link};
 use crate::error::RelayError;
-use crate::protocol::{Control, Incoming, parse};
+use crate::protocol::{Control, Incoming, Session, parse};
 use crate::wire::Wire;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -151,6 +152,10 @@ async fn register(client: &Arc<Client>, socket: &mut Socket) -> Result<(), Ended
         id: client.options.id.clone(),
         name: client.options.name.clone(),
         token: Some(client.options.token.clone()),
+        session: Some(Session {
+            client: client.session.clone(),
+            connection: client.connections.fetch_add(1, Ordering::Relaxed),
+        }),
         request_id: None,
     };
     let broken = |why: String| Ended::Broken(why);

@@ -16,6 +16,13 @@ pub struct AgentRecord {
     pub online: bool,
 }
 
+/// A connection of a client, among all of its connections.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Session {
+    pub(crate) client: String,
+    pub(crate) connection: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Control {
@@ -26,6 +33,10 @@ pub(crate) enum Control {
         name: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<String>,
+        /// The client, and how often it has connected: a registration that is late does not replace
+        /// a newer connection of the same client.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<Session>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<RequestId>,
     },

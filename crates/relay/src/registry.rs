@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::options::RelayOptions;
-use crate::protocol::{AgentRecord, Control};
+use crate::protocol::{AgentRecord, Control, Session};
 use crate::queue::Queue;
 
 /// The number of other agents that an agent hears of when they leave.
@@ -25,6 +25,7 @@ pub(crate) struct Registry {
 struct Agent {
     name: Option<String>,
     token: Option<String>,
+    session: Option<Session>,
     queue: Arc<Queue>,
     /// The connection that it uses, and how to close that.
     connection: Option<(u64, Arc<Notify>)>,
@@ -45,6 +46,7 @@ impl Registry {
         &mut self,
         connection: u64,
         (id, name, token): (&AgentId, Option<String>, Option<String>),
+        session: Option<Session>,
         options: &RelayOptions,
     ) -> Result<Seat, (&'static str, String)> {
         if id.as_str().is_empty() || id.as_str().len() > ID_BYTES {
@@ -65,6 +67,14 @@ impl Registry {
             if !owner && (agent.token.is_some() || agent.connection.is_some()) {
                 return Err(("agent_exists", format!("`{id}` is registered already")));
             }
+            if let (Some(known), Some(given)) = (&agent.session, &session)
+                && known.client == given.client
+                && known.connection > given.connection
+            {
+                let message = format!("`{id}` has a newer connection");
+                return Err(("stale", message));
+            }
+            agent.session = session;
             if let Some((_, old)) = agent.connection.take() {
                 old.notify_one();
             }
@@ -81,6 +91,7 @@ impl Registry {
         let agent = Agent {
             name,
             token,
+            session,
             queue: Arc::clone(&queue),
             connection: Some((connection, Arc::clone(&replaced))),
             left: Instant::now(),
