@@ -43,8 +43,8 @@ def results(file):
     found = {}
     for line in file.read_text().splitlines():
         cells = line.split("\t")
-        # The first line says what the columns are.
-        if len(cells) >= 4 and cells[1].isdigit():
+        # The first line says what the columns are. What is stored has no twin that stores it too.
+        if len(cells) >= 4 and cells[1].isdigit() and cells[0] != "react-memory":
             name, size, ours, by_hand = cells[:4]
             costs = {"langgraph": float(ours), "baseline": float(by_hand)}
             found.setdefault(NAMES.get(name, name), {})[size] = costs
