@@ -191,24 +191,26 @@ async fn read(
 ) -> Ended {
     loop {
         match stream.next().await {
-            Some(Ok(Message::Text(text))) => match parse(&text) {
-                Ok(Incoming::Frame(frame)) => frame_arrived(client, *frame),
-                Ok(Incoming::Control(Control::Error { code, message, .. }))
-                    if code == "replaced" =>
-                {
-                    return Ended::Refused(RelayError::Refused { code, message });
+            Some(Ok(Message::Text(text))) => {
+                heard.send_replace(Instant::now());
+                match parse(&text) {
+                    Ok(Incoming::Frame(frame)) => frame_arrived(client, *frame),
+                    Ok(Incoming::Control(Control::Error { code, message, .. }))
+                        if code == "replaced" =>
+                    {
+                        return Ended::Refused(RelayError::Refused { code, message });
+                    }
+                    Ok(Incoming::Control(control)) => control_arrived(client, control),
+                    // A newer relay may send frames that this version does not know.
+                    Err(_) => {}
                 }
-                Ok(Incoming::Control(control)) => control_arrived(client, control),
-                // A newer relay may send frames that this version does not know.
-                Err(_) => {}
-            },
+            }
             Some(Ok(Message::Close(_))) | None => {
                 return Ended::Broken("the relay closed the connection".to_owned());
             }
             Some(Ok(_)) => {}
             Some(Err(error)) => return Ended::Broken(error.to_string()),
         }
-        heard.send_replace(Instant::now());
     }
 }
 
@@ -429,7 +431,9 @@ async fn write(
                 if heard.borrow().elapsed() > every.mul_f32(2.5) {
                     return Ended::Broken("the relay is silent".to_owned());
                 }
-                match timeout(ONE_STEP, sink.send(Message::Ping(Vec::new().into()))).await {
+                // A text, which the relay itself answers: a proxy may answer a ping of WebSocket.
+                let text = Control::Ping { request_id: None }.text();
+                match timeout(ONE_STEP, sink.send(Message::text(text))).await {
                     Ok(Ok(())) => {}
                     _ => return Ended::Broken("a ping cannot be written".to_owned()),
                 }
