@@ -38,6 +38,7 @@ trap finish EXIT
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$venv/bin/nats-server" -a 127.0.0.1 -p "$port" -js -sd "$work/js" >"$work/nats.log" 2>&1 &
 children+=($!)
+disown $!
 export NATS_URL="nats://127.0.0.1:$port" LEDGER="$work/ledger" RUST_BACKTRACE=0
 for _ in $(seq 100); do
     if python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 0.2)" 2>/dev/null; then break; fi

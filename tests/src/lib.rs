@@ -2,11 +2,13 @@
 
 mod byte_saver;
 pub mod golden;
+mod neighbour;
 mod over_memory;
 pub mod parity;
 mod savers;
 
 pub use byte_saver::{ByteSaver, KeptLog};
+pub use neighbour::Neighbour;
 pub use over_memory::OverMemory;
 pub use savers::{Opened, open_saver};
 

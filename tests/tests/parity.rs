@@ -47,6 +47,16 @@ async fn cases_answer_alike_when_threads_are_kept_as_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cases_answer_alike_when_their_tasks_run_elsewhere() {
+    let (at_home, elsewhere) = (
+        with("bytes", Mode::Check).await,
+        with("bytes", Mode::Elsewhere).await,
+    );
+    assert_eq!(elsewhere.failed(), 0, "{elsewhere}");
+    assert_eq!(elsewhere.verdicts, at_home.verdicts);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cases_answer_as_python_does_or_as_decided() {
     let report = with("memory", Mode::Check).await;
     assert_eq!(report.failed(), 0, "{report}");

@@ -17,6 +17,7 @@ use super::ops::targets;
 use super::schema::Schema;
 use super::snapshot;
 use super::state::{Dynamic, DynamicUpdate};
+use super::suite::Mode;
 use super::world::World;
 use super::{kind, messages, update, writes};
 
@@ -29,11 +30,16 @@ const LIMIT: i64 = 25;
 /// # Errors
 ///
 /// If the runner does not support something in the case.
-pub(super) async fn answer(case: &Case, saver: Arc<dyn Checkpointer>) -> Result<Value, String> {
+pub(super) async fn answer(
+    case: &Case,
+    saver: Arc<dyn Checkpointer>,
+    mode: Mode,
+) -> Result<Value, String> {
     let world = Arc::new(World::default());
     let place = Place {
         path: Vec::new(),
         outer: None,
+        travels: mode == Mode::Elsewhere,
         world: Arc::clone(&world),
     };
     let graph = match build(&case.graph, &place) {

@@ -19,6 +19,7 @@ use super::schema::Schema;
 use super::state::{Dynamic, DynamicUpdate};
 use super::world::World;
 use super::writes;
+use crate::Neighbour;
 
 /// Why a graph was not built.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(super) struct Place {
     pub(super) path: Vec<String>,
     /// The fields of its parent graph.
     pub(super) outer: Option<Arc<Schema>>,
+    /// True if its tasks run elsewhere.
+    pub(super) travels: bool,
     pub(super) world: Arc<World>,
 }
 
@@ -64,7 +67,13 @@ pub(super) fn build(
     }
     graph.interrupt_before(breakpoints(&spec.interrupt_before).map_err(NotBuilt::Unable)?);
     graph.interrupt_after(breakpoints(&spec.interrupt_after).map_err(NotBuilt::Unable)?);
-    graph.compile().map_err(NotBuilt::Refused)
+    let graph = graph.compile().map_err(NotBuilt::Refused)?;
+    Ok(if place.travels {
+        let neighbour = Neighbour::of(&graph);
+        graph.executor(neighbour)
+    } else {
+        graph
+    })
 }
 
 /// The breakpoints of a run.
@@ -96,6 +105,7 @@ fn configured(
             let place = Place {
                 path,
                 outer: Some(Arc::clone(schema)),
+                travels: place.travels,
                 world: Arc::clone(&place.world),
             };
             subgraph(inner, &place)?
@@ -115,6 +125,7 @@ fn configured(
             configured = configured.retry(policy_of(policy));
         }
     }
+    configured = configured.anywhere();
     if node.defer {
         configured = configured.defer();
     }

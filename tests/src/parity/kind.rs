@@ -1,6 +1,7 @@
 //! The format's words for the errors of runs.
 
 use langgraph::checkpoint::CheckpointError;
+use langgraph::executor::TaskFailure;
 use langgraph::node::NodeError;
 use langgraph::state::ReducerError;
 use langgraph::{AgentError, InvalidUpdate};
@@ -45,9 +46,12 @@ fn node(failure: Option<&NodeError>, error: &AgentError) -> Value {
     if failure.is::<ReducerError>() {
         return json!({ "kind": "reducer_error" });
     }
-    match failure.downcast_ref::<Failed>() {
-        Some(failed) => json!({ "kind": "node_error", "message": failed.message }),
-        None => other(error),
+    let elsewhere = failure.downcast_ref::<TaskFailure>();
+    match (failure.downcast_ref::<Failed>(), elsewhere) {
+        (Some(failed), _) => json!({ "kind": "node_error", "message": failed.message }),
+        // Of an error elsewhere only the texts come home.
+        (None, Some(failed)) => json!({ "kind": "node_error", "message": failed.to_string() }),
+        (None, None) => other(error),
     }
 }
 
