@@ -138,8 +138,9 @@ impl Queue {
         while let Some(message) = from_driver.recv().await {
             match message {
                 FromDriver::Wanted => {
-                    let name = format!("order-{}", call.order().identity);
-                    let order = Body::new(&*self.link, call.order(), &name).await?;
+                    let order = call.order();
+                    let name = format!("order-{}", order.identity);
+                    let order = Body::new(&*self.link, order, &name).await?;
                     let state = call.snapshot()?;
                     let command = Command::Send { task, order, state };
                     driver.send(command).map_err(|_| ended())?;
