@@ -427,7 +427,10 @@ impl Driver {
                 next,
             } => {
                 self.hear(&worker);
-                if let Some(task) = self.remove(task) {
+                // A worker that was given up may have failed because it was.
+                if self.has(&worker, task)
+                    && let Some(task) = self.remove(task)
+                {
                     Counters::count(&self.counters.done);
                     self.counters.change(&worker, |info| info.done += 1);
                     let fingerprint = task.fingerprint;
@@ -448,6 +451,12 @@ impl Driver {
                 Ok(())
             }
         }
+    }
+
+    /// Returns true if that worker has the task now.
+    fn has(&self, worker: &str, task: u64) -> bool {
+        let phase = self.tasks.get(&task).map(|task| &task.phase);
+        matches!(phase, Some(Phase::Running { worker: at, .. }) if at == worker)
     }
 
     fn hear(&mut self, worker: &str) {
@@ -641,9 +650,7 @@ impl Driver {
     ) -> Result<(), QueueError> {
         self.hear(worker);
         let task = self.tasks.get(&number);
-        let own = task.filter(
-            |task| matches!(&task.phase, Phase::Running { worker: at, .. } if at == worker),
-        );
+        let own = task.filter(|_| self.has(worker, number));
         match (own, answer) {
             (Some(task), answer) => {
                 let _ = task.future.send(FromDriver::Report { report, answer });

@@ -61,7 +61,7 @@
 //!
 //! A worker that dies gives its tasks back: the driver pings, and learns within a second that nobody
 //! listens any more, or after [`lost_after`](Queue::lost_after) that nobody answers. A task may then run
-//! twice; its first reply counts, and the others are dropped. What the first worker has stored with
+//! twice; the reply of the worker that has it counts, and others are dropped. What the first worker has stored with
 //! [`Context::once`](langgraph::Context::once) the second one has. A worker with another
 //! [fingerprint](langgraph::graph::Topology::fingerprint) gets no task; the driver names it in a
 //! [warning](tracing) and in [`Queue::refused`], and in the error of tasks that nobody takes for as long

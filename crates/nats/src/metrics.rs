@@ -16,7 +16,7 @@ pub struct Metrics {
     pub done: u64,
     /// Tasks that were taken back from a worker that was lost.
     pub taken_back: u64,
-    /// Replies that came a second time, and were dropped.
+    /// Replies of workers that do not have the task any more; they were dropped.
     pub duplicates: u64,
     /// Snapshots that were sent, or stored for a worker.
     pub snapshots: u64,
