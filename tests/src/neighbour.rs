@@ -34,11 +34,11 @@ impl Reporter for Way {
     fn report(&self, report: TaskReport) -> Reported<'_> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            let gone = |_| NodeError::msg("nobody is at home");
+            let gone = || NodeError::msg("nobody is at home");
             self.0
                 .send((travelled(&report)?, answer))
-                .map_err(|_| gone(()))?;
-            answered.await.map_err(|_| gone(()))?
+                .map_err(|_| gone())?;
+            answered.await.map_err(|_| gone())?
         })
     }
 }
