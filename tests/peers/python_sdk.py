@@ -329,6 +329,71 @@ def the_store():
     refused(422, store.put_item, [], "k", {"a": 1})
 
 
+def the_crons():
+    crons, mark = client.crons, {"mark": str(uuid.uuid4())}
+    thread = threads.create()["thread_id"]
+    every = crons.create_for_thread(thread, "count", schedule="* * * * * *", input={"to": 1}, metadata=mark)
+    assert every["thread_id"] == thread and every["next_run_date"]
+    daily = crons.create("agent", schedule="27 15 * * *", input=HI, timezone="America/New_York", metadata=mark)
+    assert daily["thread_id"] is None and daily["payload"]["schedule"] == "27 15 * * *", daily
+    assert crons.count(metadata=mark) == 2 and crons.count(thread_id=thread) == 1
+    assert [c["cron_id"] for c in crons.search(metadata=mark, assistant_id="agent")] == [daily["cron_id"]]
+    changed = crons.update(daily["cron_id"], schedule="0 0 1 1 *", enabled=False)
+    assert changed["next_run_date"] is None and changed["schedule"] == "0 0 1 1 *"
+    assert crons.search(metadata=mark, enabled=False)[0]["cron_id"] == daily["cron_id"]
+    for _ in range(80):
+        if any(r["status"] == "success" for r in runs.list(thread)):
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("the cron did not fire")
+    crons.delete(every["cron_id"]), crons.delete(daily["cron_id"])
+    assert crons.count(metadata=mark) == 0
+    refused(404, crons.delete, daily["cron_id"])
+    refused(422, crons.create, "agent", schedule="sometimes", input=HI)
+    begun = time.monotonic()
+    runs.wait(None, "agent", input=HI, after_seconds=1)
+    assert time.monotonic() - begun > 0.9
+
+
+def the_protocol():
+    """Version 2 of the streaming protocol, and the stream of a whole thread."""
+    with threads.stream(assistant_id="review") as thread:
+        assert thread.run.start(input={"text": "v2"})["run_id"]
+        for _ in range(100):
+            if thread.interrupted:
+                break
+            time.sleep(0.05)
+        [asked] = thread.interrupts
+        assert asked["value"]["question"] == "Is this right?", asked
+        thread.run.respond("fine")
+        assert thread.output["steps"] == ["write", "review: fine"], thread.output
+    with threads.stream(assistant_id="agent") as thread:
+        thread.run.start(input=HI)
+        told = [m.text for m in thread.messages]
+        assert any("42" in str(text) for text in told), told
+        assert "42" in thread.output["messages"][-1]["content"]
+
+    thread = threads.create()["thread_id"]
+    heard = []
+
+    def listen():
+        for part in threads.join_stream(thread):
+            heard.append(part)
+            if len([p for p in heard if p.event == "custom"]) == 4:
+                return
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    time.sleep(0.3)
+    for _ in range(2):
+        runs.create(thread, "count", input={"to": 2}, stream_mode="custom", stream_resumable=True)
+    listener.join(timeout=20)
+    assert [p.data["number"] for p in heard if p.event == "custom"] == [1, 2, 1, 2], heard
+    again = threads.join_stream(thread, last_event_id=heard[1].id)
+    assert [next(again).id for _ in range(3)] == [p.id for p in heard[2:5]]
+
+
 def many_at_once():
     """One creates a thread, the others hear that it exists; runs of one thread wait in line."""
     thread, made = str(uuid.uuid4()), []
@@ -376,7 +441,7 @@ def again():
 
 steps = [again] if sys.argv[3:] else [
     the_server, the_assistants, the_threads, the_state, the_streams, the_interrupts,
-    the_background, the_stateless, the_store, many_at_once, keep,
+    the_background, the_stateless, the_store, the_crons, the_protocol, many_at_once, keep,
 ]
 for step in steps:
     begun = time.monotonic()

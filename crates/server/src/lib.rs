@@ -27,6 +27,7 @@ mod crons;
 mod error;
 mod graph;
 mod guard;
+mod protocol;
 mod routes;
 mod rows;
 mod runs;

@@ -135,7 +135,7 @@ impl Ada {
             "config": {"configurable": {"thread_id": self.thread, "user_id": "ada"}},
             "namespace": ["memories"], "namespace_prefix": ["memories"], "key": "k",
             "prefix": ["memories"], "value": {"text": "changed"}, "values": {"notes": ["changed"]},
-            "metadata": {}, "version": 1, "schedule": "0 0 1 1 *", "limit": 100,
+            "channels": ["values"], "metadata": {}, "version": 1, "schedule": "0 0 1 1 *", "limit": 100,
             "model": self.assistant, "messages": [], "threadId": self.thread, "runId": self.run,
         });
         let mut answers = Vec::new();
@@ -172,7 +172,7 @@ impl Ada {
                 .header("x-auth-user", "ada");
             let answer = request.send().await.unwrap();
             let status = answer.status();
-            let reading = tokio::time::timeout(Duration::from_secs(5), answer.text()).await;
+            let reading = tokio::time::timeout(Duration::from_secs(1), answer.text()).await;
             let text = reading.map(Result::unwrap_or_default).unwrap_or_default();
             answers.push((format!("{method} {path}"), status, text));
         }

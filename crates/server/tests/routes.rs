@@ -1,7 +1,7 @@
 //! The routes over a socket: what the recorded exchanges of the reference show, and what other
 //! servers got wrong.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
 
 mod support;
 
@@ -14,7 +14,7 @@ use langgraph::{State, node};
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{GraphHandle, RunContext, Server};
 use reqwest::{Client, Method};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::Api;
 use tokio::net::TcpListener;
 
@@ -363,4 +363,108 @@ async fn the_routes_can_be_a_part_of_another_server() {
         .get(format!("{url}/graphs/ok"))
         .timeout(Duration::from_secs(5));
     assert_eq!(request.send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn the_description_names_the_routes_that_are_there() {
+    let api = Api::serve(server()).await;
+    let description = api.get("/openapi.json").await;
+    let mut described = Vec::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            described.push((method.to_uppercase(), path.clone()));
+        }
+    }
+    let there = langgraph_server::routes().into_iter();
+    let mut there: Vec<(String, String)> = there
+        .map(|(method, path)| (method, path.to_owned()))
+        .collect();
+    described.sort();
+    there.sort();
+    assert_eq!(described, there);
+    let page = api.send(Method::GET, "/docs", json!({})).await;
+    assert!(page.text().await.unwrap().contains("openapi.json"));
+}
+
+/// Sends webhooks to the test.
+struct ToTest(tokio::sync::mpsc::UnboundedSender<Value>);
+
+#[langgraph::async_trait]
+impl langgraph_server::Deliver for ToTest {
+    fn allows(&self, url: &str) -> bool {
+        url.starts_with("https://hooks.example/")
+    }
+
+    async fn deliver(&self, url: &str, body: &Value) -> Result<(), String> {
+        let told = json!({"url": url, "body": body});
+        self.0.send(told).map_err(|error| error.to_string())
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
+    let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let api = Api::serve(server().webhooks(ToTest(sender))).await;
+    let mut body = json!({
+        "assistant_id": "number", "input": 21, "webhook": "https://hooks.example/a",
+    });
+    let path = "/runs";
+    let run = api.post(path, body.clone()).await;
+    let told = tokio::time::timeout(Duration::from_secs(10), told.recv());
+    let told = told.await.unwrap().unwrap();
+    assert_eq!(told["url"], "https://hooks.example/a");
+    assert_eq!(told["body"]["run_id"], run["run_id"]);
+    assert_eq!(told["body"]["status"], "success");
+    assert_eq!(told["body"]["values"], 42);
+    body["webhook"] = json!("http://169.254.169.254/secrets");
+    assert_eq!(api.call(Method::POST, path, body).await.0, 422);
+}
+
+#[tokio::test]
+async fn a_cron_fires_and_a_delayed_run_waits() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let cron = json!({
+        "assistant_id": "number", "schedule": "* * * * * *", "input": 21, "metadata": {"n": 1},
+    });
+    let made = api
+        .post(&format!("/threads/{thread}/runs/crons"), cron.clone())
+        .await;
+    assert_eq!(made["thread_id"], thread, "{made}");
+    let path = format!("/runs/crons/{}", made["cron_id"].as_str().unwrap());
+    let found = api
+        .post("/runs/crons/search", json!({"metadata": {"n": 1}}))
+        .await;
+    assert_eq!(found[0]["cron_id"], made["cron_id"]);
+    assert_eq!(
+        api.post("/runs/crons/count", json!({"enabled": false}))
+            .await,
+        0
+    );
+
+    let body = json!({"assistant_id": "number", "input": 1, "after_seconds": 0.5});
+    let begun = std::time::Instant::now();
+    assert_eq!(api.post("/runs/wait", body).await, json!(2));
+    assert!(begun.elapsed() >= Duration::from_millis(450));
+
+    for _ in 0..100 {
+        let runs = api.get(&format!("/threads/{thread}/runs")).await;
+        if runs
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|run| run["status"] == "success")
+        {
+            let off = json!({"enabled": false});
+            let (_, off) = api.call(Method::PATCH, &path, off).await;
+            assert_eq!(off["next_run_date"], json!(null), "{off}");
+            assert_eq!(api.call(Method::DELETE, &path, json!({})).await.0, 204);
+            assert_eq!(api.call(Method::GET, &path, json!({})).await.0, 404);
+            let wrong = json!({"assistant_id": "number", "schedule": "sometimes"});
+            assert_eq!(api.call(Method::POST, "/runs/crons", wrong).await.0, 422);
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the cron did not fire");
 }

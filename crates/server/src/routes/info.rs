@@ -3,7 +3,8 @@
 use std::any::Any;
 
 use axum::Json;
-use axum::response::{IntoResponse, Response};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
@@ -18,6 +19,17 @@ pub(super) async fn info() -> Json<Value> {
         "flags": {"assistants": true, "crons": true, "langsmith": false},
         "host": {"kind": "self-hosted"},
     }))
+}
+
+/// Returns the description of the routes.
+pub(super) async fn openapi() -> impl IntoResponse {
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    (json, include_str!("../openapi.json"))
+}
+
+/// Shows the description of the routes.
+pub(super) async fn docs() -> Html<&'static str> {
+    Html(include_str!("../docs.html"))
 }
 
 pub(super) async fn not_allowed() -> ApiError {

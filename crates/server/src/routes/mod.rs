@@ -6,6 +6,7 @@ mod crons;
 mod events;
 mod info;
 mod openai;
+mod protocol;
 mod query;
 mod runs;
 mod search;
@@ -24,6 +25,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer, ExposeHeaders};
 
 pub(crate) use runs::accept;
+pub(crate) use threads::find as find_thread;
 
 use crate::app::App;
 use crate::guard::authenticate;
@@ -81,8 +83,10 @@ fn delete<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRou
 fn routes() -> Routes {
     let routes = Routes::default()
         .at("/ok", [get(info::ok)])
-        .at("/info", [get(info::info)]);
-    others(store(crons(runs(threads(assistants(routes))))))
+        .at("/info", [get(info::info)])
+        .at("/openapi.json", [get(info::openapi)])
+        .at("/docs", [get(info::docs)]);
+    protocol(others(store(crons(runs(threads(assistants(routes)))))))
 }
 
 /// Returns the method and the path of every route.
@@ -177,6 +181,14 @@ fn runs(routes: Routes) -> Routes {
         .at("/runs/batch", [post(batch)])
         .at("/runs/cancel", [post(cancel_many)])
         .at("/runs/{run}/stream", [get(join_stream_stateless)])
+}
+
+fn protocol(routes: Routes) -> Routes {
+    use protocol::{commands, events, thread_stream};
+    routes
+        .at("/threads/{thread}/commands", [post(commands)])
+        .at("/threads/{thread}/stream/events", [post(events)])
+        .at("/threads/{thread}/stream", [get(thread_stream)])
 }
 
 fn crons(routes: Routes) -> Routes {

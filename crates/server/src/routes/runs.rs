@@ -34,6 +34,10 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
+    pub(crate) fn run_id(&self) -> &str {
+        &self.row.run_id
+    }
+
     /// Returns the headers that say where the run is.
     fn headers(&self, suffix: &str) -> HeaderMap {
         let run = &self.row.run_id;
@@ -65,12 +69,16 @@ fn headers(place: &str, suffix: &str) -> HeaderMap {
 }
 
 /// Permits one more stream.
-fn permit(app: &App) -> ApiResult<OwnedSemaphorePermit> {
+pub(super) fn permit(app: &App) -> ApiResult<OwnedSemaphorePermit> {
     let permit = Arc::clone(&app.streams).try_acquire_owned();
     permit.map_err(|_| ApiError::too_many("too many streams are open"))
 }
 
-fn event_stream(permit: OwnedSemaphorePermit, mut headers: HeaderMap, body: HttpBody) -> Response {
+pub(super) fn event_stream(
+    permit: OwnedSemaphorePermit,
+    mut headers: HeaderMap,
+    body: HttpBody,
+) -> Response {
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
@@ -338,7 +346,7 @@ async fn join_live(
     Ok(event_stream(permit, headers(place, "stream"), body))
 }
 
-fn last_event(headers: &HeaderMap) -> Option<i64> {
+pub(super) fn last_event(headers: &HeaderMap) -> Option<i64> {
     Frame::seq_of(headers.get("last-event-id")?.to_str().ok()?)
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn make(app: &Access, thread: &Thread) -> ApiResult<bool> {
 }
 
 /// Returns the row of a thread of the user.
-pub(super) async fn find(app: &Access, id: &str) -> ApiResult<Thread> {
+pub(crate) async fn find(app: &Access, id: &str) -> ApiResult<Thread> {
     let id = thread_id(id)?;
     let row = app.rows.thread(&id).await?;
     let row = row.filter(|thread| app.sees(&thread.owner));

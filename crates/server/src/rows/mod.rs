@@ -4,6 +4,7 @@ mod assistants;
 mod crons;
 mod db;
 mod error;
+mod numbers;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queue;
@@ -24,6 +25,7 @@ pub(crate) use assistants::{Assistant, system_assistant};
 pub(crate) use crons::Cron;
 use db::{Db, Line, sql};
 pub(crate) use error::RowsError;
+pub(crate) use numbers::PER_EVENT;
 pub(crate) use runs::Run;
 pub(crate) use threads::{Thread, Writer};
 

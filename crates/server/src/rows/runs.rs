@@ -30,7 +30,7 @@ impl Run {
 }
 
 /// Reads `status, updated, doc`.
-fn read_run(line: &Line) -> RowsResult<Run> {
+pub(super) fn read_run(line: &Line) -> RowsResult<Run> {
     let run: Run = serde_json::from_str(line.text(2))?;
     Ok(Run {
         status: line.text(0).to_owned(),

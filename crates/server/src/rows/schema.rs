@@ -33,6 +33,10 @@ const TABLES: &str = "
         event TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run, number)
     );
     CREATE INDEX IF NOT EXISTS served_events_made ON served_events (made);
+    CREATE TABLE IF NOT EXISTS served_numbers (
+        run TEXT PRIMARY KEY, thread TEXT NOT NULL, first BIGINT NOT NULL, last BIGINT NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS served_numbers_thread ON served_numbers (thread);
     CREATE TABLE IF NOT EXISTS served_crons (
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, due BIGINT, doc TEXT NOT NULL
     );

@@ -164,6 +164,7 @@ impl Rows {
                 id
             ),
             sql!("DELETE FROM served_runs WHERE thread = $1", id),
+            sql!("DELETE FROM served_numbers WHERE thread = $1", id),
             sql!("DELETE FROM served_threads WHERE id = $1", id),
         ];
         self.db.together(statements).await.map(|_| ())

@@ -227,6 +227,7 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         let _one = live.feed.reading.lock().await;
         load(app, &live.feed).await?;
         live.feed.set_local(true);
+        app.rows.begin_numbers(run, thread).await?;
     } else {
         live.feed.set_local(true);
     }
@@ -271,6 +272,9 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
     if let (Some(problem), true) = (&problem, stays && !live.is_lost()) {
         out.push(Frame::new("", "error", problem));
     }
+    if live.feed.resumable && stays && !live.is_lost() {
+        out.push(Frame::new("end", "end", &end(&ended, problem.as_ref())));
+    }
     drop(out);
     settled(storing).await;
     if live.is_lost() {
@@ -281,6 +285,21 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         return Ok(Done::Elsewhere);
     }
     conclude(app, live, &row, &*graph, ended, problem.unwrap_or_default()).await
+}
+
+/// Returns what is told of the end of a run.
+fn end(ended: &Result<Finished, (AgentError, String)>, problem: Option<&Value>) -> Value {
+    let event = match ended {
+        Ok(finished) if finished.paused => "interrupted",
+        Ok(_) => "completed",
+        Err((AgentError::Cancelled, _)) => "interrupted",
+        Err(_) => "failed",
+    };
+    let mut end = json!({"event": event});
+    if let Some(problem) = problem {
+        end["error"] = problem["message"].clone();
+    }
+    end
 }
 
 /// Writes how a run has ended.
@@ -323,6 +342,9 @@ async fn conclude(
     settle(app, writer, graph, thread, thread_status, error).await?;
     if app.rows.is_shared() {
         app.rows.set_result(run, &result).await?;
+    }
+    if live.feed.resumable {
+        app.rows.end_numbers(run, live.feed.len()).await?;
     }
     if app.rows.finish(&live.claim, status).await? {
         Ok(Done::Ended(result))

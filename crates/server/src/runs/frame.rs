@@ -31,7 +31,8 @@ impl Frame {
 
     /// Returns true if a stream of these modes has the event. No modes: all of them.
     pub(crate) fn is_in(&self, modes: &[String]) -> bool {
-        modes.is_empty() || self.mode.is_empty() || modes.contains(&self.mode)
+        let shown = modes.is_empty() || self.mode.is_empty() || modes.contains(&self.mode);
+        shown && !self.is_hidden()
     }
 
     /// Returns the event as it is stored, with its number.
@@ -45,10 +46,21 @@ impl Frame {
         }
     }
 
+    /// Returns true for the end of a run: the stream of the run says it by its own end.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.mode == "end"
+    }
+
     pub(crate) fn text(&self, with_id: bool) -> String {
+        let id = with_id.then(|| format!("{}-{}", self.ms, self.seq));
+        self.text_as(id.as_deref())
+    }
+
+    /// Returns the event as a server-sent one, with that id.
+    pub(crate) fn text_as(&self, id: Option<&str>) -> String {
         let mut text = format!("event: {}\r\ndata: {}\r\n", self.event, self.data);
-        if with_id {
-            let _ = write!(text, "id: {}-{}\r\n", self.ms, self.seq);
+        if let Some(id) = id {
+            let _ = write!(text, "id: {id}\r\n");
         }
         text.push_str("\r\n");
         text

@@ -51,7 +51,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn is_draining(&self) -> bool {
+    pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
 }

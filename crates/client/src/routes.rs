@@ -1,0 +1,170 @@
+//! The routes of the interface. Bodies and answers are JSON, as the interface has them.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{Client, ClientError, NewRun, RunStream};
+
+type Answer = Result<Value, ClientError>;
+
+/// Returns the path of a run, with or without a thread.
+pub(crate) fn runs(thread: Option<&str>) -> String {
+    thread.map_or_else(
+        || "/runs".to_owned(),
+        |thread| format!("/threads/{thread}/runs"),
+    )
+}
+
+macro_rules! routes {
+    ($($(#[$doc:meta])* $name:ident($($part:ident),* $(; $body:ident)?): $method:ident $path:literal;)*) => {
+        /// The routes.
+        ///
+        /// # Errors
+        ///
+        /// All of them: [`ClientError::Refused`] with the status of the server, and
+        /// [`ClientError::Connection`].
+        impl Client {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            ///
+            /// Those of every call.
+            pub async fn $name(&self, $($part: &str,)* $($body: Value)?) -> Answer {
+                let path = format!($path);
+                #[allow(unused_mut, unused_assignments)]
+                let mut body: Option<Value> = None;
+                $(body = Some($body);)?
+                self.call(Method::$method, &path, body.as_ref()).await
+            }
+        )*}
+    };
+}
+
+routes! {
+    /// Creates an assistant.
+    create_assistant(; body): POST "/assistants";
+    /// Returns an assistant.
+    assistant(assistant): GET "/assistants/{assistant}";
+    /// Searches assistants.
+    search_assistants(; body): POST "/assistants/search";
+    /// Changes an assistant: a new version.
+    update_assistant(assistant; body): PATCH "/assistants/{assistant}";
+    /// Deletes an assistant.
+    delete_assistant(assistant): DELETE "/assistants/{assistant}";
+    /// Returns the nodes and edges of an assistant's graph.
+    assistant_graph(assistant): GET "/assistants/{assistant}/graph";
+    /// Returns the JSON Schemas of an assistant's graph.
+    assistant_schemas(assistant): GET "/assistants/{assistant}/schemas";
+    /// Creates a thread.
+    create_thread(; body): POST "/threads";
+    /// Returns a thread.
+    thread(thread): GET "/threads/{thread}";
+    /// Searches threads.
+    search_threads(; body): POST "/threads/search";
+    /// Changes the metadata of a thread.
+    update_thread(thread; body): PATCH "/threads/{thread}";
+    /// Deletes a thread.
+    delete_thread(thread): DELETE "/threads/{thread}";
+    /// Copies a thread.
+    copy_thread(thread): POST "/threads/{thread}/copy";
+    /// Returns the state of a thread.
+    state(thread): GET "/threads/{thread}/state";
+    /// Changes the state of a thread.
+    update_state(thread; body): POST "/threads/{thread}/state";
+    /// Returns the checkpoints of a thread, the newest first.
+    history(thread; body): POST "/threads/{thread}/history";
+    /// Lists the runs of a thread.
+    runs(thread): GET "/threads/{thread}/runs";
+    /// Returns a run.
+    run(thread, run): GET "/threads/{thread}/runs/{run}";
+    /// Waits for a run, and returns the values at its end.
+    join(thread, run): GET "/threads/{thread}/runs/{run}/join";
+    /// Cancels a run, and waits for its end.
+    cancel(thread, run): POST "/threads/{thread}/runs/{run}/cancel?wait=1";
+    /// Deletes a run that has ended.
+    delete_run(thread, run): DELETE "/threads/{thread}/runs/{run}";
+    /// Creates a cron whose runs have no thread.
+    create_cron(; body): POST "/runs/crons";
+    /// Searches crons.
+    search_crons(; body): POST "/runs/crons/search";
+    /// Changes a cron.
+    update_cron(cron; body): PATCH "/runs/crons/{cron}";
+    /// Deletes a cron.
+    delete_cron(cron): DELETE "/runs/crons/{cron}";
+    /// Writes an item of the store.
+    put_item(; body): PUT "/store/items";
+    /// Deletes an item of the store.
+    delete_item(; body): DELETE "/store/items";
+    /// Searches items of the store.
+    search_items(; body): POST "/store/items/search";
+    /// Lists the namespaces of the store.
+    namespaces(; body): POST "/store/namespaces";
+}
+
+impl Client {
+    /// Starts a run in the background; without a thread, on one that lives as long as the run.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn start(&self, thread: Option<&str>, run: &NewRun) -> Answer {
+        self.call(Method::POST, &runs(thread), Some(&run.json()))
+            .await
+    }
+
+    /// Runs, and returns the values at the end. A run that failed has them under `__error__`, and
+    /// one that asks something has `__interrupt__`.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn wait(&self, thread: Option<&str>, run: &NewRun) -> Answer {
+        let path = format!("{}/wait", runs(thread));
+        self.call(Method::POST, &path, Some(&run.json())).await
+    }
+
+    /// Runs, and streams the events.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn stream(
+        &self,
+        thread: Option<&str>,
+        run: &NewRun,
+    ) -> Result<RunStream, ClientError> {
+        RunStream::start(self.clone(), thread, run).await
+    }
+
+    /// Streams a run that is there, from the event behind `last`; `-1` for all that are stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn join_stream(
+        &self,
+        thread: &str,
+        run: &str,
+        last: Option<&str>,
+    ) -> Result<RunStream, ClientError> {
+        let path = format!("/threads/{thread}/runs/{run}/stream");
+        RunStream::join(self.clone(), path, last.map(str::to_owned)).await
+    }
+
+    /// Returns an item of the store.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn item(&self, namespace: &[&str], key: &str) -> Answer {
+        // The query has no form for a label with a dot.
+        let filter = json!({"namespace_prefix": namespace, "limit": 1000});
+        let found = self.search_items(filter).await?;
+        let mut items = found["items"].as_array().into_iter().flatten();
+        let is = |item: &&Value| item["key"] == key && item["namespace"] == json!(namespace);
+        items.find(is).cloned().ok_or_else(|| ClientError::Refused {
+            status: 404,
+            detail: "Item not found".to_owned(),
+        })
+    }
+}

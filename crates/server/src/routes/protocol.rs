@@ -1,0 +1,78 @@
+//! Version 2 of the streaming protocol, and the stream of a whole thread.
+
+use axum::Json;
+use axum::extract::{Path, Query};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::query::{Body, thread_id};
+use super::runs::{event_stream, last_event, permit};
+use super::threads::find;
+use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
+use crate::protocol::{Channels, Form, command, streamed};
+
+/// Refuses the thread of somebody else. One that does not exist may come to be.
+async fn free(app: &Access, thread: &str) -> ApiResult<String> {
+    let id = thread_id(thread)?;
+    match app.rows.thread(&id).await? {
+        Some(row) if !app.sees(&row.owner) => Err(ApiError::not_found(format!(
+            "Thread with ID {id} not found"
+        ))),
+        _ => Ok(id),
+    }
+}
+
+pub(super) async fn commands(
+    app: Access,
+    Path(thread): Path<String>,
+    Body(given): Body<crate::protocol::Command>,
+) -> ApiResult<Json<Value>> {
+    let thread = free(&app, &thread).await?;
+    Ok(Json(command(&app, &thread, given).await))
+}
+
+pub(super) async fn events(
+    app: Access,
+    Path(thread): Path<String>,
+    Body(channels): Body<Channels>,
+) -> ApiResult<Response> {
+    let thread = free(&app, &thread).await?;
+    let channels = channels.checked()?;
+    let since = channels.since.unwrap_or_default();
+    let permit = permit(&app)?;
+    let body = streamed(&app, thread, Form::Events(channels), since);
+    Ok(event_stream(permit, HeaderMap::new(), body))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Modes {
+    stream_mode: Option<String>,
+}
+
+/// The events of all runs of a thread, from now on or behind `Last-Event-ID`.
+pub(super) async fn thread_stream(
+    app: Access,
+    Path(thread): Path<String>,
+    Query(query): Query<Modes>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let thread = find(&app, &thread).await?.thread_id;
+    match query.stream_mode.as_deref() {
+        None | Some("run_modes") => {}
+        Some(other) => {
+            return Err(ApiError::invalid(format!(
+                "stream_mode of a thread is run_modes here, found '{other}'"
+            )));
+        }
+    }
+    let since = match last_event(&headers) {
+        Some(since) => since,
+        None => app.rows.last_number(&thread).await?,
+    };
+    let permit = permit(&app)?;
+    let body = streamed(&app, thread, Form::Runs, since);
+    Ok(event_stream(permit, HeaderMap::new(), body))
+}

@@ -1,0 +1,63 @@
+//! The numbers of a thread's events: those of each run follow those of the runs before it.
+
+use super::runs::read_run;
+use super::{Rows, RowsResult, Run, sql};
+
+/// How many events of the protocol an event of a run becomes at most.
+pub(crate) const PER_EVENT: i64 = 256;
+
+/// The numbers that are kept for a run until it has ended.
+const RESERVED: i64 = PER_EVENT * 1_000_000;
+
+impl Rows {
+    /// Gives a run its numbers, at its first claim. The runs before it have ended.
+    pub(crate) async fn begin_numbers(&self, run: &str, thread: &str) -> RowsResult<()> {
+        let statement = sql!(
+            "INSERT INTO served_numbers (run, thread, first, last) \
+             SELECT $1, $2, coalesce(max(last), 0), coalesce(max(last), 0) + CAST($3 AS BIGINT) \
+             FROM served_numbers WHERE thread = $2 ON CONFLICT DO NOTHING",
+            run,
+            thread,
+            RESERVED,
+        );
+        self.db.change(statement).await.map(|_| ())
+    }
+
+    /// Notes how many numbers a run has used.
+    pub(crate) async fn end_numbers(&self, run: &str, events: usize) -> RowsResult<()> {
+        let events = i64::try_from(events).unwrap_or(i64::MAX / PER_EVENT - 1);
+        let statement = sql!(
+            "UPDATE served_numbers SET last = first + $2 WHERE run = $1",
+            run,
+            (events + 1).saturating_mul(PER_EVENT),
+        );
+        self.db.change(statement).await.map(|_| ())
+    }
+
+    /// Returns the runs of a thread that have numbers, with the number before their first.
+    pub(crate) async fn numbered_runs(&self, thread: &str) -> RowsResult<Vec<(i64, Run)>> {
+        let statement = sql!(
+            "SELECT r.status, r.updated, r.doc, n.first FROM served_numbers AS n \
+             JOIN served_runs AS r ON r.id = n.run WHERE n.thread = $1 ORDER BY n.first",
+            thread
+        );
+        let lines = self.db.rows(statement).await?;
+        lines
+            .iter()
+            .map(|line| Ok((line.int(3), read_run(line)?)))
+            .collect()
+    }
+
+    /// Returns the number of the last event of a thread.
+    pub(crate) async fn last_number(&self, thread: &str) -> RowsResult<i64> {
+        let statement = sql!(
+            "SELECT max(n.first + CAST($2 AS BIGINT) * (1 + coalesce((SELECT max(e.number) \
+             FROM served_events AS e WHERE e.run = n.run), -1))) \
+             FROM served_numbers AS n WHERE n.thread = $1",
+            thread,
+            PER_EVENT,
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.map_or(0, |line| line.int(0)))
+    }
+}

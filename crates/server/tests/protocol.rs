@@ -1,0 +1,229 @@
+//! Version 2 of the streaming protocol: what the recorded exchanges of the reference show.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
+
+mod support;
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use langgraph::graph::StateGraph;
+use langgraph::message::{FinishReason, Message, MessageChunk};
+use langgraph::node::{Context, NodeError};
+use langgraph::{State, node};
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
+use langgraph_server::Server;
+use reqwest::Method;
+use serde_json::{Value, json};
+use support::Api;
+use uuid::Uuid;
+
+#[derive(State, Clone, Debug, Default)]
+struct Notes {
+    #[reducer(append)]
+    notes: Vec<String>,
+}
+
+#[node]
+async fn say(_: &MessagesState, cx: &Context) -> MessagesStateUpdate {
+    for text in ["one ", "two"] {
+        cx.emit_chunk(MessageChunk::text(text).with_id("m1")).await;
+    }
+    cx.emit_chunk(MessageChunk::finish(FinishReason::Stop).with_id("m1"))
+        .await;
+    MessagesStateUpdate::default().messages(vec![Message::assistant("one two").with_id("m1")])
+}
+
+fn ask(_: &Notes, cx: &Context) -> Result<NotesUpdate, NodeError> {
+    let answer: String = cx.interrupt("ask", &json!({"question": "Well?"}))?;
+    if answer == "fail" {
+        return Err(NodeError::msg("it broke"));
+    }
+    Ok(NotesUpdate::default().notes(vec![answer]))
+}
+
+fn server() -> Server {
+    let mut chat = StateGraph::<MessagesState>::new();
+    chat.add_node("say", say).add_sequence(&["say"]);
+    let mut asks = StateGraph::<Notes>::new();
+    asks.add_node("ask", ask).add_sequence(&["ask"]);
+    Server::new()
+        .graph("chat", chat.compile().unwrap())
+        .graph("asks", asks.compile().unwrap())
+}
+
+async fn command(api: &Api, thread: &str, method: &str, params: Value) -> Value {
+    let command = json!({"id": 7, "method": method, "params": params});
+    let answer = api
+        .post(&format!("/threads/{thread}/commands"), command)
+        .await;
+    assert_eq!(answer["id"], 7);
+    answer
+}
+
+/// Reads events of a thread until that many runs have ended.
+async fn events(api: &Api, thread: &str, body: Value, ends: usize) -> Vec<Value> {
+    let path = format!("/threads/{thread}/stream/events");
+    let answer = api.send(Method::POST, &path, body).await;
+    assert_eq!(answer.status(), 200);
+    let mut bytes = answer.bytes_stream();
+    let mut text = String::new();
+    let reading = async {
+        while let Some(Ok(part)) = bytes.next().await {
+            text.push_str(&String::from_utf8_lossy(&part));
+            let ended = ["completed", "interrupted", "failed"].map(|end| {
+                text.matches(&format!("\"event\":\"{end}\",\"graph_name\""))
+                    .count()
+                    + text
+                        .matches(&format!("\"error\":\"it broke\",\"event\":\"{end}\""))
+                        .count()
+            });
+            if ended.iter().sum::<usize>() >= ends {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(10), reading).await;
+    text.lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .map(|data| serde_json::from_str(data).unwrap())
+        .collect()
+}
+
+fn names(events: &[Value]) -> Vec<String> {
+    let name = |event: &Value| {
+        let data = &event["params"]["data"];
+        match (event["method"].as_str().unwrap(), data["event"].as_str()) {
+            (method @ ("lifecycle" | "messages" | "tools"), Some(name)) => {
+                format!("{method}/{name}")
+            }
+            (method, _) => method.to_owned(),
+        }
+    };
+    events.iter().map(name).collect()
+}
+
+const ALL: [&str; 5] = ["values", "messages", "lifecycle", "input", "tools"];
+
+#[tokio::test]
+async fn a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
+    let api = Api::serve(server()).await;
+    let thread = Uuid::new_v4().to_string();
+    let input = json!({"messages": [{"type": "human", "content": "hi", "id": "h1"}]});
+    let params = json!({"assistant_id": "chat", "input": input});
+    let started = command(&api, &thread, "run.start", params.clone()).await;
+    assert_eq!(started["type"], "success", "{started}");
+    assert!(started["result"]["run_id"].is_string());
+    let told = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    assert_eq!(
+        names(&told),
+        [
+            "lifecycle/running",
+            "values",
+            "messages/message-start",
+            "messages/content-block-start",
+            "messages/content-block-delta",
+            "messages/content-block-delta",
+            "messages/content-block-finish",
+            "messages/message-finish",
+            "values",
+            "lifecycle/completed",
+        ]
+    );
+    let data = |index: usize| &told[index]["params"]["data"];
+    assert_eq!(data(0)["graph_name"], "chat");
+    assert_eq!(
+        data(4)["delta"],
+        json!({"type": "text-delta", "text": "one "})
+    );
+    assert_eq!(
+        data(6)["content"],
+        json!({"type": "text", "text": "one two"})
+    );
+    let message = &data(8)["messages"][1];
+    assert_eq!(message["content"][0]["text"], "one two");
+    assert_eq!(message["response_metadata"]["output_version"], "v1");
+    let numbers: Vec<i64> = told
+        .iter()
+        .map(|event| event["seq"].as_i64().unwrap())
+        .collect();
+    assert!(
+        numbers.is_sorted_by(|one, other| one < other),
+        "{numbers:?}"
+    );
+
+    // The same events with the same ids, whole or behind a number; also beside a second run.
+    let again = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    assert_eq!(again, told);
+    let body = json!({"channels": ["values", "lifecycle"], "since": numbers[4]});
+    let rest = events(&api, &thread, body, 1).await;
+    assert_eq!(rest, told[8..]);
+    command(&api, &thread, "run.start", params).await;
+    let both = events(&api, &thread, json!({"channels": ["lifecycle"]}), 2).await;
+    assert_eq!(both.len(), 4);
+    assert_eq!(both[1], told[9]);
+    assert!(both[2]["seq"].as_i64() > both[1]["seq"].as_i64());
+}
+
+#[tokio::test]
+async fn a_question_is_told_and_answered() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let params = json!({"assistant_id": "asks", "input": {}});
+    command(&api, &thread, "run.start", params).await;
+    let told = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    let asked = told
+        .iter()
+        .find(|event| event["method"] == "input.requested");
+    let asked = &asked.unwrap()["params"]["data"];
+    assert_eq!(asked["payload"], json!({"question": "Well?"}));
+    assert_eq!(asked["value"], asked["payload"]);
+    assert_eq!(names(&told).last().unwrap(), "lifecycle/interrupted");
+
+    let wrong = json!({"interrupt_id": "bad", "response": 1});
+    let refused = command(&api, &thread, "input.respond", wrong).await;
+    assert_eq!(refused["error"], "no_such_interrupt");
+    let answer = json!({"interrupt_id": asked["interrupt_id"], "response": "fail"});
+    let answered = command(&api, &thread, "input.respond", answer.clone()).await;
+    assert_eq!(answered["type"], "success", "{answered}");
+    let told = events(&api, &thread, json!({"channels": ["lifecycle"]}), 2).await;
+    let last = &told.last().unwrap()["params"]["data"];
+    assert_eq!(last["event"], "failed");
+    assert!(
+        last["error"].as_str().unwrap().contains("it broke"),
+        "{last}"
+    );
+}
+
+#[tokio::test]
+async fn what_the_protocol_does_not_know_is_an_error_in_its_form() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    for (method, params, code) in [
+        ("nope", json!({}), "unknown_command"),
+        ("state.get", json!({}), "unknown_command"),
+        ("agent.getTree", json!({}), "no_such_run"),
+        (
+            "run.start",
+            json!({"assistant_id": "nope"}),
+            "invalid_argument",
+        ),
+        ("run.start", json!({}), "invalid_argument"),
+        ("subscription.subscribe", json!({}), "not_supported"),
+    ] {
+        let answer = command(&api, &thread, method, params).await;
+        assert_eq!(answer["type"], "error", "{method}: {answer}");
+        assert_eq!(answer["error"], code, "{method}: {answer}");
+    }
+    let path = format!("/threads/{thread}/stream/events");
+    let (status, answer) = api
+        .call(Method::POST, &path, json!({"channels": ["nope"]}))
+        .await;
+    assert_eq!(status, 400);
+    assert!(
+        answer["detail"]
+            .as_str()
+            .unwrap()
+            .contains("unsupported entries: nope")
+    );
+}
