@@ -67,7 +67,7 @@ impl RemoteGraph {
             EnvelopeBody::Resume(answers) => run.resume(json!(answers)),
             _ => run.input(request.payload::<Value>()?),
         };
-        let modes = ["values", "messages-tuple"];
+        let modes = ["values", "updates", "messages-tuple"];
         let run = run.stream_mode(&modes).resumable().create_thread();
         // A node that no longer waits has its run cancelled.
         let run = run.with("on_disconnect", "cancel");
@@ -76,6 +76,7 @@ impl RemoteGraph {
             Err(error) => return refuse(&replies, &error).await,
         };
         let mut values = Value::Null;
+        let mut open = Vec::new();
         let mut stream = None;
         while let Some(event) = events.next().await {
             let event = match event {
@@ -84,6 +85,7 @@ impl RemoteGraph {
             };
             match &*event.event {
                 "values" => values = event.data,
+                "updates" => open.extend(questions(&event.data)),
                 "messages" if event.data[0]["type"] == "AIMessageChunk" => {
                     let chunk = &event.data[0];
                     let text = chunk["content"].as_str().unwrap_or_default();
@@ -106,24 +108,9 @@ impl RemoteGraph {
                 _ => {}
             }
         }
-        let open = values["__interrupt__"]
-            .as_array()
-            .is_some_and(|open| !open.is_empty());
-        if open {
-            // Each question is told by itself: the state has all of them.
-            let state = match self.client.state(&thread).await {
-                Ok(state) => state,
-                Err(error) => return refuse(&replies, &error).await,
-            };
-            let open = state["interrupts"].as_array().into_iter().flatten();
-            let interrupts = open.map(|interrupt| {
-                let id = interrupt["id"].as_str().unwrap_or_default();
-                OpenInterrupt::new(id, id, interrupt["value"].clone())
-            });
-            let interrupts = interrupts.collect();
-            replies
-                .interrupt(ConversationId::new(thread), interrupts)
-                .await;
+        if !open.is_empty() {
+            let conversation = ConversationId::new(thread);
+            replies.interrupt(conversation, open).await;
             return Ok(());
         }
         replies.send(EnvelopeBody::Complete(values)).await;
@@ -132,6 +119,15 @@ impl RemoteGraph {
         }
         Ok(())
     }
+}
+
+/// Returns the questions that an event asks.
+fn questions(data: &Value) -> impl Iterator<Item = OpenInterrupt> + '_ {
+    let asked = data["__interrupt__"].as_array().into_iter().flatten();
+    asked.map(|interrupt| {
+        let id = interrupt["id"].as_str().unwrap_or_default();
+        OpenInterrupt::new(id, id, interrupt["value"].clone())
+    })
 }
 
 async fn refuse(replies: &Replies, error: &ClientError) -> Result<(), RemoteError> {

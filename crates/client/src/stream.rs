@@ -36,7 +36,8 @@ impl RunStream {
         run: &NewRun,
     ) -> Result<Self, ClientError> {
         let path = format!("{}/stream", runs(thread));
-        let sent = client.send(Method::POST, &path, accept(None), Some(&run.json()));
+        let body = run.json();
+        let sent = client.send(Method::POST, &path, accept(None), Some(&body));
         let answer = sent.await?;
         Ok(Self::of(client, answer))
     }
@@ -46,8 +47,8 @@ impl RunStream {
         path: String,
         last: Option<String>,
     ) -> Result<Self, ClientError> {
-        let sent = client.send(Method::GET, &path, accept(last.as_deref()), None);
-        let answer = sent.await?;
+        let headers = accept(last.as_deref());
+        let answer = client.send(Method::GET, &path, headers, None).await?;
         let mut stream = Self::of(client, answer);
         stream.place = Some(path);
         stream.last = last;
