@@ -1,5 +1,7 @@
 //! The client and remote graphs, against the server of this project.
 
+#![allow(clippy::unwrap_used)] // in what the tests share
+
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
