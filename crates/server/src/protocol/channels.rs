@@ -18,6 +18,7 @@ const CHANNELS: [&str; 9] = [
 
 /// The request for a stream of events.
 #[derive(Clone, Debug, Deserialize)]
+#[allow(clippy::struct_field_names)] // the names of the interface
 pub(crate) struct Channels {
     channels: Vec<String>,
     namespaces: Option<Vec<Vec<String>>>,

@@ -202,14 +202,12 @@ impl Translator {
                 if other {
                     self.finish_messages(namespace, out);
                 }
-                let mut growing = match self.growing.remove(namespace) {
-                    Some(growing) => growing,
-                    None => {
-                        let (growing, start) = Growing::start(id);
-                        out.push("messages", namespace, start);
-                        growing
-                    }
-                };
+                let known = self.growing.remove(namespace);
+                let mut growing = known.unwrap_or_else(|| {
+                    let (growing, start) = Growing::start(id);
+                    out.push("messages", namespace, start);
+                    growing
+                });
                 for said in growing.add(message) {
                     out.push("messages", namespace, said);
                 }
