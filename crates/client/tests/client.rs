@@ -13,6 +13,7 @@ use langgraph_server::{BearerTokens, Server, User};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // the form of a node
 fn approve(n: &i64, cx: &Context) -> Result<i64, NodeError> {
     let sure: bool = cx.interrupt("sure", &json!({"n": n}))?;
     if *n < 0 {
