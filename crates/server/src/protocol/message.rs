@@ -16,12 +16,15 @@ pub(super) struct Growing {
 enum Block {
     Text(String),
     Reasoning(String),
-    Call {
-        index: Value,
-        id: Value,
-        name: Value,
-        args: String,
-    },
+    Call(Box<Call>),
+}
+
+#[derive(Debug)]
+struct Call {
+    index: Value,
+    id: Value,
+    name: Value,
+    args: String,
 }
 
 impl Block {
@@ -29,7 +32,8 @@ impl Block {
         match self {
             Self::Text(text) => json!({"type": "text", "text": text}),
             Self::Reasoning(text) => json!({"type": "reasoning", "reasoning": text}),
-            Self::Call { id, name, args, .. } => {
+            Self::Call(call) => {
+                let Call { id, name, args, .. } = &**call;
                 let args = if args.is_empty() { "{}" } else { args };
                 match serde_json::from_str::<Value>(args) {
                     Ok(read) if read.is_object() => {
@@ -96,12 +100,14 @@ impl Growing {
         }
         for call in chunk["tool_call_chunks"].as_array().into_iter().flatten() {
             let number = &call["index"];
-            let is = |block: &Block| matches!(block, Block::Call { index, .. } if index == number);
-            let new = || Block::Call {
-                index: number.clone(),
-                id: call["id"].clone(),
-                name: call["name"].clone(),
-                args: String::new(),
+            let is = |block: &Block| matches!(block, Block::Call(call) if call.index == *number);
+            let new = || {
+                Block::Call(Box::new(Call {
+                    index: number.clone(),
+                    id: call["id"].clone(),
+                    name: call["name"].clone(),
+                    args: String::new(),
+                }))
             };
             let start = json!({
                 "type": "tool_call_chunk", "id": call["id"], "name": call["name"], "args": "",
@@ -109,8 +115,8 @@ impl Growing {
             });
             let index = self.block(is, new, &start, &mut said);
             let text = call["args"].as_str().unwrap_or_default();
-            if let Some(Block::Call { args, .. }) = self.blocks.get_mut(index) {
-                args.push_str(text);
+            if let Some(Block::Call(call)) = self.blocks.get_mut(index) {
+                call.args.push_str(text);
             }
             if !text.is_empty() {
                 said.push(delta(
