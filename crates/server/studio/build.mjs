@@ -27,7 +27,7 @@ const options = {
     "@langchain/core/messages": "./src/sdk/messages.ts",
     "@langchain/core/utils/uuid": "./src/sdk/uuid.ts",
   },
-  logLevel: "info",
+  logLevel: watch ? "info" : "warning",
 };
 
 await rm(out, { recursive: true, force: true });

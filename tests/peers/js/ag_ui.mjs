@@ -100,7 +100,11 @@ await check("what cannot run is an error event", async () => {
   ask(again, "And now?");
   const refused = (await run(again)).at(-1);
   assert.deepEqual([refused.type, /waits for answers/.test(refused.message)], ["RUN_ERROR", true]);
+  // The client tells the console of it as well.
+  const loud = console.error;
+  console.error = () => {};
   await assert.rejects(run(agent("nothing")), /422|Invalid assistant/);
+  console.error = loud;
 });
 
 await check("a client that stops takes its run with it", async () => {
