@@ -163,7 +163,9 @@ def the_streams():
     values = [data for name, data in parts if name == "values"]
     assert [len(v["messages"]) for v in values] == [1, 2, 3, 4]
     told = [data for name, data in parts if name == "messages"]
-    assert [m["langgraph_node"] for _, m in told] == ["think", "act", "think"], told
+    # The answer comes in chunks.
+    nodes = [m["langgraph_node"] for _, m in told]
+    assert nodes[:3] == ["think", "act", "think"] and set(nodes[3:]) <= {"think"}, nodes
     assert told[1][0]["type"] == "tool" and told[0][1]["thread_id"] == thread
     tasks = [data for name, data in parts if name == "tasks"]
     assert [t["id"] for t in tasks[0::2]] == [t["id"] for t in tasks[1::2]]
