@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use std::task::Poll;
 use std::time::Duration;
@@ -25,7 +25,12 @@ pub struct Ending {
     running: AtomicBool,
     /// How many parts of the run may still write.
     writers: watch::Sender<usize>,
+    /// Twice the number of records under way, and 1 if no more may begin.
+    records: AtomicUsize,
 }
+
+const CLOSED: usize = 1;
+const RECORD: usize = 2;
 
 impl Default for Ending {
     fn default() -> Self {
@@ -33,6 +38,7 @@ impl Default for Ending {
             status: AtomicU8::new(RunStatus::Cancelled.code()),
             running: AtomicBool::new(false),
             writers: watch::Sender::new(0),
+            records: AtomicUsize::new(0),
         }
     }
 }
@@ -61,21 +67,30 @@ impl Ending {
         Writer(Arc::clone(self))
     }
 
-    /// Waits until nothing of the run is written any more, but no longer than five seconds for a saver
-    /// that does not answer.
+    /// Begins a record. A task that outlives its run for a moment gets `None`: it may not write.
+    pub fn record(self: &Arc<Self>) -> Option<Recording> {
+        let records = self.records.fetch_add(RECORD, Ordering::SeqCst);
+        let recording = Recording(Arc::clone(self));
+        (records & CLOSED == 0).then_some(recording)
+    }
+
+    /// Refuses records from now on, and waits until nothing of the run is written any more, but no
+    /// longer than five seconds for a saver that does not answer.
     pub async fn settled(&self) {
         self.at_most(0).await;
     }
 
-    /// Waits until the caller is the last writer, for no longer than that.
+    /// The same, until the caller is the last writer.
     pub(crate) async fn others_settled(&self) {
         self.at_most(1).await;
     }
 
     async fn at_most(&self, writers: usize) {
+        self.records.fetch_or(CLOSED, Ordering::SeqCst);
         let limit = catch_unwind(AssertUnwindSafe(|| tokio::time::sleep(PATIENCE)));
         let mut watched = self.writers.subscribe();
-        let settled = watched.wait_for(|now| *now <= writers);
+        let settled =
+            watched.wait_for(|now| *now <= writers && self.records.load(Ordering::SeqCst) < RECORD);
         let Ok(limit) = limit else {
             // A runtime without a clock.
             let _ = settled.await;
@@ -97,5 +112,39 @@ pub struct Writer(Arc<Ending>);
 impl Drop for Writer {
     fn drop(&mut self) {
         self.0.writers.send_modify(|writers| *writers -= 1);
+    }
+}
+
+/// A record that is under way, until it is dropped.
+#[derive(Debug)]
+pub struct Recording(Arc<Ending>);
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let records = self.0.records.fetch_sub(RECORD, Ordering::SeqCst);
+        if records & CLOSED != 0 {
+            // Somebody waits for it.
+            self.0.writers.send_modify(|_| ());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_that_has_settled_writes_no_more() {
+        let ending = Arc::new(Ending::default());
+        let under_way = ending.record().expect("the run is active");
+        let mut settled = pin!(ending.settled());
+        assert!(now(settled.as_mut()).is_pending());
+        assert!(ending.record().is_none(), "no record begins any more");
+        drop(under_way);
+        assert!(now(settled.as_mut()).is_ready());
+    }
+
+    fn now<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     }
 }

@@ -133,8 +133,12 @@ impl Lease {
             first.await
         };
         // A run that has come to its end has recorded it.
-        self.ending = None;
+        let ending = self.ending.take();
         if ended.is_err() {
+            // Tasks of its own outlive it for a moment: they write before the thread is free, or not.
+            if let Some(ending) = ending {
+                ending.others_settled().await;
+            }
             // The error of the run is more important.
             let _ = remove_orphans(&*self.saver, &self.thread, self.since).await;
         }

@@ -54,7 +54,7 @@ pub use any_value::AnyValue;
 pub use ask_again::ask_again;
 pub use branch::copy_of_branch;
 pub use checkpointer::{Checkpointer, VisitStatePart};
-pub use ending::Ending;
+pub use ending::{Ending, Recording, Writer};
 pub use error::CheckpointError;
 pub use error_kind::ErrorKind;
 pub use exit_buffer::ExitBuffer;

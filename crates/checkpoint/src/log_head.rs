@@ -67,10 +67,15 @@ impl LogHead {
         self
     }
 
-    /// Notes the statuses that are stored.
+    /// Notes the statuses that are stored, and stores no more once the run has ended.
     pub fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
         self.ending = ending;
         self
+    }
+
+    /// Returns how the run ends that writes.
+    pub fn ending(&self) -> Option<&Arc<Ending>> {
+        self.ending.as_ref()
     }
 
     /// Returns true if values are encoded before they reach the saver.
@@ -122,6 +127,12 @@ impl LogHead {
         end: &mut KnownEnd,
         mut batch: Batch,
     ) -> Result<(), CheckpointError> {
+        let record = self.ending.as_ref().map(Ending::record);
+        if matches!(record, Some(None)) {
+            return Err(CheckpointError::storage(
+                "the run has ended; a task that outlived it writes nothing",
+            ));
+        }
         batch.head = end.head;
         batch.owner.clone_from(&end.owner);
         let (next, status) = (batch.next_head(), batch.status);
@@ -130,7 +141,7 @@ impl LogHead {
                 end.head = next;
                 end.owner = None;
                 end.doubt = None;
-                if let Some(ending) = &self.ending {
+                if let (Some(ending), true) = (&self.ending, self.key.namespace.is_empty()) {
                     ending.stored(status);
                 }
                 return Ok(());

@@ -110,7 +110,7 @@ async fn run_below<S: State>(
             metadata: engine.scope.shared.metadata.clone(),
             snapshots,
             call,
-            ending: None,
+            ending: place.log_head.ending().cloned(),
         })
     });
     let Some(log) = log else {
