@@ -116,7 +116,13 @@ async def many(client, what, then):
     again = 0
     for watcher in watchers:
         numbers = [int(id.split("-")[1]) for id in watcher.ids]
-        assert numbers == list(range(len(numbers))), (what, watcher.run, numbers)
+        # The end of a run has a number that its own stream does not show. A process may be lost
+        # between writing it and ending the run: then another attempt follows.
+        expected = 0
+        for number, (event, _) in zip(numbers, watcher.events):
+            hidden = number == expected + 1 and event == "metadata"
+            assert number == expected or hidden, (what, watcher.run, numbers)
+            expected = number + 1
         # Every superstep is in the state once, whoever has carried it out.
         state = (await ask(client, "GET", f"/threads/{watcher.thread}/state")).json()
         assert state["values"]["seen"] == list(range(1, STEPS + 1)), (what, state["values"])
