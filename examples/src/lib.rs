@@ -9,3 +9,4 @@ pub mod offline_model;
 pub mod reader;
 pub mod show;
 pub mod tools;
+pub mod unknown_tools;

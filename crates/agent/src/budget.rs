@@ -149,6 +149,12 @@ impl Budget {
         self
     }
 
+    /// Returns the price of a model.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn price(&self, model: &str) -> Option<&Price> {
+        self.prices.get(model)
+    }
+
     /// Limits the money, in the currency of the prices. A model without a price fails.
     #[must_use]
     pub fn money(mut self, amount: f64, prices: Prices) -> Self {

@@ -66,6 +66,8 @@ mod pending;
 mod react;
 mod scripted;
 mod simple;
+#[cfg(feature = "tracing")]
+mod spans;
 mod standalone;
 mod think_act_observe;
 mod tool;
@@ -98,6 +100,8 @@ pub use pending::{NoToolCalls, ToolRoute, pending_tool_calls, tools_condition};
 pub use react::{ReactAgent, react_agent};
 pub use scripted::{ScriptedModel, Turn};
 pub use simple::{SimpleAgent, SimpleAgentState, SimpleAgentStateUpdate};
+#[cfg(feature = "tracing")]
+pub use spans::TraceContent;
 pub use think_act_observe::{
     ReactState, ReactStateUpdate, Think, WhatNext, act, observe, think, what_next,
 };

@@ -117,6 +117,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Returns the name of the provider, for traces: `openai`, `anthropic`.
+    fn provider(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the number of tokens of a request, before it is sent. The default is an
     /// [estimate](TokenCount::estimate).
     async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
@@ -138,6 +143,10 @@ macro_rules! pointers {
 
             fn name(&self) -> Option<&str> {
                 (**self).name()
+            }
+
+            fn provider(&self) -> Option<&str> {
+                (**self).provider()
             }
 
             async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {

@@ -4,19 +4,22 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::approval::{self, Approvals, Decided};
 use super::join_all::join_all;
 use super::pending::pending;
 use super::tool::CommandFor;
 use super::{Approval, Budget, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
-use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeError, NodeRun, Output};
 use langgraph::state::{Field, HasMessages, State};
 
+mod kept;
 mod on;
 
+use kept::KeptCalls;
 pub use on::ToolNodeOn;
 
 /// A node that runs the tools that a model requested.
@@ -91,6 +94,7 @@ pub struct ToolNode {
     tools: Tools,
     errors: Errors,
     approvals: Approvals,
+    kept: Option<Arc<KeptCalls>>,
 }
 
 type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
@@ -127,12 +131,41 @@ impl ToolNode {
             tools: tools.into_tools(),
             errors: Errors::Tell,
             approvals: Approvals::default(),
+            kept: None,
         }
     }
 
     /// Returns the tools.
     pub fn tools(&self) -> &Tools {
         &self.tools
+    }
+
+    /// Answers an equal call of these tools from memory for a time: one with the same arguments, whatever
+    /// its id, in any run of the graph. Failures and commands are not kept, and what is answered from
+    /// memory does not count for a budget.
+    ///
+    /// A [`CachePolicy`](langgraph::policy::CachePolicy) is of no use here: its key is the whole call, and
+    /// each call has an id of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use langgraph_agent::{FnTool, ToolNode};
+    ///
+    /// let rates = FnTool::new("rates", "The rates of exchange.", || async { "1.1" });
+    /// let node = ToolNode::new((rates,)).keep_answers(["rates"], Duration::from_secs(600));
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn keep_answers(
+        mut self,
+        tools: impl IntoIterator<Item = impl Into<String>>,
+        ttl: Duration,
+    ) -> Self {
+        let tools = tools.into_iter().map(Into::into).collect();
+        self.kept = Some(Arc::new(KeptCalls::new(tools, ttl)));
+        self
     }
 
     /// Sets the message to the model when a tool fails, from the call and the error's text.
@@ -359,6 +392,10 @@ impl ToolNode {
                 "the arguments are not a JSON object",
             )));
         }
+        let kept = self.kept.as_ref().filter(|kept| kept.keeps(call));
+        if let Some(content) = kept.and_then(|kept| kept.get(call)) {
+            return Ok(ToolOutput::content(content));
+        }
         let budget = cx.resource_arc::<Budget>().ok();
         let reserved = match &budget {
             Some(budget) => Some(budget.reserve_tool(cx).await.map_err(fatal)?),
@@ -366,11 +403,16 @@ impl ToolNode {
         };
         let result = tool.as_ref().call(call.arguments.clone(), cx);
         #[cfg(feature = "tracing")]
-        let result = in_span(cx, result);
+        let result = crate::spans::tool(cx, result);
         let result = result.await;
         // A call that pauses runs again, and counts then.
         if let Some(reserved) = reserved.filter(|_| cx.has_open_question()) {
             reserved.cancel().await.map_err(fatal)?;
+        }
+        if let (Some(kept), Ok(output)) = (kept, &result)
+            && !cx.has_open_question()
+        {
+            kept.put(call, output);
         }
         result.map_err(Failed::Tool)
     }
@@ -431,16 +473,6 @@ impl ToolNode {
 
 fn fatal(error: NodeError) -> Failed {
     Failed::Tool(ToolError::Fatal(error))
-}
-
-/// A call of a tool in a span with its id.
-#[cfg(feature = "tracing")]
-fn in_span<F: Future>(cx: &ToolContext<'_>, call: F) -> impl Future<Output = F::Output> {
-    use tracing::Instrument as _;
-
-    let (tool, id) = (&*cx.call().name, &*cx.call().id);
-    let span = tracing::info_span!(target: "langgraph", "tool", tool, call = id);
-    call.instrument(span)
 }
 
 /// Ends the task if a tool has interrupted, whatever the tool did with the error.
@@ -559,14 +591,20 @@ pub enum ByToolNode {}
 #[diagnostic::do_not_recommend]
 impl<S: HasMessages> IntoWorker<S, ToolCall, ByToolNode> for ToolNode {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
+        let asks = self.asks();
         let node = Arc::new(self);
-        worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
+        let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let node = Arc::clone(&node);
             Box::pin(async move {
                 node.answer_one(&call, state, state.messages(), &S::update_from_messages, cx)
                     .await
             })
-        }))
+        }));
+        // A run without a checkpointer is refused at its start.
+        if asks {
+            return worker.with(NodeExt::interrupts);
+        }
+        worker
     }
 }
 

@@ -80,6 +80,17 @@ impl Evaluation {
         self
     }
 
+    /// Shows the progress on standard error: as a bar in a terminal, and as a line for each tenth of the
+    /// cases elsewhere.
+    ///
+    /// Needs the feature `progress`.
+    #[cfg(feature = "progress")]
+    #[must_use]
+    pub fn progress_bar(self) -> Self {
+        let shown = crate::progress::Shown::new(&self.name);
+        self.on_progress(move |done, total| shown.at(done, total))
+    }
+
     /// Evaluates the cases, or those that an earlier call has left.
     ///
     /// # Errors

@@ -38,6 +38,8 @@
 mod answer;
 mod dataset;
 mod evaluation;
+#[cfg(feature = "progress")]
+mod progress;
 mod report;
 mod scorer;
 

@@ -127,6 +127,12 @@ impl Model {
             .map_err(|error| ModelError::new(ModelErrorKind::InvalidRequest, error.to_string()))?;
         Ok(GenaiModel {
             target: self.target(&client)?,
+            provider: match self.provider {
+                Provider::OpenAi => Some("openai"),
+                Provider::Anthropic => Some("anthropic"),
+                Provider::Ollama => Some("ollama"),
+                Provider::Named => None,
+            },
             name: self.name,
             idle_timeout: self.idle_timeout,
             client,
@@ -198,6 +204,7 @@ pub struct GenaiModel {
     pub(crate) client: Client,
     target: Target,
     name: String,
+    provider: Option<&'static str>,
     idle_timeout: Duration,
 }
 
@@ -255,6 +262,10 @@ impl GenaiModel {
 impl ChatModel for GenaiModel {
     fn name(&self) -> Option<&str> {
         Some(&self.name)
+    }
+
+    fn provider(&self) -> Option<&str> {
+        self.provider
     }
 
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {

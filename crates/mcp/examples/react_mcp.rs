@@ -1,6 +1,6 @@
 //! ReAct with the tools of an MCP server: a process that this program starts and speaks to over its
-//! standard input and output. `MCP_COMMAND` names another server, such as `uvx mcp-server-time`;
-//! unless it is set, the program starts itself as the server.
+//! standard input and output. `MCP_COMMAND` names another server, such as `uvx mcp-server-time`, whose
+//! tools the model reads from their schemas; unless it is set, the program starts itself as the server.
 //! Run it with `cargo run -p langgraph-mcp --example react_mcp -- "What is 12 squared?"`.
 
 mod local;
@@ -15,7 +15,7 @@ use rmcp::model::JsonObject;
 use serde_json::json;
 use tokio::process::Command;
 
-use local::LocalTool;
+use local::{Answer, LocalTool};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -75,17 +75,18 @@ fn tools() -> Vec<LocalTool> {
     ]
 }
 
-fn calculate(arguments: &JsonObject) -> Result<String, String> {
+fn calculate(arguments: &JsonObject) -> Result<Answer, String> {
     let expression = arguments.get("expression").and_then(|text| text.as_str());
     let expression = expression.ok_or("`expression` is missing")?;
     let number = calculator::evaluate(expression).map_err(|error| error.to_string())?;
-    Ok(number.to_string())
+    Ok(Answer::text(number.to_string()))
 }
 
-fn count_files(arguments: &JsonObject) -> Result<String, String> {
+fn count_files(arguments: &JsonObject) -> Result<Answer, String> {
     let text = |name: &str| arguments.get(name).and_then(|text| text.as_str());
     let filter = text("extension").map_or(Filter::Any, Filter::extension);
     let folder = Path::new(text("folder").unwrap_or("."));
     let files = find_files(folder, &filter).map_err(|error| error.to_string())?;
-    Ok(json!({"count": files.len(), "files": files}).to_string())
+    let found = json!({"count": files.len(), "files": files});
+    Ok(Answer::text(found.to_string()))
 }

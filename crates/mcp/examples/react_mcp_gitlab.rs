@@ -1,6 +1,8 @@
 //! ReAct over the issues of a GitLab project. With `GITLAB_TOKEN` it speaks to GitLab's own MCP
-//! server (of `GITLAB_URL`, or gitlab.com; build with `--features rustls`); unless that is set, to a
-//! stand-in with two tools of the same names over a handful of issues.
+//! server (of `GITLAB_URL`, or gitlab.com; build with `--features rustls`). The token is an OAuth access
+//! token with the scope `mcp`: GitLab's server takes no other, and gives it to an application that a
+//! person has let in. Unless the variable is set, a stand-in answers over a handful of issues, with the
+//! names, the arguments and the form of GitLab's.
 //! Run it with `cargo run -p langgraph-mcp --example react_mcp_gitlab -- "Which bugs are open in group/app?"`.
 
 mod local;
@@ -8,12 +10,13 @@ mod local;
 use std::error::Error;
 
 use langgraph::message::Message;
+use langgraph_agent::ToolDefinition;
 use langgraph_mcp::{Http, McpClient};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use local::{LocalTool, Rules, calls};
+use local::{Answer, LocalTool, Rules, calls};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -37,8 +40,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// What is open, then the oldest of it in full, then the answer.
-fn reply(conversation: &[Message]) -> Message {
+fn reply(conversation: &[Message], tools: &[ToolDefinition]) -> Message {
     let results = conversation.iter().filter_map(Message::tool_result);
+    let results: Vec<_> = results.collect();
+    if let Some(failed) = results.iter().find(|result| result.is_error()) {
+        let text = failed.content.text();
+        let first = text.lines().next().unwrap_or_default();
+        return Message::assistant(format!("GitLab says: {first}"));
+    }
+    let results = results.iter();
     let results: Vec<Value> = results
         .map(|result| serde_json::from_str(&result.content.text()).unwrap_or_default())
         .collect();
@@ -50,9 +60,19 @@ fn reply(conversation: &[Message]) -> Message {
         .trim_end_matches(['?', '.', ',']);
     match &*results {
         [] => {
-            let label = question.to_lowercase().contains("bug").then_some("bug");
-            let arguments = json!({"id": project, "state": "opened", "labels": label});
-            calls(conversation, "list_issues", arguments)
+            // Servers before GitLab 18.8 have it under its earlier name.
+            let names = ["search", "gitlab_search"];
+            let offered = |name: &&str| tools.iter().any(|tool| tool.name == **name);
+            let Some(name) = names.into_iter().find(offered) else {
+                return Message::assistant("This server has no search.");
+            };
+            let arguments = json!({
+                "scope": "issues",
+                "search": wanted(&question),
+                "project_id": project,
+                "state": "opened",
+            });
+            calls(conversation, name, arguments)
         }
         [Value::Array(issues)] if !issues.is_empty() => {
             let oldest = issues.iter().min_by_key(|issue| issue["iid"].as_u64());
@@ -70,49 +90,80 @@ fn reply(conversation: &[Message]) -> Message {
     }
 }
 
+/// The word to search for: the last one before the project that is not about issues in general.
+fn wanted(question: &str) -> String {
+    const GENERAL: &[&str] = &[
+        "which", "what", "is", "are", "open", "in", "the", "issues", "about",
+    ];
+    let words = question
+        .split_whitespace()
+        .take_while(|word| !word.contains('/'));
+    let words = words.map(|word| word.trim_end_matches(['?', ',']).to_lowercase());
+    let word = words
+        .filter(|word| !GENERAL.contains(&&**word))
+        .last()
+        .unwrap_or_default();
+    // A search for `bugs` would not find a bug.
+    word.strip_suffix('s').unwrap_or(&word).to_owned()
+}
+
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// What the stand-in can do.
+/// What the stand-in can do: two of GitLab's tools. As there, the text of an answer is the JSON of the
+/// REST interface, and a list is also given as an object with its items.
 fn tools() -> Vec<LocalTool> {
-    let id = json!({"type": "string", "description": "The project, such as `group/app`."});
+    let of_project =
+        "Provide to search within a project. The ID or URL-encoded path of the project";
     vec![
         LocalTool {
-            name: "list_issues",
-            description: "Lists the issues of a project.",
+            name: "search",
+            description: "Search across GitLab with automatic selection of the best available search method.",
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "id": id,
-                    "state": {"enum": ["opened", "closed"]},
-                    "labels": {"type": ["string", "null"]},
+                    "scope": {"type": "string"},
+                    "search": {"type": "string", "description": "The term to search for"},
+                    "project_id": {"type": "string", "description": of_project},
+                    "state": {"type": "string"},
                 },
-                "required": ["id"],
+                "required": ["scope", "search"],
+                "additionalProperties": false,
             }),
             run: |arguments| {
-                let found: Vec<Value> = project(arguments)?
+                let found: Vec<Value> = project(arguments, "project_id")?
                     .into_iter()
                     .filter(|issue| matches(issue, arguments))
-                    .map(|issue| json!({"iid": issue["iid"], "title": issue["title"]}))
                     .collect();
-                Ok(Value::Array(found).to_string())
+                let metadata = json!({"count": found.len(), "has_more": false});
+                Ok(Answer {
+                    text: json!(found).to_string(),
+                    structured: Some(json!({"items": found, "metadata": metadata})),
+                })
             },
         },
         LocalTool {
             name: "get_issue",
-            description: "Shows an issue in full.",
+            description: "Get a single project issue.",
             parameters: json!({
                 "type": "object",
-                "properties": {"id": id, "issue_iid": {"type": "integer"}},
+                "properties": {
+                    "id": {"type": "string", "description": "The ID or URL-encoded path of the project"},
+                    "issue_iid": {"type": "integer", "description": "The internal ID of a project issue"},
+                },
                 "required": ["id", "issue_iid"],
+                "additionalProperties": false,
             }),
             run: |arguments| {
                 let wanted = &arguments.get("issue_iid").cloned().unwrap_or_default();
-                let issues = project(arguments)?;
+                let issues = project(arguments, "id")?;
                 let found = issues.into_iter().find(|issue| issue["iid"] == *wanted);
-                let issue = found.ok_or_else(|| format!("404 Issue {wanted} Not Found"))?;
-                Ok(issue.to_string())
+                let issue = found.ok_or("404 Issue Not Found")?;
+                Ok(Answer {
+                    text: issue.to_string(),
+                    structured: Some(issue),
+                })
             },
         },
     ]
@@ -121,23 +172,24 @@ fn tools() -> Vec<LocalTool> {
 fn matches(issue: &Value, arguments: &JsonObject) -> bool {
     let wanted = |name: &str| arguments.get(name).and_then(Value::as_str);
     let state = wanted("state").is_none_or(|state| issue["state"] == state);
-    let label = wanted("labels").is_none_or(|label| issue["labels"] == json!([label]));
-    state && label
+    let term = wanted("search").unwrap_or_default().to_lowercase();
+    let found = |field: &str| text(issue, field).to_lowercase().contains(&term);
+    state && (found("title") || found("description"))
 }
 
 /// The issues of the one project that there is.
-fn project(arguments: &JsonObject) -> Result<Vec<Value>, String> {
-    match arguments.get("id").and_then(Value::as_str) {
+fn project(arguments: &JsonObject, named: &str) -> Result<Vec<Value>, String> {
+    match arguments.get(named).and_then(Value::as_str) {
         Some("group/app") => Ok(vec![
             json!({"iid": 3, "state": "opened", "labels": ["bug"], "title": "Crash on start",
-                "description": "It ends at once when the folder is empty."}),
+                "description": "A bug: it ends at once when the folder is empty."}),
             json!({"iid": 5, "state": "opened", "labels": ["idea"], "title": "Dark mode",
                 "description": "Easier on the eyes."}),
-            json!({"iid": 6, "state": "closed", "labels": ["bug"], "title": "Typo",
-                "description": "In the title."}),
+            json!({"iid": 6, "state": "closed", "labels": ["bug"], "title": "A bug in the title",
+                "description": "It says teh."}),
             json!({"iid": 8, "state": "opened", "labels": ["bug"], "title": "Slow search",
-                "description": "Ten seconds for a word."}),
+                "description": "Ten seconds for a word is a bug."}),
         ]),
-        other => Err(format!("404 Project {} Not Found", other.unwrap_or("?"))),
+        _ => Err("404 Project Not Found".to_owned()),
     }
 }

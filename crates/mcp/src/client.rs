@@ -1,20 +1,28 @@
 //! A connection to a server.
 
+use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use langgraph::message::{Content, Message};
 use langgraph_agent::Tools;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, JsonObject, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RoleClient,
-    RunningService,
+    RunningService, ServiceError,
 };
 
+use crate::handler::{Calls, Handler};
+use crate::prompt::{self, Prompt};
+use crate::resource::Resource;
 use crate::tool::RemoteTool;
 use crate::transport::{Transport, spawn};
-use crate::{McpError, elicit};
+use crate::{McpError, content, elicit};
 
 /// The options of a connection.
 #[derive(Clone, Debug)]
@@ -71,7 +79,8 @@ pub struct McpClient {
 pub(crate) struct Connection {
     pub(crate) server: String,
     pub(crate) options: Options,
-    service: RunningService<RoleClient, ClientConfig>,
+    service: RunningService<RoleClient, Handler>,
+    pub(crate) calls: Calls,
 }
 
 impl Connection {
@@ -86,6 +95,55 @@ impl Connection {
     ) -> Result<T, McpError> {
         let limit = self.options.connect_timeout;
         in_time(&self.server, doing, limit, work).await
+    }
+}
+
+impl Connection {
+    /// Lists what the server has. A server that knows no such list has nothing.
+    async fn list<T>(
+        &self,
+        what: &'static str,
+        listing: impl Future<Output = Result<Vec<T>, ServiceError>>,
+    ) -> Result<Vec<T>, McpError> {
+        let listing = async {
+            match listing.await {
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                    Ok(Vec::new())
+                }
+                listed => listed.map_err(|error| McpError::List {
+                    what,
+                    server: self.server.clone(),
+                    source: Box::new(error),
+                }),
+            }
+        };
+        self.within(what, listing).await
+    }
+
+    /// Reads one thing that the server has.
+    async fn read<T>(
+        &self,
+        what: &str,
+        reading: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<T, McpError> {
+        let reading = async { reading.await.map_err(|error| self.not_given(what, error)) };
+        self.within(what, reading).await
+    }
+
+    fn not_given(&self, what: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> McpError {
+        McpError::Read {
+            what: what.to_owned(),
+            server: self.server.clone(),
+            source: source.into(),
+        }
+    }
+
+    /// Outside of a tool's call there is no run that could pause.
+    fn asks(&self, what: &str) -> McpError {
+        self.not_given(
+            what,
+            "it asks a question first, and only the call of a tool can answer",
+        )
     }
 }
 
@@ -129,6 +187,11 @@ impl McpClient {
             server: server.clone(),
             source: Box::new(error),
         };
+        let calls = Calls::default();
+        let handler = Handler {
+            config: identity(),
+            calls: calls.clone(),
+        };
         // Boxed: it happens once for each server, and its future is large.
         let connecting = Box::pin(async {
             match transport {
@@ -137,12 +200,12 @@ impl McpClient {
                         program: server.clone(),
                         source,
                     })?;
-                    identity()
+                    handler
                         .serve_with_lifecycle(process, lifecycle())
                         .await
                         .map_err(refused)
                 }
-                Transport::Http(http) => identity()
+                Transport::Http(http) => handler
                     .serve_with_lifecycle(http.open()?, lifecycle())
                     .await
                     .map_err(refused),
@@ -155,6 +218,7 @@ impl McpClient {
                 server,
                 options,
                 service,
+                calls,
             }),
         })
     }
@@ -166,19 +230,91 @@ impl McpClient {
     /// If the connection is lost, or the server does not list them in time.
     pub async fn tools(&self) -> Result<Tools, McpError> {
         let connection = &self.connection;
-        let listing = async {
-            let listed = connection.peer().list_all_tools().await;
-            listed.map_err(|error| McpError::List {
-                server: connection.server.clone(),
-                source: Box::new(error),
-            })
-        };
-        let listed = connection.within("listing its tools", listing).await?;
+        let listed = connection
+            .list("tools", Box::pin(connection.peer().list_all_tools()))
+            .await?;
         let mut tools = Tools::new();
         for tool in listed {
             tools.insert(RemoteTool::new(tool, Arc::clone(connection)));
         }
         Ok(tools)
+    }
+
+    /// Returns the current resources of the server: documents that it offers to read.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is lost, or the server does not list them in time.
+    pub async fn resources(&self) -> Result<Vec<Resource>, McpError> {
+        let connection = &self.connection;
+        let listed = Box::pin(connection.peer().list_all_resources());
+        let listed = connection.list("resources", listed).await?;
+        Ok(listed.into_iter().map(Resource::from).collect())
+    }
+
+    /// Returns what is in a resource, by its address: text and files, for a message or a tool's answer.
+    ///
+    /// # Errors
+    ///
+    /// [`McpError::Read`] if the server does not give it; as [`resources`](Self::resources).
+    pub async fn read(&self, uri: &str) -> Result<Content, McpError> {
+        let connection = &self.connection;
+        let params = ReadResourceRequestParams::new(uri);
+        let read = Box::pin(connection.peer().read_resource_once(params));
+        match connection.read(uri, read).await? {
+            ReadResourceResponse::Complete(result) => Ok(content::read(result.contents)),
+            _ => Err(connection.asks(uri)),
+        }
+    }
+
+    /// Returns the current prompts of the server: messages that it has prepared.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is lost, or the server does not list them in time.
+    pub async fn prompts(&self) -> Result<Vec<Prompt>, McpError> {
+        let connection = &self.connection;
+        let listed = Box::pin(connection.peer().list_all_prompts());
+        let listed = connection.list("prompts", listed).await?;
+        Ok(listed.into_iter().map(Prompt::from).collect())
+    }
+
+    /// Returns the messages of a prompt, with its arguments filled in.
+    ///
+    /// # Errors
+    ///
+    /// [`McpError::Read`] if the server does not give it; as [`prompts`](Self::prompts).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn run(client: langgraph_mcp::McpClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// let messages = client.prompt("review", [("language", "Rust")]).await?;
+    /// # let _ = messages;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn prompt<K: Into<String>, V: Into<String>>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<Vec<Message>, McpError> {
+        let connection = &self.connection;
+        let mut params = GetPromptRequestParams::new(name);
+        let arguments = arguments.into_iter();
+        let arguments: JsonObject = arguments
+            .map(|(name, value)| (name.into(), value.into().into()))
+            .collect();
+        if !arguments.is_empty() {
+            params.arguments = Some(arguments);
+        }
+        let given = Box::pin(connection.peer().get_prompt_once(params));
+        match connection.read(name, given).await? {
+            GetPromptResponse::Complete(result) => {
+                Ok(result.messages.into_iter().map(prompt::message).collect())
+            }
+            _ => Err(connection.asks(name)),
+        }
     }
 
     /// Returns the name and the version of the server.

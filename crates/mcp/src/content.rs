@@ -22,7 +22,16 @@ fn content(result: CallToolResult) -> Content {
     {
         parts.push(ContentPart::text(value.to_string()));
     }
-    // Every provider accepts a single text.
+    joined(parts)
+}
+
+/// Converts what is in a resource.
+pub(crate) fn read(contents: Vec<ResourceContents>) -> Content {
+    joined(contents.into_iter().map(resource).collect())
+}
+
+/// A single text is a text: every provider accepts it.
+pub(crate) fn joined(parts: Vec<ContentPart>) -> Content {
     match <[ContentPart; 1]>::try_from(parts) {
         Ok([ContentPart::Text { text }]) => Content::Text(text),
         Ok([part]) => Content::from(vec![part]),
@@ -30,26 +39,30 @@ fn content(result: CallToolResult) -> Content {
     }
 }
 
-fn part(block: ContentBlock) -> ContentPart {
+pub(crate) fn part(block: ContentBlock) -> ContentPart {
     match block {
         ContentBlock::Text(text) => ContentPart::text(text.text),
         ContentBlock::Image(image) => ContentPart::image_base64(image.mime_type, image.data),
         ContentBlock::Audio(audio) => {
             ContentPart::Audio(Media::base64(audio.mime_type, audio.data))
         }
-        ContentBlock::Resource(embedded) => match embedded.resource {
-            ResourceContents::TextResourceContents { text, .. } => ContentPart::text(text),
-            ResourceContents::BlobResourceContents {
-                mime_type, blob, ..
-            } => {
-                let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-                ContentPart::File(Media::base64(mime_type, blob))
-            }
-            later => as_json(&later),
-        },
+        ContentBlock::Resource(embedded) => resource(embedded.resource),
         // Models cannot follow it, but may mention it.
         ContentBlock::ResourceLink(link) => {
             ContentPart::text(format!("{}: {}", link.name, link.uri))
+        }
+        later => as_json(&later),
+    }
+}
+
+fn resource(contents: ResourceContents) -> ContentPart {
+    match contents {
+        ResourceContents::TextResourceContents { text, .. } => ContentPart::text(text),
+        ResourceContents::BlobResourceContents {
+            mime_type, blob, ..
+        } => {
+            let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+            ContentPart::File(Media::base64(mime_type, blob))
         }
         later => as_json(&later),
     }

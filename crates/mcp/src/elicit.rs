@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A question of a server: the payload of the [interrupt](langgraph_agent::ToolContext::interrupt),
-/// whose key is the tool's name and the server's own key, as in `book_table/guests`.
+/// whose key is the tool's name and the server's own key, as in `book_table/guests`. A question that the
+/// server repeats has its number too, as in `book_table/guests#1`; without a key of the server, the key
+/// is the number of the question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Question {
@@ -46,6 +48,50 @@ pub enum Elicited {
     Cancel,
 }
 
+impl Elicited {
+    /// Returns the answer as the protocol has it.
+    pub(crate) fn into_wire(self) -> Value {
+        match self {
+            Self::Accept(Value::Null) => json!({"action": "accept"}),
+            Self::Accept(content) => json!({"action": "accept", "content": content}),
+            Self::Decline => json!({"action": "decline"}),
+            Self::Cancel => json!({"action": "cancel"}),
+        }
+    }
+
+    /// Reads the answer of a client.
+    #[cfg(feature = "server")]
+    pub(crate) fn from_wire(answer: &Value) -> Result<Self, String> {
+        match answer["action"].as_str() {
+            Some("accept") => Ok(Self::Accept(answer["content"].clone())),
+            Some("decline") => Ok(Self::Decline),
+            Some("cancel") => Ok(Self::Cancel),
+            _ => Err(format!("this is no answer to a question: {answer}")),
+        }
+    }
+}
+
+/// Returns the question of a request; `None` if it is no question to a person.
+pub(crate) fn question(params: &ElicitRequestParams) -> Option<Question> {
+    match params {
+        ElicitRequestParams::FormElicitationParams {
+            message,
+            requested_schema,
+            ..
+        } => Some(Question {
+            message: message.clone(),
+            schema: serde_json::to_value(requested_schema).ok(),
+            url: None,
+        }),
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => Some(Question {
+            message: message.clone(),
+            schema: None,
+            url: Some(url.clone()),
+        }),
+        _ => None,
+    }
+}
+
 /// Declares that we can answer forms and addresses.
 pub(crate) fn capability() -> ElicitationCapability {
     let mut capability = ElicitationCapability::default();
@@ -57,6 +103,7 @@ pub(crate) fn capability() -> ElicitationCapability {
 /// Returns the answers to all of a server's questions, once they exist.
 pub(crate) fn answers(
     required: &InputRequiredResult,
+    round: usize,
     cx: &ToolContext<'_>,
 ) -> Result<Option<InputResponses>, ToolError> {
     let Some(requests) = &required.input_requests else {
@@ -67,36 +114,18 @@ pub(crate) fn answers(
         let InputRequest::Elicitation(request) = request else {
             return Err(not_a_question());
         };
-        let question = match &request.params {
-            ElicitRequestParams::FormElicitationParams {
-                message,
-                requested_schema,
-                ..
-            } => Question {
-                message: message.clone(),
-                schema: Some(serde_json::to_value(requested_schema)?),
-                url: None,
-            },
-            ElicitRequestParams::UrlElicitationParams { message, url, .. } => Question {
-                message: message.clone(),
-                schema: None,
-                url: Some(url.clone()),
-            },
-            _ => return Err(not_a_question()),
+        let question = question(&request.params).ok_or_else(not_a_question)?;
+        // A server may ask the same again, if the answer did not fit.
+        let key_here = match round {
+            0 => format!("{}/{key}", cx.call().name),
+            again => format!("{}/{key}#{again}", cx.call().name),
         };
-        let key_here = format!("{}/{key}", cx.call().name);
         let answer: Elicited = cx.interrupt(&key_here, &question)?;
-        let answer = match answer {
-            Elicited::Accept(Value::Null) => json!({"action": "accept"}),
-            Elicited::Accept(content) => json!({"action": "accept", "content": content}),
-            Elicited::Decline => json!({"action": "decline"}),
-            Elicited::Cancel => json!({"action": "cancel"}),
-        };
-        answers.insert(key.clone(), answer);
+        answers.insert(key.clone(), answer.into_wire());
     }
     Ok(Some(answers))
 }
 
-fn not_a_question() -> ToolError {
+pub(crate) fn not_a_question() -> ToolError {
     ToolError::model("the tool asks for something other than a person's answer, and cannot have it")
 }

@@ -41,10 +41,30 @@ pub enum McpError {
         /// The time limit.
         limit: Duration,
     },
-    /// The server does not list its tools.
-    #[error("the MCP server `{server}` does not list its tools: {source}")]
+    /// The server does not list its tools, resources or prompts.
+    #[error("the MCP server `{server}` does not list its {what}: {source}")]
     List {
+        /// What it does not list.
+        what: &'static str,
         /// The program, or the address.
+        server: String,
+        /// The cause.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The server does not give a resource or a prompt.
+    #[error("the MCP server `{server}` does not give `{what}`: {source}")]
+    Read {
+        /// The address of the resource, or the name of the prompt.
+        what: String,
+        /// The program, or the address.
+        server: String,
+        /// The cause.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// A server of ours has failed.
+    #[error("the MCP server `{server}` has stopped: {source}")]
+    Serve {
+        /// Its name.
         server: String,
         /// The cause.
         source: Box<dyn Error + Send + Sync>,

@@ -1,4 +1,4 @@
-//! Tools of MCP servers for [`langgraph`]: the [Model Context Protocol](https://modelcontextprotocol.io).
+//! Tools of MCP servers for [`langgraph`], and graphs as tools of MCP servers: the [Model Context Protocol](https://modelcontextprotocol.io).
 //!
 //! A server is a local process or an address. Its tools are tools like any other.
 //!
@@ -26,9 +26,20 @@
 //!   new [`McpClient`].
 //! - A call that nobody waits for any more (the run was cancelled, the node timed out) is cancelled
 //!   at the server.
-//! - If a server asks a question by protocol version 2026-07-28, the run pauses with an
+//! - If a server asks its user a question, the run pauses with an
 //!   [`interrupt`](langgraph_agent::ToolContext::interrupt), and the answer reaches the server: see
-//!   [`Elicited`]. Requests of a server for a model's answer or for folders are refused.
+//!   [`Elicited`]. A server of a protocol version before 2026-07-28 asks during the call: the call is
+//!   cancelled, and made again when the answer is there. Requests of a server for a model's answer or
+//!   for folders are refused.
+//! - How far a call is, a server may say: the tool emits it, as `{"type": "mcp_progress", ..}`.
+//!
+//! A server may also have documents and prepared messages: see [`McpClient::resources`] and
+//! [`McpClient::prompts`].
+//!
+//! # Graphs as servers
+//!
+//! [`McpServer`] offers compiled graphs as tools to other programs, over standard input and output or at
+//! an address. The interrupts of a graph become questions to the client's user.
 //!
 //! # TLS
 //!
@@ -38,10 +49,19 @@ mod client;
 mod content;
 mod elicit;
 mod error;
+mod handler;
+mod prompt;
+mod resource;
+#[cfg(feature = "server")]
+mod server;
 mod tool;
 mod transport;
 
 pub use client::{McpClient, Options};
 pub use elicit::{Elicited, Question};
 pub use error::McpError;
+pub use prompt::{Prompt, PromptArgument};
+pub use resource::Resource;
+#[cfg(feature = "server")]
+pub use server::{GraphTool, McpServer, McpService};
 pub use transport::{Http, Transport};

@@ -4,11 +4,10 @@
 #[path = "../../../examples/tests/listed/mod.rs"]
 mod listed;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The lines that an example prints, as a user without any key would see them.
-fn printed(name: &str, question: &str) -> Vec<String> {
+fn program(name: &str) -> PathBuf {
     // `cargo test -p langgraph-mcp` builds it before it runs a test; with `--test` it does not.
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
@@ -20,7 +19,12 @@ fn printed(name: &str, question: &str) -> Vec<String> {
         program.exists(),
         "the example is not built: run `cargo build -p langgraph-mcp --examples`"
     );
-    let mut command = Command::new(program);
+    program
+}
+
+/// The lines that an example prints, as a user without any key would see them.
+fn printed(name: &str, question: &str) -> Vec<String> {
+    let mut command = Command::new(program(name));
     for variable in [
         "OPENAI_API_KEY",
         "ANTHROPIC_API_KEY",
@@ -30,6 +34,7 @@ fn printed(name: &str, question: &str) -> Vec<String> {
         "MCP_COMMAND",
         "GITLAB_TOKEN",
         "EXA_API_KEY",
+        "EXA_URL",
     ] {
         command.env_remove(variable);
     }
@@ -69,21 +74,43 @@ fn i2_react_mcp_gitlab_reads_the_oldest_issue() {
     let bugs = printed("react_mcp_gitlab", "Which bugs are open in group/app?");
     assert_eq!(
         bugs.last().unwrap(),
-        "2 open in group/app; the oldest is #3, Crash on start: It ends at once when the folder is empty."
+        "2 open in group/app; the oldest is #3, Crash on start: A bug: it ends at once when the folder is empty."
     );
-    let all = printed("react_mcp_gitlab", "What is open in group/app?");
+    assert_eq!(
+        bugs[0],
+        "calls search(project_id: \"group/app\", scope: \"issues\", search: \"bug\", state: \"opened\")"
+    );
+    assert_eq!(bugs[2], "calls get_issue(id: \"group/app\", issue_iid: 3)");
+    let dark = printed("react_mcp_gitlab", "What is open about dark in group/app?");
     assert!(
-        all.last()
+        dark.last()
             .unwrap()
-            .starts_with("3 open in group/app; the oldest is #3")
+            .starts_with("1 open in group/app; the oldest is #5")
     );
-    let other = printed("react_mcp_gitlab", "What is open in group/other?");
-    assert!(other[1].starts_with("list_issues -> failed: "), "{other:?}");
-    assert!(
-        other[1].contains("404 Project group/other Not Found"),
-        "{other:?}"
+    let other = printed("react_mcp_gitlab", "Which bugs are open in group/other?");
+    assert!(other[1].starts_with("search -> failed: "), "{other:?}");
+    assert!(other[3].contains("404 Project Not Found"), "{other:?}");
+    let none = printed(
+        "react_mcp_gitlab",
+        "What is open about teapots in group/app?",
     );
-    assert_eq!(other.last().unwrap(), "Nothing is open in group/other.");
+    assert_eq!(none.last().unwrap(), "Nothing is open in group/app.");
+}
+
+#[test]
+fn a_graph_behind_a_server_asks_the_user_of_its_client() {
+    let mut command = Command::new(program("serve_agent"));
+    let output = command.args(["Refund order 7", "reject"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[..2],
+        [
+            "the server asks: May `refund` run with {\"number\":7}?",
+            "the answer: reject"
+        ]
+    );
+    assert!(lines[2].contains("did not run"), "{lines:?}");
 }
 
 #[test]

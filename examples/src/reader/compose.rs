@@ -83,7 +83,8 @@ fn clause(language: Language, task: Option<&Task>, result: &ToolResult) -> Strin
                 Language::English => format!("it is {content}"),
                 Language::Chinese => format!("现在是 {content}"),
             };
-            if question.elsewhere {
+            // An answer that names its zone is about that place.
+            if question.elsewhere && !content.contains(" in ") {
                 let note = language.pick(
                     " (I only know the local time and UTC)",
                     "（我只知道本地时间和 UTC）",

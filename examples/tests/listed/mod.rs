@@ -61,6 +61,7 @@ impl Listed {
             "MCP_COMMAND",
             "GITLAB_TOKEN",
             "EXA_API_KEY",
+            "EXA_URL",
         ] {
             command.env_remove(key);
         }

@@ -25,7 +25,7 @@ pub use node_error::NodeError;
 pub use node_timeout::{NodeTimeout, TimeoutKind};
 pub use pause::Pause;
 pub use task_failure::TaskFailure;
-pub use transient::is_transient;
+pub use transient::{Transient, is_transient};
 
 /// Questions as a sentence lists them.
 fn questions(interrupts: &[Interrupt]) -> String {

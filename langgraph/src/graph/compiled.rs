@@ -247,6 +247,11 @@ impl<S: State> CompiledStateGraph<S> {
         Ok(())
     }
 
+    /// Returns true if the graph has a checkpointer, so that its runs name their threads.
+    pub fn is_persistent(&self) -> bool {
+        self.saver.is_some()
+    }
+
     /// Returns the graph as data.
     pub fn topology(&self) -> &Topology {
         &self.plan.topology

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use langgraph_checkpoint::random_fraction;
 
+use crate::error::Transient;
 use crate::node::NodeError;
 
 /// When to retry a failed node, and how long to wait before.
@@ -188,6 +189,7 @@ impl RetryPolicy {
         let seconds = base * (1.0 + self.jitter * random_fraction());
         let own = Duration::try_from_secs_f64(seconds).unwrap_or(self.max_interval);
         let asked = self.asked.iter().find_map(|asked| asked(error));
+        let asked = asked.or_else(|| Transient::wait(error));
         own.max(asked.unwrap_or_default())
     }
 }

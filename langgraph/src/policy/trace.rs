@@ -1,8 +1,9 @@
 //! `tracing` spans of nodes.
 
-use tracing::{Instrument as _, debug, info_span, warn};
+use tracing::{Instrument as _, Span, debug, info, info_span, warn};
 
 use super::{Middleware, NodeCall};
+use crate::error::AgentError;
 use crate::node::NodeRun;
 use crate::state::State;
 
@@ -10,8 +11,8 @@ use crate::state::State;
 ///
 /// The span has the name `node`, the target `langgraph` and the level `INFO`. Its fields are
 /// `node`, `step`, `attempt`, and `thread` if there is one. The end of the attempt is an event in
-/// it: `DEBUG` with the number of `writes`, or `WARN` with the `error`. An interrupt also counts as
-/// such an error. Nodes of subgraphs have spans if their graph has this middleware too, inside the
+/// it: `DEBUG` with the number of `writes`, `INFO` if it interrupts, or `WARN` with the `error`, once: at
+/// the innermost node. Nodes of subgraphs have spans if their graph has this middleware too, inside the
 /// span of the node that is the subgraph.
 ///
 /// Needs the feature `tracing`.
@@ -40,14 +41,24 @@ impl<S: State> Middleware<S> for TraceNodes {
             step = call.step(),
             attempt = call.attempt(),
             thread = call.context().thread_id(),
+            otel.name = %format_args!("node {}", call.node()),
+            otel.status_code = tracing::field::Empty,
         );
+        let cx = call.context();
         let attempt = async move {
             let answer = call.run().await;
             match &answer {
                 Ok(output) => {
                     debug!(target: "langgraph", writes = output.writes().len(), "finished");
                 }
-                Err(error) => warn!(target: "langgraph", %error, "failed"),
+                Err(_) if cx.has_open_question() => info!(target: "langgraph", "interrupted"),
+                Err(error) => {
+                    Span::current().record("otel.status_code", "ERROR");
+                    // A node of a subgraph has told of its own error.
+                    if !error.is::<AgentError>() {
+                        warn!(target: "langgraph", %error, "failed");
+                    }
+                }
             }
             answer
         };
@@ -78,7 +89,10 @@ mod tests {
 
     impl Visit for Text {
         fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-            write!(self.0, " {field}={value:?}").unwrap();
+            // Without the names of OpenTelemetry.
+            if !field.name().contains('.') {
+                write!(self.0, " {field}={value:?}").unwrap();
+            }
         }
     }
 

@@ -24,7 +24,23 @@ mod imp {
 
         /// The span of a run.
         pub(crate) fn run(id: &str, graph: &str, thread: Option<&str>) -> Self {
-            let span = tracing::info_span!(target: "langgraph", "run", run = id, graph, thread);
+            let span = tracing::info_span!(
+                target: "langgraph",
+                "run",
+                run = id,
+                graph,
+                thread,
+                otel.name = %format_args!("invoke_agent {graph}"),
+                gen_ai.operation.name = "invoke_agent",
+                gen_ai.agent.name = graph,
+                gen_ai.conversation.id = thread,
+            );
+            Self { span }
+        }
+
+        /// The span of a checkpoint that is stored.
+        pub(crate) fn checkpoint(step: i64) -> Self {
+            let span = tracing::info_span!(target: "langgraph", "checkpoint", step);
             Self { span }
         }
 
@@ -73,6 +89,10 @@ mod imp {
         }
 
         pub(crate) const fn none() -> Self {
+            Self {}
+        }
+
+        pub(crate) const fn checkpoint(_: i64) -> Self {
             Self {}
         }
 

@@ -138,6 +138,11 @@ impl Budget {
 
     /// Reserves amounts, or does what is chosen for the limit.
     async fn reserve(&self, key: &str, amounts: &Amounts, cx: &Context) -> Result<(), NodeError> {
+        if self.at_limit == AtLimit::Ask && cx.thread_id().is_none() {
+            return Err(NodeError::msg(
+                "a budget that asks a person at its limit needs a checkpointer and a thread: attach one to the graph, or choose `AtLimit::Fail`",
+            ));
+        }
         loop {
             let gate = self.gate.lock().await;
             let mut account = self.ledger.read(key).await?;

@@ -49,6 +49,10 @@ impl<M: ChatModel> ChatModel for BoundModel<M> {
         self.model.name()
     }
 
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         self.model.generate(self.bind(request)).await
     }

@@ -98,6 +98,10 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
         self.model.name()
     }
 
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let digest = request.digest();
         if let Some(response) = self.cache.get(&digest).await {

@@ -45,10 +45,17 @@ async fn call<M: ChatModel + ?Sized>(
     let streams = request
         .streamed
         .unwrap_or(request.response_format.is_none());
-    match cx.filter(|cx| streams && cx.wants(StreamMode::Messages)) {
-        None => model.generate(request).await,
-        Some(cx) => streamed(model, request, cx).await,
-    }
+    #[cfg(feature = "tracing")]
+    let seen = request.clone();
+    let answer = async {
+        match cx.filter(|cx| streams && cx.wants(StreamMode::Messages)) {
+            None => model.generate(request).await,
+            Some(cx) => streamed(model, request, cx).await,
+        }
+    };
+    #[cfg(feature = "tracing")]
+    let answer = crate::spans::chat(model, &seen, cx, answer);
+    answer.await
 }
 
 async fn streamed<M: ChatModel + ?Sized>(

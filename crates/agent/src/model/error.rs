@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langgraph::AgentError;
 use langgraph::node::NodeError;
-use langgraph::policy::RetryPolicy;
+use langgraph::policy::{RetryPolicy, Transient};
 
 /// Why a model did not answer.
 ///
@@ -28,6 +28,8 @@ pub struct ModelError {
     message: String,
     retry_after: Option<Duration>,
     source: Option<Box<dyn Error + Send + Sync + 'static>>,
+    /// The cause of an error that may not happen again, and what is known of it.
+    transient: Option<Transient>,
 }
 
 /// What kind of failure a [`ModelError`] is.
@@ -63,29 +65,66 @@ pub enum ModelErrorKind {
     },
 }
 
+impl ModelErrorKind {
+    /// Returns the kind as a word, for traces.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Timeout => "timeout",
+            Self::Transport => "transport",
+            Self::Incomplete => "incomplete",
+            Self::InvalidRequest => "invalid_request",
+            Self::Auth => "auth",
+            Self::ContextLength => "context_length",
+            Self::BudgetExceeded => "budget_exceeded",
+            Self::InvalidOutput => "invalid_output",
+            Self::Provider { .. } => "provider",
+        }
+    }
+}
+
 impl ModelError {
     /// Creates an error of that kind.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self {
+        let error = Self {
             kind,
             message: message.into(),
             retry_after: None,
             source: None,
+            transient: None,
+        };
+        error.marked(None)
+    }
+
+    /// Says in the causes that a later attempt may succeed, if it may: to retry policies, and to whoever
+    /// reads the error without knowing models.
+    fn marked(mut self, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
+        if !self.is_retryable() {
+            self.source = source.or(self.source);
+            return self;
         }
+        let mut transient = self.transient.take().unwrap_or_default();
+        if let Some(wait) = self.retry_after() {
+            transient = transient.after(wait);
+        }
+        if let Some(source) = source {
+            transient = transient.with_source(source);
+        }
+        self.transient = Some(transient);
+        self
     }
 
     /// Sets the source of the error.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
-        self
+    pub fn with_source(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.marked(Some(source.into()))
     }
 
     /// Sets how long the provider asks to wait. For a rate limit, the kind holds it.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
-        self
+        self.marked(None)
     }
 
     /// Returns the kind of failure.
@@ -157,6 +196,7 @@ impl fmt::Display for ModelError {
 
 impl Error for ModelError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
+        let transient = self.transient.as_ref().map(|cause| cause as _);
+        transient.or_else(|| self.source.as_deref().map(|source| source as _))
     }
 }

@@ -82,6 +82,10 @@ impl ChatModel for FallbackModel {
         self.models.first()?.name()
     }
 
+    fn provider(&self) -> Option<&str> {
+        self.models.first()?.provider()
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         for (index, model) in self.models.iter().enumerate() {
             match model.generate(request.clone()).await {

@@ -38,6 +38,10 @@ impl<M: ChatModel> ChatModel for LimitedModel<M> {
         self.model.name()
     }
 
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let _permit = self.limit.acquire().await.map_err(closed)?;
         self.model.generate(request).await

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{ByToolNode, Read, ToolNode, Write, borrowing, each_call};
 use crate::Approval;
-use langgraph::graph::{ConfiguredWorker, IntoWorker, worker};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::ToolCall;
 use langgraph::node::{Context, EachItem, Node, NodeRun};
 use langgraph::state::State;
@@ -45,8 +45,9 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
+        let asks = self.node.asks();
         let on = Arc::new(self);
-        worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
+        let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let on = Arc::clone(&on);
             Box::pin(async move {
                 let messages = (on.read)(state);
@@ -54,7 +55,12 @@ impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
                     .answer_one(&call, state, messages, &*on.write, cx)
                     .await
             })
-        }))
+        }));
+        // A run without a checkpointer is refused at its start.
+        if asks {
+            return worker.with(NodeExt::interrupts);
+        }
+        worker
     }
 }
 

@@ -11,6 +11,7 @@ mod middleware;
 mod models;
 mod react;
 mod react_linear_chain;
+mod refused_early;
 mod simple;
 #[cfg(feature = "tracing")]
 mod spans;

@@ -1,55 +1,172 @@
-//! Calls of tools as `tracing` spans.
+//! Calls of models and tools as `tracing` spans.
 
-use std::fmt::{Debug, Write as _};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, react_agent};
+use langgraph::message::{ToolCall, Usage};
+use langgraph_agent::{
+    Budget, FnTool, MessagesStateUpdate, ModelError, ModelErrorKind, Price, Prices, ScriptedModel,
+    ToolError, TraceContent, Turn, react_agent,
+};
+use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use super::support::{asks_the_time, clock};
+type Fields = BTreeMap<String, String>;
 
-/// Writes down the spans of tools.
+/// Writes down the spans of models and tools, with the fields that they get later.
 #[derive(Clone, Default)]
-struct Tools(Arc<Mutex<Vec<String>>>);
+struct Spans(Arc<Mutex<Vec<(&'static str, Fields)>>>);
 
-struct Text(String);
+struct Into<'a>(&'a mut Fields);
 
-impl Visit for Text {
+impl Visit for Into<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        write!(self.0, "{field}={value:?} ").unwrap();
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
     }
 }
 
-impl Subscriber for Tools {
+impl Subscriber for Spans {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "langgraph"
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        if span.metadata().name() == "tool" {
-            let mut text = Text(String::new());
-            span.record(&mut text);
-            self.0.lock().unwrap().push(text.0);
-        }
-        Id::from_u64(1)
+        let mut fields = Fields::new();
+        span.record(&mut Into(&mut fields));
+        let mut spans = self.0.lock().unwrap();
+        spans.push((span.metadata().name(), fields));
+        Id::from_u64(spans.len() as u64)
+    }
+
+    fn record(&self, id: &Id, values: &Record<'_>) {
+        let index = usize::try_from(id.into_u64()).unwrap() - 1;
+        values.record(&mut Into(&mut self.0.lock().unwrap()[index].1));
     }
 
     fn event(&self, _: &Event<'_>) {}
-    fn record(&self, _: &Id, _: &Record<'_>) {}
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
 }
 
+impl Spans {
+    fn named(&self, name: &str) -> Vec<Fields> {
+        let spans = self.0.lock().unwrap();
+        let named = spans.iter().filter(|(span, _)| *span == name);
+        named.map(|(_, fields)| fields.clone()).collect()
+    }
+}
+
+fn agent() -> langgraph::CompiledStateGraph<langgraph_agent::MessagesState> {
+    let model = ScriptedModel::new([
+        Turn::tool_calls([
+            ToolCall::new("c1", "now", json!({"secret": "x"})),
+            ToolCall::new("c2", "broken", json!({})),
+        ]),
+        Turn::text("Noon.").with_usage(Usage::new(900, 100)),
+    ]);
+    let now = FnTool::new("now", "The time.", || async { "12:00" });
+    let broken = FnTool::new("broken", "Breaks.", || async {
+        Err::<(), _>(ToolError::model("no"))
+    });
+    react_agent(model.named("big"), (now, broken))
+        .compile()
+        .unwrap()
+}
+
 #[tokio::test]
-async fn a_call_of_a_tool_is_a_span_with_its_id() {
-    let tools = Tools::default();
-    let _guard = tracing::subscriber::set_default(tools.clone());
-    let model = ScriptedModel::new([asks_the_time("c1"), Turn::text("Noon.")]);
-    let agent = react_agent(model, (clock(),)).compile().unwrap();
-    agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
-    let spans = tools.0.lock().unwrap();
-    assert_eq!(*spans, ["tool=\"get_current_time\" call=\"c1\" "]);
+async fn calls_of_models_and_tools_are_spans_with_the_names_of_the_conventions() {
+    let spans = Spans::default();
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    let prices = Prices::new().model("big", Price::per_million(1_000.0, 10_000.0));
+    let budget = Budget::per_run().money(100.0, prices);
+    let run = agent().run(MessagesStateUpdate::user("What time is it?"));
+    run.resource(Arc::new(budget)).await.unwrap();
+
+    let chats = spans.named("chat");
+    assert_eq!(chats.len(), 2);
+    let second = &chats[1];
+    for (field, value) in [
+        ("otel.name", "chat big"),
+        ("gen_ai.operation.name", "chat"),
+        ("gen_ai.request.model", "big"),
+        ("gen_ai.usage.input_tokens", "900"),
+        ("gen_ai.usage.output_tokens", "100"),
+        ("gen_ai.usage.cost", "1.9"),
+        ("gen_ai.response.finish_reasons", "[\"stop\"]"),
+    ] {
+        assert_eq!(
+            second.get(field).map(String::as_str),
+            Some(value),
+            "{field} of {second:?}"
+        );
+    }
+    let tools = spans.named("execute_tool");
+    assert_eq!(tools[0]["otel.name"], "execute_tool now");
+    assert_eq!(
+        (
+            &*tools[0]["gen_ai.tool.name"],
+            &*tools[0]["gen_ai.tool.call.id"]
+        ),
+        ("now", "c1")
+    );
+    assert!(!tools[0].contains_key("error.type"));
+    assert_eq!(
+        (&*tools[1]["error.type"], &*tools[1]["otel.status_code"]),
+        ("tool", "ERROR")
+    );
+    assert_eq!(
+        spans.named("run")[0]["gen_ai.operation.name"],
+        "invoke_agent"
+    );
+    // Nothing that was said.
+    let all = format!("{:?}", spans.0.lock().unwrap());
+    for said in ["What time", "12:00", "Noon", "secret"] {
+        assert!(!all.contains(said), "{said} in {all}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_is_in_the_spans_on_request_only() {
+    let spans = Spans::default();
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    let agent = agent().resource(Arc::new(TraceContent));
+    agent
+        .invoke(MessagesStateUpdate::user("What time is it?"))
+        .await
+        .unwrap();
+    let chats = spans.named("chat");
+    assert!(chats[0]["gen_ai.input.messages"].contains("What time is it?"));
+    assert!(chats[1]["gen_ai.output.messages"].contains("Noon."));
+    let tool = &spans.named("execute_tool")[0];
+    assert_eq!(tool["gen_ai.tool.call.arguments"], r#"{"secret":"x"}"#);
+    assert_eq!(tool["gen_ai.tool.call.result"], "12:00");
+}
+
+#[tokio::test]
+async fn a_call_that_fails_says_what_kind_of_error_it_is() {
+    let spans = Spans::default();
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    let limited = ModelError::new(
+        ModelErrorKind::RateLimited { retry_after: None },
+        "slow down",
+    );
+    let agent = react_agent(ScriptedModel::new([limited]), ())
+        .compile()
+        .unwrap();
+    agent
+        .invoke(MessagesStateUpdate::user("?"))
+        .await
+        .unwrap_err();
+    let chat = &spans.named("chat")[0];
+    assert_eq!(
+        (&*chat["error.type"], &*chat["otel.status_code"]),
+        ("rate_limited", "ERROR")
+    );
 }

@@ -11,7 +11,9 @@ use hyper_util::service::TowerToHyperService;
 use langgraph::message::{Message, ToolCall};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{ReactState, Tools, WhatNext, act, observe, think, what_next};
+use langgraph_agent::{
+    ReactState, ToolDefinition, Tools, WhatNext, act, observe, think, what_next,
+};
 use langgraph_examples::{model, show};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject,
@@ -31,7 +33,23 @@ pub(crate) struct LocalTool {
     pub(crate) description: &'static str,
     /// The schema of its arguments.
     pub(crate) parameters: Value,
-    pub(crate) run: fn(&JsonObject) -> Result<String, String>,
+    pub(crate) run: fn(&JsonObject) -> Result<Answer, String>,
+}
+
+/// What a tool of a server on this machine answers.
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    /// The same for programs, if the server gives it.
+    pub(crate) structured: Option<Value>,
+}
+
+impl Answer {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            structured: None,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -69,7 +87,11 @@ impl ServerHandler for LocalServer {
                 None,
             )),
             Some(tool) => Ok(match (tool.run)(&call.arguments.unwrap_or_default()) {
-                Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]).into(),
+                Ok(answer) => {
+                    let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+                    result.structured_content = answer.structured;
+                    result.into()
+                }
                 Err(text) => CallToolResult::error(vec![ContentBlock::text(text)]).into(),
             }),
         })
@@ -108,14 +130,15 @@ pub(crate) async fn serve_http(tools: Vec<LocalTool>) -> Result<String, Box<dyn 
     Ok(address)
 }
 
-/// A model of a few rules: what it says next in a conversation.
+/// A model of a few rules: what it says next in a conversation, with the tools of that server.
 #[derive(Clone, Copy)]
-pub(crate) struct Rules(pub(crate) fn(&[Message]) -> Message);
+pub(crate) struct Rules(pub(crate) fn(&[Message], &[ToolDefinition]) -> Message);
 
 #[async_trait]
 impl ChatModel for Rules {
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
-        Ok(ChatResponse::new((self.0)(&request.messages)))
+        let said = (self.0)(&request.messages, &request.tools);
+        Ok(ChatResponse::new(said))
     }
 }
 

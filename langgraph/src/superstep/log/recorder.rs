@@ -17,6 +17,7 @@ use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::node::{Answer, Argument, NodeId, Write};
 use crate::state::State;
+use crate::superstep::Span;
 use crate::superstep::task::Task;
 use crate::superstep::task_result::{Finished, TaskResult};
 
@@ -321,34 +322,33 @@ impl<S: State> Recorder<S> {
         let mut tasks = std::mem::take(&mut self.tasks);
         let mut entries = std::mem::take(&mut self.entries);
         let known = std::mem::take(&mut self.known);
-        let id = self
-            .log_head
-            .put_checkpoint(record, |record| {
-                tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
-                    checkpoint: record.id,
-                    task,
-                    outcome: Some(outcome),
-                    answers: Vec::new(),
-                    once: Vec::new(),
-                }));
-                entries.extend(entry.map(|writes| EntryRecord {
-                    checkpoint: record.id,
-                    writes,
-                    tasks: Vec::new(),
-                }));
-                Batch {
-                    checkpoints: vec![record],
-                    tasks,
-                    entries,
-                    status: if running {
-                        RunStatus::Running
-                    } else {
-                        RunStatus::Done
-                    },
-                    ..Batch::default()
-                }
-            })
-            .await?;
+        let span = Span::checkpoint(record.step);
+        let put = self.log_head.put_checkpoint(record, |record| {
+            tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
+                checkpoint: record.id,
+                task,
+                outcome: Some(outcome),
+                answers: Vec::new(),
+                once: Vec::new(),
+            }));
+            entries.extend(entry.map(|writes| EntryRecord {
+                checkpoint: record.id,
+                writes,
+                tasks: Vec::new(),
+            }));
+            Batch {
+                checkpoints: vec![record],
+                tasks,
+                entries,
+                status: if running {
+                    RunStatus::Running
+                } else {
+                    RunStatus::Done
+                },
+                ..Batch::default()
+            }
+        });
+        let id = span.around(put).await?;
         self.current = Some(id);
         self.called_before.clear();
         Ok(())

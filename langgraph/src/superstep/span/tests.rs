@@ -28,7 +28,8 @@ struct Text(String);
 
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() != "run" {
+        // Without the names of OpenTelemetry.
+        if field.name() != "run" && !field.name().contains('.') {
             write!(self.0, " {field}={value:?}").unwrap();
         }
     }

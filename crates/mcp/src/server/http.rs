@@ -1,0 +1,106 @@
+//! A server at an address.
+
+use std::convert::Infallible;
+use std::fmt::{self, Display};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tower_service::Service;
+
+use super::{Handler, McpServer};
+use crate::McpError;
+
+impl McpServer {
+    /// Serves clients at an address, at every path, until the future is dropped. Requests must name a
+    /// host of this machine; for others, put [`service`](Self::service) into a web server.
+    ///
+    /// # Errors
+    ///
+    /// If the listener fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes all connections and stops their runs.
+    pub async fn listen(self, listener: TcpListener) -> Result<(), McpError> {
+        let server = self.name.clone();
+        let service = self.service(Vec::<String>::new());
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                Some(_) = connections.join_next() => continue,
+            };
+            let (stream, _) = accepted.map_err(|error| McpError::Serve {
+                server: server.clone(),
+                source: Box::new(error),
+            })?;
+            let service = TowerToHyperService::new(service.clone());
+            connections.spawn(async move {
+                let connection = auto::Builder::new(TokioExecutor::new());
+                // Clients go when they like.
+                let _ = connection
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
+            });
+        }
+    }
+
+    /// Returns the server as a `tower` service, such as for `axum`'s `nest_service`. Requests must name
+    /// one of `hosts`, or one of this machine: so a page in a browser cannot speak to a server of its
+    /// user.
+    pub fn service(self, hosts: impl IntoIterator<Item = impl Into<String>>) -> McpService {
+        let handler = Handler(Arc::new(self));
+        let mut config = StreamableHttpServerConfig::default();
+        config
+            .allowed_hosts
+            .extend(hosts.into_iter().map(Into::into));
+        McpService(StreamableHttpService::new(
+            move || Ok(handler.clone()),
+            Arc::new(LocalSessionManager::default()),
+            config,
+        ))
+    }
+}
+
+/// An [`McpServer`] as a `tower` service.
+#[derive(Clone)]
+pub struct McpService(StreamableHttpService<Handler, LocalSessionManager>);
+
+type Response = http::Response<BoxBody<bytes::Bytes, Infallible>>;
+
+impl<B> Service<http::Request<B>> for McpService
+where
+    B: Body + Send + 'static,
+    B::Error: Display,
+    B::Data: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let service = self.0.clone();
+        Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}
+
+impl fmt::Debug for McpService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("McpService")
+    }
+}

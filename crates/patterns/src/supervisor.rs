@@ -1,0 +1,142 @@
+//! A model that hands work to other agents.
+
+use std::fmt;
+
+use langgraph::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
+use langgraph::node::{Send, Target};
+use langgraph_agent::{
+    ChatModel, IntoTools, MessagesState, ModelNode, ToolNode, Tools, pending_tool_calls,
+};
+
+use crate::hand_off::HandOff;
+
+/// An agent that hands parts of its work to other agents, reads their results, and answers.
+///
+/// Each agent is a node of the graph. The model calls it by a tool, `hand_off_to_NAME`, with a task;
+/// it may call several at once, which then work side by side. An agent that pauses for a person pauses
+/// the run, and the others' results are kept.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::message::ToolCall;
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, react_agent};
+/// use langgraph_patterns::Supervisor;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let poet = react_agent(ScriptedModel::new(["Roses are red."]), ()).compile()?;
+/// let boss = ScriptedModel::new([
+///     Turn::tool_calls([ToolCall::new("c1", "hand_off_to_poet", json!({"task": "a rhyme"}))]),
+///     Turn::text("The poet says: Roses are red."),
+/// ]);
+///
+/// let team = Supervisor::new(boss).agent("poet", "writes rhymes", poet).compile()?;
+/// let state = team.invoke(MessagesStateUpdate::user("I need a rhyme.")).await?;
+/// assert_eq!(state.messages[2].text(), "Roses are red.");
+/// assert_eq!(state.messages[3].text(), "The poet says: Roses are red.");
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "an agent is compiled before it runs"]
+pub struct Supervisor {
+    model: ModelNode,
+    agents: Vec<(String, HandOff)>,
+    tools: Tools,
+}
+
+impl Supervisor {
+    /// Creates a supervisor without agents.
+    pub fn new(model: impl ChatModel + 'static) -> Self {
+        Self {
+            model: ModelNode::new(model).steps_after_calls(2),
+            agents: Vec::new(),
+            tools: Tools::new(),
+        }
+    }
+
+    /// Adds an agent. The description tells the model what to hand to it.
+    pub fn agent(
+        mut self,
+        name: impl Into<String>,
+        description: &str,
+        agent: CompiledStateGraph<MessagesState>,
+    ) -> Self {
+        let name = name.into();
+        let hand_off = HandOff::new(&name, description, agent);
+        self.agents.push((name, hand_off));
+        self
+    }
+
+    /// Gives the supervisor tools of its own.
+    pub fn tools<K>(mut self, tools: impl IntoTools<K>) -> Self {
+        self.tools = tools.into_tools();
+        self
+    }
+
+    /// Puts instructions before the chat.
+    pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.model = self.model.prompt(prompt);
+        self
+    }
+
+    /// Compiles the agent into a graph that is ready to run.
+    ///
+    /// # Errors
+    ///
+    /// If two agents have the same name, or one is called `supervisor` or `tools`.
+    pub fn compile(self) -> Result<CompiledStateGraph<MessagesState>, CompilationErrors> {
+        self.into_graph().compile()
+    }
+
+    /// Returns the agent as a graph, to add nodes and breakpoints.
+    pub fn into_graph(self) -> StateGraph<MessagesState> {
+        let mut graph = StateGraph::new();
+        let mut offered = self.tools.clone();
+        let mut routes = Vec::new();
+        let mut targets = vec!["tools".to_owned(), END.to_owned()];
+        for (name, hand_off) in self.agents {
+            let hand_off = Tools::new().with(hand_off);
+            offered = hand_off.iter().cloned().fold(offered, Tools::with);
+            let tool = hand_off
+                .definitions()
+                .into_iter()
+                .map(|tool| tool.name)
+                .collect::<String>();
+            routes.push((tool, graph.add_worker(&name, ToolNode::new(hand_off))));
+            graph.add_edge(&*name, "supervisor");
+            targets.push(name);
+        }
+        // It also tells the model about tools that do not exist.
+        let tools = graph.add_worker("tools", ToolNode::new(self.tools));
+        let route = move |state: &MessagesState| {
+            let calls = pending_tool_calls(state);
+            if calls.is_empty() {
+                return vec![Target::Node(END.into())];
+            }
+            let send = |call: langgraph::message::ToolCall| {
+                let agent = routes.iter().find(|(tool, _)| *tool == call.name);
+                Target::Send(Send::to(agent.map_or(&tools, |(_, agent)| agent), call))
+            };
+            calls.into_iter().map(send).collect()
+        };
+        graph
+            .set_name("supervisor")
+            .add_node("supervisor", self.model.tools(offered))
+            .add_edge(START, "supervisor")
+            .add_edge("tools", "supervisor")
+            .add_conditional_edges("supervisor", route, targets);
+        graph
+    }
+}
+
+impl fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.agents.iter().map(|(name, _)| name);
+        f.debug_struct("Supervisor")
+            .field("agents", &names.collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

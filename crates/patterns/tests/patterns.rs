@@ -1,0 +1,419 @@
+//! The ready-made agents, alone and inside of another graph.
+#![allow(clippy::unwrap_used)] // in what several tests share
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::ToolCall;
+use langgraph::prelude::*;
+use langgraph::run::StreamOptions;
+use langgraph::stream::EventKind;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    Budget, MessagesState, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, check_answered,
+    react_agent,
+};
+use langgraph_patterns::{
+    Guard, GuardVerdict, Guarded, ModelGuard, PlanAndExecute, PlanStateUpdate, Reflection,
+    ReflectionState, ReflectionStateUpdate, Retrieval, RetrievalStateUpdate, Summarise, Supervisor,
+    Swarm, SwarmStateUpdate, trim,
+};
+use langgraph_store::{HashingEmbedder, MemoryStore, StoreExt as _, StoreOptions, WithStore as _};
+use serde_json::json;
+
+/// Counts its calls in a resource of the run.
+#[tool]
+async fn tick(cx: &ToolContext<'_>) -> Result<u32, ToolError> {
+    Ok(cx.resource::<AtomicU32>()?.fetch_add(1, Ordering::Relaxed) + 1)
+}
+
+fn call(id: &str, tool: &str, arguments: serde_json::Value) -> ToolCall {
+    ToolCall::new(id, tool, arguments)
+}
+
+fn texts(messages: &[Message]) -> Vec<String> {
+    messages
+        .iter()
+        .map(|message| message.text().into_owned())
+        .collect()
+}
+
+/// A worker that ticks, with or without a person's approval.
+fn ticker(asks: bool) -> CompiledStateGraph<MessagesState> {
+    let model = ScriptedModel::new([
+        Turn::tool_calls([call("t1", "tick", json!({}))]),
+        Turn::text("ticked"),
+    ]);
+    let agent = react_agent(model, (tick,));
+    let agent = if asks { agent.approve("tick") } else { agent };
+    agent.compile().unwrap()
+}
+
+#[tokio::test]
+async fn a_supervisor_pauses_for_one_agent_and_keeps_what_the_other_has_done() {
+    let boss = ScriptedModel::new([
+        Turn::tool_calls([
+            call("c1", "hand_off_to_fast", json!({"task": "tick"})),
+            call("c2", "hand_off_to_careful", json!({"task": "tick too"})),
+            call("c3", "hand_off_to_nobody", json!({"task": "?"})),
+        ]),
+        Turn::text("All done."),
+    ]);
+    let team = Supervisor::new(boss.clone())
+        .agent("fast", "ticks", ticker(false))
+        .agent("careful", "ticks after a question", ticker(true));
+    let team = team.compile().unwrap();
+    // As a node of another graph.
+    let mut outer = StateGraph::<MessagesState>::new();
+    outer.add_node("team", team).add_sequence(&["team"]);
+    let ticks = Arc::new(AtomicU32::new(0));
+    let budget = Arc::new(Budget::per_thread().model_calls(20));
+    let outer = outer
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let outer = outer
+        .resource(Arc::clone(&ticks))
+        .resource(Arc::clone(&budget));
+    let thread = outer.thread("t");
+
+    let outcome = thread.run(MessagesStateUpdate::user("Go!")).await.unwrap();
+    assert_eq!(outcome.interrupts().len(), 1, "{outcome:?}");
+    assert_eq!(ticks.load(Ordering::Relaxed), 1);
+    let state = thread
+        .answer(ToolDecision::Approve)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    assert_eq!(ticks.load(Ordering::Relaxed), 2, "no agent worked twice");
+    assert!(check_answered(&state.messages).is_ok());
+    let said = texts(&state.messages);
+    assert_eq!(said[2..4], ["ticked", "ticked"]);
+    assert!(
+        said[4].contains("hand_off_to_nobody is not a valid tool"),
+        "{said:?}"
+    );
+    assert_eq!(said[5], "All done.");
+    // Two of the supervisor, two of each agent.
+    assert_eq!(budget.account("t").await.unwrap().spent.model_calls, 6);
+}
+
+#[tokio::test]
+async fn tokens_of_agents_stream_through_the_outer_run() {
+    let boss = ScriptedModel::new([
+        Turn::tool_calls([call("c1", "hand_off_to_poet", json!({"task": "rhyme"}))]),
+        Turn::chunks(["so ", "it is"]),
+    ]);
+    let poet = react_agent(ScriptedModel::new([Turn::chunks(["red ", "rose"])]), ());
+    let team = Supervisor::new(boss).agent("poet", "rhymes", poet.compile().unwrap());
+    let run = team.compile().unwrap().run(MessagesStateUpdate::user("Hi"));
+    let mut events = run.stream(StreamOptions::new(StreamMode::Messages).subgraphs());
+    let mut pieces = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
+            pieces.push(chunk.text);
+        }
+    }
+    pieces.retain(|text| !text.is_empty());
+    assert_eq!(pieces, ["red ", "rose", "so ", "it is"]);
+}
+
+#[tokio::test]
+async fn who_has_a_swarms_conversation_keeps_it_in_the_next_turn() {
+    let sales = ScriptedModel::new([Turn::tool_calls([
+        call("c1", "hand_over_to_support", json!({})),
+        call("c2", "tick", json!({})),
+    ])]);
+    let support = ScriptedModel::new(["What is broken?", "Is it?"]);
+    let swarm = Swarm::new()
+        .agent("sales", "sells", sales.clone(), (tick,))
+        .agent("support", "repairs", support.clone(), ());
+    let swarm = swarm
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let swarm = swarm.resource(Arc::new(AtomicU32::new(0)));
+    let thread = swarm.thread("t");
+    let state = thread
+        .run(SwarmStateUpdate::user("Help!"))
+        .await
+        .unwrap()
+        .into_state();
+    assert_eq!(state.active, "support");
+    assert!(check_answered(&state.messages).is_ok());
+    assert_eq!(state.messages.last().unwrap().text(), "What is broken?");
+    let state = thread
+        .run(SwarmStateUpdate::user("The lid."))
+        .await
+        .unwrap()
+        .into_state();
+    assert_eq!(state.messages.last().unwrap().text(), "Is it?");
+    assert_eq!((sales.requests().len(), support.requests().len()), (1, 2));
+    // An agent cannot hand over to itself.
+    let offered = &support.requests()[0].tools;
+    let names: Vec<_> = offered.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["hand_over_to_sales"]);
+}
+
+#[tokio::test]
+async fn a_step_that_fails_does_not_repeat_the_others() {
+    let planner = ScriptedModel::new([
+        r#"{"steps": ["one", "two", "three"]}"#,
+        r#"{"answer": null, "steps": ["four"]}"#,
+        r#"{"answer": "Four things.", "steps": []}"#,
+    ]);
+    let calls = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&calls);
+    let mut work = StateGraph::<MessagesState>::new();
+    let node =
+        move |state: &MessagesState| {
+            let n = seen.fetch_add(1, Ordering::Relaxed);
+            let task = state.messages[0].text();
+            if task.starts_with("two") && n < 3 {
+                return Err(NodeError::msg("no time"));
+            }
+            let word = task.split('\n').next().unwrap_or_default();
+            Ok(MessagesStateUpdate::default()
+                .messages(vec![Message::assistant(format!("did {word}"))]))
+        };
+    work.add_node("work", node).add_sequence(&["work"]);
+    let agent = PlanAndExecute::new(planner, work.compile().unwrap())
+        .compile()
+        .unwrap();
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let mut events = thread
+        .run(PlanStateUpdate::of("Count."))
+        .stream(StreamMode::Progress);
+    let mut progress = Vec::new();
+    let failed = loop {
+        match events.next().await.unwrap() {
+            Ok(event) => {
+                if let EventKind::Progress(map) = event.kind {
+                    progress.push((map.done, map.total));
+                }
+            }
+            Err(error) => break error,
+        }
+    };
+    assert!(failed.to_string().contains("no time"), "{failed}");
+    assert_eq!(progress.last(), Some(&(2, 3)));
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
+    let state = thread.proceed().await.unwrap().finished().unwrap();
+    assert_eq!(calls.load(Ordering::Relaxed), 5, "`two` again, and `four`");
+    let done: Vec<_> = state.done.iter().map(|done| done.result.as_str()).collect();
+    assert_eq!(done, ["did one", "did two", "did three", "did four"]);
+    assert_eq!(
+        (state.answer.as_deref(), state.rounds),
+        (Some("Four things."), 2)
+    );
+}
+
+#[tokio::test]
+async fn a_plan_without_steps_and_a_planner_that_never_ends_both_end() {
+    let none = ScriptedModel::new([
+        r#"{"steps": []}"#,
+        r#"{"answer": "Nothing to do.", "steps": []}"#,
+    ]);
+    let worker = || {
+        react_agent(ScriptedModel::new(["a", "b", "c"]), ())
+            .compile()
+            .unwrap()
+    };
+    let agent = PlanAndExecute::new(none, worker()).compile().unwrap();
+    let state = agent.invoke(PlanStateUpdate::of("Rest.")).await.unwrap();
+    assert_eq!(state.answer.as_deref(), Some("Nothing to do."));
+
+    let more = r#"{"answer": null, "steps": ["more"]}"#;
+    let endless = ScriptedModel::new([r#"{"steps": ["more", "and more"]}"#, more, more]);
+    let agent = PlanAndExecute::new(endless, worker())
+        .rounds(2)
+        .max_steps(1);
+    let state = agent
+        .compile()
+        .unwrap()
+        .invoke(PlanStateUpdate::of("Go on."))
+        .await
+        .unwrap();
+    assert_eq!((state.rounds, state.done.len()), (2, 2));
+    assert_eq!(state.answer.as_deref(), Some(""));
+}
+
+#[tokio::test]
+async fn reflection_stops_at_its_limit_and_says_what_is_missing() {
+    let writer = ScriptedModel::new(["one", "two"]);
+    let bad = r#"{"good": false, "feedback": "longer"}"#;
+    let agent = Reflection::new(writer.clone(), ScriptedModel::new([bad, bad])).drafts(2);
+    // As a node of another graph over its state.
+    let mut outer = StateGraph::<ReflectionState>::new();
+    outer
+        .add_node("write", agent.compile().unwrap())
+        .add_sequence(&["write"]);
+    let state = outer
+        .compile()
+        .unwrap()
+        .invoke(ReflectionStateUpdate::user("Write."))
+        .await;
+    let state = state.unwrap();
+    assert_eq!(texts(&state.messages), ["Write.", "two"]);
+    assert_eq!((state.drafts, state.feedback.as_str()), (2, "longer"));
+    let second = &writer.requests()[1].messages;
+    assert!(texts(second)[2].starts_with("longer"), "{second:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_cites_what_is_not_there_goes_back_to_the_model() {
+    let options = StoreOptions::default().embedder(HashingEmbedder::new(64));
+    let store = MemoryStore::with(options.fields(["text"]));
+    store
+        .put(["docs"], "a", &json!({"text": "Tea is hot."}))
+        .await
+        .unwrap();
+    let model = ScriptedModel::new(["Tea is hot [2].", "Tea is hot [1]."]);
+    let agent = Retrieval::new(model.clone(), ["docs"])
+        .compile()
+        .unwrap()
+        .store(Arc::new(store));
+    let state = agent
+        .invoke(RetrievalStateUpdate::user("Is tea hot?"))
+        .await
+        .unwrap();
+    assert_eq!(texts(&state.messages), ["Is tea hot?", "Tea is hot [1]."]);
+    assert_eq!(
+        (state.citations.len(), state.citations[0].key.as_str()),
+        (1, "a")
+    );
+    let repaired = &model.requests()[1].messages;
+    assert_eq!(
+        repaired.last().unwrap().text(),
+        "There is no document [2]. Answer again."
+    );
+}
+
+#[tokio::test]
+async fn a_history_is_cut_only_where_no_result_loses_its_call() {
+    let mut chat = vec![Message::system("Be brief.")];
+    for n in 0..8 {
+        let (a, b) = (format!("a{n}"), format!("b{n}"));
+        chat.push(Message::user(format!("question {n}, which has some words")));
+        let calls = [call(&a, "now", json!({})), call(&b, "now", json!({}))];
+        chat.push(Message::assistant_with_tool_calls("", calls));
+        chat.push(Message::tool(&a, "12:00 and some seconds"));
+        chat.push(Message::tool(&b, "12:00 and some seconds"));
+        chat.push(Message::assistant(format!("answer {n}")));
+    }
+    let mut lengths = vec![];
+    for tokens in 0..600 {
+        let kept = trim(&chat, tokens);
+        assert!(check_answered(&kept).is_ok(), "{tokens}");
+        let calls: Vec<_> = kept
+            .iter()
+            .flat_map(Message::tool_calls)
+            .map(|call| &*call.id)
+            .collect();
+        let results = kept.iter().filter_map(Message::tool_result);
+        let orphan = results
+            .map(|result| &*result.call_id)
+            .find(|id| !calls.contains(id));
+        assert_eq!(orphan, None, "{tokens}");
+        assert!(
+            kept[0].is_system() && kept.last() == chat.last(),
+            "{tokens}"
+        );
+        lengths.push(kept.len());
+    }
+    assert!(
+        lengths.is_sorted() && lengths[0] == 2 && lengths[599] == chat.len(),
+        "{lengths:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_summary_replaces_the_older_part_and_is_summarised_itself_later() {
+    let model = ScriptedModel::new(["first summary", "second summary"]);
+    let graph = graph! {
+        type State = MessagesState;
+        let shorten = Summarise::new(model.clone()).above(80).keep(30);
+        START => shorten => END;
+    };
+    let graph = graph
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    let talk = |from: usize| {
+        let lines =
+            (from..from + 8).map(|n| Message::user(format!("sentence number {n}, rather long")));
+        MessagesStateUpdate::default().messages(lines.collect())
+    };
+    let short = MessagesStateUpdate::user("hi");
+    assert_eq!(thread.run(short).await.unwrap().state().messages.len(), 1);
+    let state = thread.run(talk(0)).await.unwrap().into_state();
+    assert_eq!(
+        state.messages[0].text(),
+        "Summary of the conversation so far: first summary"
+    );
+    assert_eq!(
+        state.messages.last().unwrap().text(),
+        "sentence number 7, rather long"
+    );
+    let kept = state.messages.len();
+    assert!(kept < 6, "{state:?}");
+    let state = thread.run(talk(8)).await.unwrap().into_state();
+    assert_eq!(
+        state.messages[0].text(),
+        "Summary of the conversation so far: second summary"
+    );
+    assert!(
+        !texts(&state.messages)
+            .iter()
+            .any(|text| text.ends_with("first summary"))
+    );
+    assert!(
+        model.requests()[1].messages[1]
+            .text()
+            .contains("first summary")
+    );
+}
+
+#[tokio::test]
+async fn guards_refuse_replace_and_ask_a_model() {
+    let agent = ScriptedModel::new(["Call 555-1234."]);
+    let judge = ScriptedModel::new([r#"{"allowed": true}"#, r#"{"allowed": false}"#]);
+    let hide = |said: &Message| GuardVerdict::Replace(said.text().replace("555-1234", "[hidden]"));
+    let guarded = Guarded::new(react_agent(agent.clone(), ()).compile().unwrap())
+        .before(ModelGuard::new(
+            judge.clone(),
+            "It is polite.",
+            "Please be polite.",
+        ))
+        .before(|said: &Message| GuardVerdict::Replace(said.text().to_lowercase()))
+        .after(hide);
+    let graph = guarded
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    let state = thread
+        .run(MessagesStateUpdate::user("PLEASE, the number?"))
+        .await
+        .unwrap();
+    assert_eq!(
+        texts(&state.state().messages),
+        ["please, the number?", "Call [hidden]."]
+    );
+    let state = thread.run(MessagesStateUpdate::user("Now!")).await.unwrap();
+    assert_eq!(
+        texts(&state.state().messages)[2..],
+        ["Now!", "Please be polite."]
+    );
+    assert_eq!(agent.requests().len(), 1, "the agent never saw it");
+    assert_eq!(
+        agent.requests()[0].messages[0].text(),
+        "please, the number?"
+    );
+    // A closure is a guard, and so is what holds one.
+    let _: Arc<dyn Guard> = Arc::new(hide);
+}

@@ -1,0 +1,59 @@
+//! A chat that never grows too long: its older part becomes a summary.
+//! Run it with `cargo run --example long_chat`.
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::Message;
+use langgraph::prelude::*;
+use langgraph_agent::{
+    ChatModel, ChatRequest, ChatResponse, MessagesState, MessagesStateUpdate, ModelError,
+    ModelNode, async_trait,
+};
+use langgraph_patterns::Summarise;
+use std::sync::Arc;
+
+/// Says how much it was told; asked for a summary, counts the lines.
+struct Counting;
+
+#[async_trait]
+impl ChatModel for Counting {
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        let last = request
+            .messages
+            .last()
+            .map(Message::text)
+            .unwrap_or_default();
+        let lines = last.lines().count();
+        Ok(ChatResponse::new(Message::assistant(if lines > 1 {
+            format!("{lines} messages about tea.")
+        } else {
+            format!("I have read {} messages.", request.messages.len())
+        })))
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let graph = graph! {
+        type State = MessagesState;
+        let shorten = Summarise::new(Counting).above(150).keep(60);
+        let agent = ModelNode::new(Counting);
+        START => shorten => agent => END;
+    };
+    let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("chat");
+    for turn in 1..=12 {
+        let said = format!("This is what I think of the tea number {turn}.");
+        let state = thread
+            .run(MessagesStateUpdate::user(said))
+            .await?
+            .into_state();
+        let first = state
+            .messages
+            .first()
+            .map(Message::text)
+            .unwrap_or_default();
+        let last = state.messages.last().map(Message::text).unwrap_or_default();
+        println!("turn {turn}: {last} (the first: {first})");
+    }
+    Ok(())
+}
