@@ -28,7 +28,6 @@ pub(crate) use engine::Engine;
 pub(crate) use frontier::{Frontier, JoinProgress};
 pub(crate) use input::enter;
 pub(crate) use router_view::ask_on_view;
-#[cfg(feature = "tracing")]
 pub(crate) use span::Span;
 pub(crate) use task::{Task, TaskMemory};
 pub(crate) use task_result::{Finished, TaskResult};
