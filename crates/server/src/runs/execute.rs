@@ -203,6 +203,8 @@ async fn store(app: Arc<App>, live: Arc<Live>, mut frames: UnboundedReceiver<Fra
 enum Out {
     Stored(UnboundedSender<Frame>),
     Shown(Arc<Live>),
+    /// Nowhere: an earlier attempt has told all, and its process died before it ended the row.
+    Told,
 }
 
 impl Out {
@@ -211,6 +213,7 @@ impl Out {
             // Without a reader the run is lost, and ends soon.
             Self::Stored(frames) => drop(frames.send(frame)),
             Self::Shown(live) => live.feed.push([frame]),
+            Self::Told => {}
         }
     }
 }
@@ -246,7 +249,9 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         return Ok(Done::Elsewhere);
     }
 
-    let (out, storing) = if live.feed.resumable {
+    let (out, storing) = if live.feed.has_ended() {
+        (Out::Told, None)
+    } else if live.feed.resumable {
         let (sender, receiver) = unbounded_channel();
         let storing = tokio::spawn(store(Arc::clone(app), Arc::clone(live), receiver));
         (Out::Stored(sender), Some(storing))

@@ -67,6 +67,11 @@ impl Feed {
         self.frames().len()
     }
 
+    /// Returns true if the end of the run has been told.
+    pub(super) fn has_ended(&self) -> bool {
+        self.frames().last().is_some_and(|last| last.is_hidden())
+    }
+
     pub(crate) fn is_local(&self) -> bool {
         self.local.load(Ordering::Acquire)
     }
