@@ -1,8 +1,9 @@
 //! Calls of models and tools as `tracing` spans.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 
 use langgraph::message::{ToolCall, Usage};
 use langgraph_agent::{
@@ -31,22 +32,34 @@ impl Visit for Into<'_> {
     }
 }
 
-impl Subscriber for Spans {
+thread_local! {
+    static HERE: RefCell<Option<Spans>> = const { RefCell::new(None) };
+}
+
+/// The subscriber of the program: it writes down the spans of each test's own thread. One that is
+/// set for a thread may miss a span that another thread meets for the first time.
+struct ByThread;
+
+/// The id of a span that nobody writes down.
+const NOBODY: u64 = u64::MAX;
+
+impl Subscriber for ByThread {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "langgraph"
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let mut fields = Fields::new();
-        span.record(&mut Into(&mut fields));
-        let mut spans = self.0.lock().unwrap();
-        spans.push((span.metadata().name(), fields));
-        Id::from_u64(spans.len() as u64)
+        let id = HERE.with_borrow(|here| here.as_ref().map(|spans| spans.add(span)));
+        Id::from_u64(id.unwrap_or(NOBODY))
     }
 
     fn record(&self, id: &Id, values: &Record<'_>) {
-        let index = usize::try_from(id.into_u64()).unwrap() - 1;
-        values.record(&mut Into(&mut self.0.lock().unwrap()[index].1));
+        if id.into_u64() != NOBODY {
+            HERE.with_borrow(|here| {
+                here.as_ref()
+                    .map(|spans| spans.record(id.into_u64(), values))
+            });
+        }
     }
 
     fn event(&self, _: &Event<'_>) {}
@@ -56,6 +69,28 @@ impl Subscriber for Spans {
 }
 
 impl Spans {
+    /// Writes down the spans of this thread from now on.
+    fn here() -> Self {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| tracing::subscriber::set_global_default(ByThread).unwrap());
+        let spans = Self::default();
+        HERE.set(Some(spans.clone()));
+        spans
+    }
+
+    fn add(&self, span: &Attributes<'_>) -> u64 {
+        let mut fields = Fields::new();
+        span.record(&mut Into(&mut fields));
+        let mut spans = self.0.lock().unwrap();
+        spans.push((span.metadata().name(), fields));
+        spans.len() as u64
+    }
+
+    fn record(&self, id: u64, values: &Record<'_>) {
+        let index = usize::try_from(id).unwrap() - 1;
+        values.record(&mut Into(&mut self.0.lock().unwrap()[index].1));
+    }
+
     fn named(&self, name: &str) -> Vec<Fields> {
         let spans = self.0.lock().unwrap();
         let named = spans.iter().filter(|(span, _)| *span == name);
@@ -82,8 +117,7 @@ fn agent() -> langgraph::CompiledStateGraph<langgraph_agent::MessagesState> {
 
 #[tokio::test]
 async fn calls_of_models_and_tools_are_spans_with_the_names_of_the_conventions() {
-    let spans = Spans::default();
-    let _guard = tracing::subscriber::set_default(spans.clone());
+    let spans = Spans::here();
     let prices = Prices::new().model("big", Price::per_million(1_000.0, 10_000.0));
     let budget = Budget::per_run().money(100.0, prices);
     let run = agent().run(MessagesStateUpdate::user("What time is it?"));
@@ -134,8 +168,7 @@ async fn calls_of_models_and_tools_are_spans_with_the_names_of_the_conventions()
 
 #[tokio::test]
 async fn what_is_said_is_in_the_spans_on_request_only() {
-    let spans = Spans::default();
-    let _guard = tracing::subscriber::set_default(spans.clone());
+    let spans = Spans::here();
     let agent = agent().resource(Arc::new(TraceContent));
     agent
         .invoke(MessagesStateUpdate::user("What time is it?"))
@@ -151,8 +184,7 @@ async fn what_is_said_is_in_the_spans_on_request_only() {
 
 #[tokio::test]
 async fn a_call_that_fails_says_what_kind_of_error_it_is() {
-    let spans = Spans::default();
-    let _guard = tracing::subscriber::set_default(spans.clone());
+    let spans = Spans::here();
     let limited = ModelError::new(
         ModelErrorKind::RateLimited { retry_after: None },
         "slow down",
