@@ -252,10 +252,7 @@ mod tests {
             ("echo", &json!({"message": "hello there"}))
         );
         messages.push(Message::tool(&call.id, "Echo: hello there"));
-        assert_eq!(
-            reply_with(&messages, &tools).text(),
-            "Echo: Echo: hello there."
-        );
+        assert_eq!(reply_with(&messages, &tools).text(), "Echo: hello there");
     }
 
     #[test]
