@@ -188,25 +188,18 @@ fn each_effect_happens_once_or_is_reported_as_unknown_over_many_seeds() {
     }
     let seeds = std::env::var("SEEDS").map_or(12, |seeds| seeds.parse().unwrap());
     let (mut lost, mut taken_back, mut duplicates, mut unknown) = (0, 0, 0, 0);
+    let mut messages = 0;
     for seed in 0..seeds {
         let ended = simulate(seed);
         lost += ended.metrics.lost;
         taken_back += ended.metrics.taken_back;
         duplicates += ended.metrics.duplicates;
         unknown += ended.unknown;
+        messages += ended.messages;
     }
     println!(
-        "{seeds} seeds: {lost} workers lost, {taken_back} tasks taken back, {duplicates} second replies, {unknown} effects unknown"
+        "{seeds} seeds, {messages} messages: {lost} workers lost, {taken_back} tasks taken back, {duplicates} second replies, {unknown} effects unknown"
     );
     // The weather was bad enough to show something.
     assert!(lost > 0 && taken_back > 0);
-}
-
-#[test]
-fn a_seed_gives_the_same_again() {
-    let (first, second) = (simulate(3), simulate(3));
-    assert_eq!(
-        (first.messages, first.metrics),
-        (second.messages, second.metrics)
-    );
 }
