@@ -97,8 +97,10 @@ impl Feed {
     /// Returns the event of that number; waits for it. `None` if the run ends before.
     pub(crate) async fn wait_for(&self, index: usize) -> Option<Arc<Frame>> {
         let mut state = self.state.subscribe();
-        let reached = state.wait_for(|(len, open)| *len > index || !open).await;
-        let reached = reached.is_ok();
+        let reached = state.wait_for(|(len, open)| *len > index || !open);
+        // What it returns holds the lock of the state, which `push` waits for with that of the
+        // frames: it must not live any longer than this line.
+        let reached = reached.await.is_ok();
         self.frames().get(index).filter(|_| reached).cloned()
     }
 
@@ -145,5 +147,43 @@ impl Feeds {
     /// Returns all feeds.
     pub(crate) fn all(&self) -> Vec<Arc<Feed>> {
         self.map().values().filter_map(Weak::upgrade).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn events_come_in_while_a_stream_takes_them_out() {
+        const EVENTS: usize = 100_000;
+        let (ended, has_ended) = channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread();
+            let runtime = { runtime }.worker_threads(2).build().unwrap();
+            let feed = Arc::new(Feed::new("run", false));
+            let pushes = runtime.spawn({
+                let feed = Arc::clone(&feed);
+                async move {
+                    for number in 0..EVENTS {
+                        feed.push([Frame::new("custom", "custom", &json!(number))]);
+                    }
+                }
+            });
+            runtime.block_on(async {
+                for number in 0..EVENTS {
+                    feed.wait_for(number).await.unwrap();
+                }
+                pushes.await.unwrap();
+            });
+            ended.send(()).unwrap();
+        });
+        // The threads of a deadlock stay; the test ends without them.
+        has_ended.recv_timeout(Duration::from_secs(30)).unwrap();
     }
 }
