@@ -39,7 +39,7 @@
 //! | write tools | [`#[tool]`](macro@tool), [`FnTool`], [`Tool`] |
 //! | call a model from a node | [`ChatModelExt`], [`ModelNode`] |
 //! | write a model | [`ChatModel`] |
-//! | test without a model | [`ScriptedModel`] |
+//! | test without a model | [`ScriptedModel`], [`StandIn`] |
 //! | use a ready-made agent | [`react_agent`], [`SimpleAgent`], [`ToolAgent`], [`think`] |
 //! | limit what a run may spend, and calls at a time | [`Budget`], [`limit`](fn@limit) |
 //! | charge a card once, whatever happens | [`Effect`] |
@@ -68,6 +68,7 @@ mod scripted;
 mod simple;
 #[cfg(feature = "tracing")]
 mod spans;
+mod stand_in;
 mod standalone;
 mod think_act_observe;
 mod tool;
@@ -102,6 +103,7 @@ pub use scripted::{ScriptedModel, Turn};
 pub use simple::{SimpleAgent, SimpleAgentState, SimpleAgentStateUpdate};
 #[cfg(feature = "tracing")]
 pub use spans::TraceContent;
+pub use stand_in::StandIn;
 pub use think_act_observe::{
     ReactState, ReactStateUpdate, Think, WhatNext, act, observe, think, what_next,
 };

@@ -10,7 +10,7 @@ use super::approval::{self, Approvals, Decided};
 use super::join_all::join_all;
 use super::pending::pending;
 use super::tool::CommandFor;
-use super::{Approval, Budget, IntoTools, ToolContext, ToolError, ToolOutput, Tools};
+use super::{Approval, Budget, IntoTools, StandIn, ToolContext, ToolError, ToolOutput, Tools};
 use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeError, NodeRun, Output};
@@ -392,6 +392,11 @@ impl ToolNode {
                 "the arguments are not a JSON object",
             )));
         }
+        if let Ok(stand_in) = cx.resource::<dyn StandIn>()
+            && let Some(result) = stand_in.tool(call, cx)
+        {
+            return Err(result.map_or_else(fatal, |result| Failed::Instead(Box::new(result))));
+        }
         let kept = self.kept.as_ref().filter(|kept| kept.keeps(call));
         if let Some(content) = kept.and_then(|kept| kept.get(call)) {
             return Ok(ToolOutput::content(content));
@@ -437,6 +442,12 @@ impl ToolNode {
                 return Ok(Answer {
                     message: result.with_name(&call.name).into(),
                     command,
+                });
+            }
+            Ok(Err(Failed::Instead(result))) => {
+                return Ok(Answer {
+                    message: Message::from(*result),
+                    command: None,
                 });
             }
             Ok(Err(Failed::Unknown)) => self.unknown(call),
@@ -488,6 +499,8 @@ fn pause(cx: &Context) -> Result<(), NodeError> {
 /// Why a call has no answer from its tool.
 enum Failed {
     Unknown,
+    /// A stand-in has answered.
+    Instead(Box<ToolResult>),
     Tool(ToolError),
 }
 

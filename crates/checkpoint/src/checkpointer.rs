@@ -163,6 +163,12 @@ pub trait Checkpointer: Send + Sync + 'static {
         Ok(chain.map(|chain| chain.visit_parts(visit)))
     }
 
+    /// Returns true if runs only rehearse what is stored: a task's work that runs once is refused
+    /// unless its result is stored.
+    fn is_rehearsal(&self) -> bool {
+        false
+    }
+
     /// Returns the leases of this saver. A saver that implements [`Leases`] returns `Some(self)`.
     fn leases(&self) -> Option<&dyn Leases> {
         None

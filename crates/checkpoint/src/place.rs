@@ -41,6 +41,20 @@ impl Place {
         format!("{:016x}:{}:{}", log.finish(), self.checkpoint, self.task)
     }
 
+    /// Checks that the task may begin work whose result is not stored.
+    ///
+    /// # Errors
+    ///
+    /// If the run [only rehearses](super::Checkpointer::is_rehearsal) what is stored.
+    pub fn check_new_work(&self, name: &str) -> Result<(), CheckpointError> {
+        if self.log_head.saver.is_rehearsal() {
+            return Err(CheckpointError::storage(format!(
+                "`{name}` has no stored result, and a replay does not do such work"
+            )));
+        }
+        Ok(())
+    }
+
     /// Stores a result of the task's `once`.
     pub async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
         let batch = Batch {

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use langgraph::checkpoint::{Formats, Json, MemorySaver};
 use langgraph::node::Send;
 use langgraph::prelude::*;
+use langgraph::thread::Keep;
 use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
 use langgraph_sql::rows::RowKind;
+use langgraph_testing::replay;
 use langgraph_tests::OverMemory;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
@@ -100,6 +102,32 @@ async fn a_thread_comes_back_in_every_format() {
         let steps: Vec<_> = history.iter().map(|snapshot| snapshot.step).collect();
         assert_eq!(steps, [4, 3, 2, 1, 0, -1], "{name}");
         assert_eq!(&history[0].values, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_is_replayed_from_every_format() {
+    for formats in all() {
+        let name = format!("{formats:?}");
+        let store = Arc::new(MemorySaver::new());
+        let (stored, saver) = kept(&store, formats);
+        let thread = stored.thread("t");
+        thread.run(()).await.unwrap();
+        thread.resume("name", "Ada").await.unwrap();
+
+        let report = replay(Arc::clone(&saver), &graph().compile().unwrap());
+        let report = report.await.unwrap();
+        assert!(report.is_same(), "{name}: {report}");
+        assert_eq!(report.threads[0].supersteps, 5, "{name}: {report}");
+
+        // What follows a kept node is computed anew, in a log without its beginning too.
+        thread.prune(Keep::Newest(3)).await.unwrap();
+        let mut other = graph();
+        other.add_edge("score", END);
+        let report = replay(saver, &other.compile().unwrap());
+        let report = report.keep(["score"]).await.unwrap();
+        assert!(report.is_same(), "{name}: {report}");
+        assert_eq!(report.threads[0].supersteps, 2, "{name}: {report}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests of nodes, tools, graphs and agents: contexts, paths, recorded models.
+//! Tests of nodes, tools, graphs and agents: contexts, paths, recorded models, stored threads.
 //!
 //! A node is a function: a test calls it with a state, and with a [`TestContext`] if it takes a
 //! context. The context gives the node resources, metadata and answers. It records the node's
@@ -32,9 +32,11 @@
 mod builder;
 mod cassette;
 mod context;
+mod replay;
 mod trace;
 
 pub use builder::TestContextBuilder;
 pub use cassette::{Cassette, CassetteError};
 pub use context::TestContext;
+pub use replay::{Divergence, Replay, Report, ThreadReplay, Unchecked, replay};
 pub use trace::{PathMismatch, Trace};

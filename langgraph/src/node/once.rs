@@ -214,8 +214,9 @@ impl Context {
             Begun::UnderWay(under_way) => under_way,
         };
         // Check this first: the result of the work could not be stored.
-        if self.place().is_some() {
+        if let Some(place) = self.place() {
             runtime(|| format!("keeping that `{name}` has been done once"))?;
+            place.check_new_work(&name).map_err(AgentError::from)?;
         }
         let value = work.await.map_err(Into::into)?;
         let text = Json
@@ -249,10 +250,8 @@ impl Context {
 
     /// Stores work that the task has done elsewhere.
     pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), NodeError> {
-        let done = self
-            .once_memory()
-            .known()
-            .result(&record.key, record.arguments)?;
+        let memory = self.once_memory();
+        let done = memory.known().result(&record.key, record.arguments)?;
         match done {
             Some(value) if value == record.value => Ok(()),
             Some(_) => Err(NodeError::msg(format!(

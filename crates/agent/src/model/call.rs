@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 
 use super::stream::next;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
-use crate::Budget;
 use crate::budget::refused;
+use crate::{Budget, StandIn};
 use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
@@ -13,12 +13,18 @@ use langgraph::stream::StreamMode;
 /// Returns the answer to `request`, and streams it into the run's events if somebody subscribes and
 /// the request allows it.
 ///
-/// A budget among the resources reserves the call first.
+/// A [`StandIn`] among the resources answers instead. A budget among them reserves the call first.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
     model: &M,
     request: ChatRequest,
     cx: Option<&Context>,
 ) -> Result<ChatResponse, ModelError> {
+    if let Some(cx) = cx
+        && let Ok(stand_in) = cx.resource::<dyn StandIn>()
+        && let Some(answer) = stand_in.model(&request, cx).await
+    {
+        return answer;
+    }
     let budget = cx.and_then(|cx| Some((cx, cx.resource_arc::<Budget>().ok()?)));
     let Some((cx, budget)) = budget else {
         return call(model, request, cx).await;

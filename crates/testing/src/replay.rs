@@ -1,0 +1,321 @@
+//! Replays of stored threads on today's graph.
+
+mod answers;
+mod compare;
+mod log;
+mod opened;
+mod report;
+mod saver;
+mod stored;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use langgraph::AgentError;
+use langgraph::CompiledStateGraph;
+use langgraph::checkpoint::{
+    Attach, CheckpointError, Checkpointer, Durability, Formats, ThreadFilter,
+};
+use langgraph::run::CancelToken;
+use langgraph::state::State;
+use langgraph_agent::{ChatModel, StandIn};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use answers::{NoModel, StoredAnswers};
+use compare::Outcome;
+use log::Log;
+use opened::Opened;
+pub use report::{Divergence, Report, ThreadReplay, Unchecked};
+use saver::Rehearsal;
+
+/// How many threads one query lists.
+const PAGE: usize = 1_000;
+
+/// Runs stored threads again on today's graph, and says where they diverge. For CI: a copy of last
+/// week's threads, and the graph of the branch.
+///
+/// Every superstep of a thread starts from what the thread stored before it, with the answers that
+/// people gave. What the nodes write, ask, and start is compared with what is stored. The first
+/// difference of each thread is its [`Divergence`]. Graphs inside nodes are replayed superstep by
+/// superstep, too.
+///
+/// # What does not happen again
+///
+/// - Nothing is written to the saver.
+/// - Work that runs [`once`](langgraph::Context::once), and every effect, has its stored result. If
+///   there is none, the work does not begin, and the task fails.
+/// - Models and tools do not answer; the messages that they gave then count. A model whose answers are
+///   no messages of the thread answers with [`model`](Replay::model), or its task is
+///   [not checked](ThreadReplay::unchecked). Tools that only compute may run: [`run_tools`](Replay::run_tools).
+///   That is so for models and tools that are called through this library: `ChatModelExt`,
+///   `ModelNode`, `ToolNode`, the ready-made agents.
+/// - Everything else that the code of a node does happens again: its own requests, writes to a store.
+///   Name such nodes in [`keep`](Replay::keep), or give the replay [other resources](Replay::resource).
+///
+/// The ids of messages do not count. A task that failed then, or never ended, is not replayed.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use langgraph::checkpoint::MemorySaver;
+/// use langgraph::prelude::*;
+/// use langgraph_testing::replay;
+///
+/// #[derive(State, Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+/// struct Order {
+///     euros: i64,
+///     rebate: i64,
+/// }
+///
+/// fn shop(percent: i64) -> CompiledStateGraph<Order> {
+///     let mut graph = StateGraph::<Order>::new();
+///     let rebate = move |order: &Order| OrderUpdate::default().rebate(order.euros * percent / 100);
+///     graph.add_node("rebate", rebate).add_sequence(&["rebate"]);
+///     graph.compile().unwrap()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let saver = Arc::new(MemorySaver::new());
+/// let order = OrderUpdate::default().euros(200);
+/// shop(10).checkpointer(saver.clone()).thread("customer-1").run(order).await?;
+///
+/// assert!(replay(saver.clone(), &shop(10)).await?.is_same());
+///
+/// let report = replay(saver, &shop(5)).await?;
+/// assert_eq!(
+///     report.to_string(),
+///     "thread `customer-1`, superstep 1, node `rebate`, `rebate`: expected 20, got 10\n\
+///      graph `LangGraph`: 1 of 1 threads diverge; 2 supersteps replayed, 0 not checked"
+/// );
+/// # Ok(())
+/// # }
+/// ```
+pub fn replay<S, C>(saver: Arc<C>, graph: &CompiledStateGraph<S>) -> Replay<S>
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+    C: Attach<S> + ?Sized,
+{
+    let attached = graph.clone().checkpointer(saver).threads();
+    Replay {
+        saver: attached.saver().cloned(),
+        attach: |graph, saver| graph.checkpointer(saver),
+        graph: graph.clone(),
+        filter: ThreadFilter::new(),
+        options: Options::default(),
+        resources: Vec::new(),
+    }
+}
+
+/// A replay of stored threads, which starts when it is awaited; see [`replay`].
+#[must_use = "a replay does nothing until it is awaited"]
+pub struct Replay<S: State> {
+    saver: Result<Arc<dyn Checkpointer>, CheckpointError>,
+    attach: fn(CompiledStateGraph<S>, Arc<Rehearsal>) -> CompiledStateGraph<S>,
+    graph: CompiledStateGraph<S>,
+    filter: ThreadFilter,
+    options: Options,
+    resources: Vec<AddResource<S>>,
+}
+
+type AddResource<S> = Arc<dyn Fn(CompiledStateGraph<S>) -> CompiledStateGraph<S> + Send + Sync>;
+
+/// What is compared, and what runs.
+#[derive(Clone, Default)]
+struct Options {
+    keep: BTreeSet<String>,
+    ignore: BTreeSet<String>,
+    run_tools: BTreeSet<String>,
+    renamed: BTreeMap<String, String>,
+    model: Option<Arc<dyn ChatModel>>,
+}
+
+impl<S: State> Replay<S> {
+    /// Replays only some threads; all by default.
+    pub fn threads(mut self, filter: ThreadFilter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Does not run these nodes: what they wrote then counts. Their routers run.
+    pub fn keep<N: Into<String>>(mut self, nodes: impl IntoIterator<Item = N>) -> Self {
+        self.options.keep.extend(nodes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Does not compare these fields of states: the time of day, a random number.
+    pub fn ignore<N: Into<String>>(mut self, fields: impl IntoIterator<Item = N>) -> Self {
+        self.options
+            .ignore
+            .extend(fields.into_iter().map(Into::into));
+        self
+    }
+
+    /// Runs these tools, instead of taking their stored answers.
+    pub fn run_tools<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
+        self.options
+            .run_tools
+            .extend(tools.into_iter().map(Into::into));
+        self
+    }
+
+    /// Answers the calls of models in tasks that wrote no answer of a model: a
+    /// [`ScriptedModel`](langgraph_agent::ScriptedModel), a [`Cassette`](crate::Cassette).
+    pub fn model(mut self, model: impl ChatModel + 'static) -> Self {
+        self.options.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Sets that a node had another name when the threads were stored. The graph needs the alias, too.
+    pub fn renamed(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
+        self.options.renamed.insert(old.into(), new.into());
+        self
+    }
+
+    /// Gives the nodes a resource in the place of the graph's: a store in memory, a bank that does nothing.
+    pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        let add = move |graph: CompiledStateGraph<S>| graph.resource(Arc::clone(&value));
+        self.resources.push(Arc::new(add));
+        self
+    }
+
+    async fn run(mut self) -> Result<Report, AgentError> {
+        let saver = std::mem::replace(&mut self.saver, Err(no_checkpointer()))?;
+        for add in &self.resources {
+            self.graph = add(self.graph);
+        }
+        let administration = saver.administration_for("replay")?;
+        let name = self.graph.topology().name.clone();
+        let mut report = Report::new(&name);
+        let wanted = self.filter.limit.unwrap_or(usize::MAX);
+        let mut filter = self.filter.clone().limit(PAGE.min(wanted));
+        loop {
+            let page = administration.threads(filter.clone()).await?;
+            let is_last = page.len() < PAGE;
+            if let Some(last) = page.last() {
+                filter = filter.after(&last.thread);
+            }
+            for info in page {
+                let is_own = info.owner.is_none_or(|owner| owner.graph == name);
+                if is_own && report.threads.len() < wanted {
+                    let thread = self.thread(&*saver, &info.thread).await?;
+                    report.threads.push(thread);
+                }
+            }
+            if is_last || report.threads.len() >= wanted {
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Replays a thread up to its first divergence.
+    async fn thread(
+        &self,
+        saver: &dyn Checkpointer,
+        thread: &str,
+    ) -> Result<ThreadReplay, AgentError> {
+        let formats = saver.formats().cloned().unwrap_or_default();
+        let logs = log::load(saver, thread, &formats).await?;
+        let answers = stored::all(&logs, &formats)?;
+        let mut replayed = ThreadReplay::new(thread);
+        for (key, at) in log::supersteps(&logs) {
+            let Some(log) = logs.get(key) else { continue };
+            let opened = match Opened::new(&logs, log, at, &formats, &self.options)? {
+                Ok(opened) => opened,
+                Err(unchecked) => {
+                    replayed.unchecked.extend(unchecked);
+                    continue;
+                }
+            };
+            let outcome = self
+                .superstep(thread, log, at, opened, &answers, &formats)
+                .await?;
+            replayed.supersteps += 1;
+            match outcome {
+                Outcome::Same => {}
+                Outcome::Unchecked(unchecked) => replayed.unchecked.push(unchecked),
+                Outcome::Diverges(divergence) => {
+                    replayed.divergence = Some(*divergence);
+                    break;
+                }
+            }
+        }
+        Ok(replayed)
+    }
+
+    /// Runs one superstep again, and compares it with what is stored.
+    async fn superstep(
+        &self,
+        thread: &str,
+        log: &Log,
+        at: usize,
+        opened: Opened,
+        answers: &stored::Answers,
+        formats: &Formats,
+    ) -> Result<Outcome, AgentError> {
+        let stop = CancelToken::new();
+        let rehearsal = Rehearsal::new(log.key.clone(), formats.clone(), stop.clone());
+        let rehearsal = Arc::new(rehearsal);
+        rehearsal.fill(&opened.logs).await?;
+        let stand_in = Arc::new(StoredAnswers::new(answers.clone(), &self.options));
+        let graph = (self.attach)(self.graph.clone(), Arc::clone(&rehearsal));
+        let model = self.options.model.clone();
+        let model = model.unwrap_or_else(|| Arc::new(NoModel));
+        let mut run = graph
+            .thread(thread)
+            .proceed()
+            .durability(Durability::Sync)
+            .cancel(stop)
+            .resource::<dyn StandIn>(Arc::clone(&stand_in) as _)
+            .resource(model);
+        if let Some(stored) = log.records.get(at) {
+            for (key, value) in &stored.checkpoint.metadata {
+                run = run.metadata(key, value.clone());
+            }
+        }
+        let ended = run.await;
+        let got = rehearsal.records().await?;
+        compare::compare(&compare::Superstep {
+            log,
+            at,
+            got: &got,
+            opened: &opened.run,
+            ended: ended.as_ref().err(),
+            missing: &stand_in.missing(),
+            formats,
+            options: &self.options,
+        })
+        .map_err(AgentError::from)
+    }
+}
+
+impl<S: State> IntoFuture for Replay<S> {
+    type Output = Result<Report, AgentError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<S: State> fmt::Debug for Replay<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay")
+            .field("graph", &self.graph.topology().name)
+            .field("filter", &self.filter)
+            .field("keep", &self.options.keep)
+            .field("ignore", &self.options.ignore)
+            .finish_non_exhaustive()
+    }
+}
+
+fn no_checkpointer() -> CheckpointError {
+    CheckpointError::storage("the replay has run")
+}

@@ -1,0 +1,118 @@
+//! Stored answers in the place of models and tools.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use langgraph::async_trait;
+use langgraph::checkpoint::CheckpointId;
+use langgraph::message::{ToolCall, ToolResult};
+use langgraph::node::{Context, NodeError};
+use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, StandIn};
+
+use super::Options;
+use super::stored::Answers;
+
+type Task = (CheckpointId, usize);
+
+/// Answers what models and tools answered then.
+pub(super) struct StoredAnswers {
+    answers: Answers,
+    model: Option<Arc<dyn ChatModel>>,
+    run_tools: std::collections::BTreeSet<String>,
+    asked: Mutex<Asked>,
+}
+
+#[derive(Default)]
+struct Asked {
+    /// How many answers of models each task has taken.
+    taken: HashMap<Task, usize>,
+    /// Tasks that asked a model whose answers are not stored.
+    missing: Vec<Task>,
+}
+
+impl StoredAnswers {
+    pub(super) fn new(answers: Answers, options: &Options) -> Self {
+        Self {
+            answers,
+            model: options.model.clone(),
+            run_tools: options.run_tools.clone(),
+            asked: Mutex::default(),
+        }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the tasks that asked a model whose answers are not stored.
+    pub(super) fn missing(&self) -> Vec<Task> {
+        self.asked().missing.clone()
+    }
+}
+
+/// Returns the task of a context. Its idempotency keys end in `:checkpoint:task`.
+fn task(cx: &Context) -> Option<Task> {
+    let key = cx.idempotency_key("");
+    let mut parts = key.rsplit(':');
+    let task = parts.next()?.parse().ok()?;
+    Some((parts.next()?.parse().ok()?, task))
+}
+
+#[async_trait]
+impl StandIn for StoredAnswers {
+    async fn model(
+        &self,
+        request: &ChatRequest,
+        cx: &Context,
+    ) -> Option<Result<ChatResponse, ModelError>> {
+        let invalid = |text: &str| Err(ModelError::new(ModelErrorKind::InvalidRequest, text));
+        let Some(task) = task(cx) else {
+            return Some(invalid("a replay cannot tell which task asks the model"));
+        };
+        let stored = self.answers.get(&task).map(|task| &*task.models);
+        let stored = stored.unwrap_or_default();
+        if stored.is_empty() {
+            if let Some(model) = &self.model {
+                return Some(model.generate(request.clone()).await);
+            }
+            self.asked().missing.push(task);
+            return Some(invalid("no answer of the model is stored"));
+        }
+        let place = {
+            let mut asked = self.asked();
+            let taken = asked.taken.entry(task).or_default();
+            *taken += 1;
+            *taken - 1
+        };
+        Some(match stored.get(place) {
+            Some(message) => Ok(ChatResponse::new(message.clone())),
+            None => invalid("the model is asked once more than then"),
+        })
+    }
+
+    fn tool(&self, call: &ToolCall, cx: &Context) -> Option<Result<ToolResult, NodeError>> {
+        if self.run_tools.contains(&call.name) {
+            return None;
+        }
+        let stored = task(cx).and_then(|task| self.answers.get(&task));
+        let mut results = stored.into_iter().flat_map(|task| &task.tools);
+        let result = results.find(|result| result.call_id == call.id);
+        Some(result.cloned().ok_or_else(|| {
+            let name = &call.name;
+            NodeError::msg(format!("`{name}` would run now, and did not then"))
+        }))
+    }
+}
+
+/// The model of a replay for which nobody has named one.
+pub(super) struct NoModel;
+
+#[async_trait]
+impl ChatModel for NoModel {
+    async fn generate(&self, _: ChatRequest) -> Result<ChatResponse, ModelError> {
+        Err(ModelError::new(
+            ModelErrorKind::InvalidRequest,
+            "a replay asks no model; name one with `.model(..)`",
+        ))
+    }
+}

@@ -1,0 +1,255 @@
+//! Compares a superstep with what is stored of it.
+
+use std::collections::BTreeSet;
+
+use langgraph::AgentError;
+use langgraph::checkpoint::{
+    CheckpointError, CheckpointId, Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec,
+};
+use langgraph::graph::START;
+use langgraph_checkpoint::{TaskFold, fold_tasks};
+use serde_json::{Value, json};
+
+use super::Options;
+use super::log::Log;
+use super::report::{Divergence, Unchecked};
+use super::stored;
+
+/// How a superstep compares.
+pub(super) enum Outcome {
+    Same,
+    Unchecked(Unchecked),
+    Diverges(Box<Divergence>),
+}
+
+/// A superstep, then and now.
+pub(super) struct Superstep<'a> {
+    pub(super) log: &'a Log,
+    pub(super) at: usize,
+    /// The log after the replay.
+    pub(super) got: &'a [Stored],
+    /// The tasks that ran again.
+    pub(super) opened: &'a BTreeSet<usize>,
+    /// Why the run failed, if it did.
+    pub(super) ended: Option<&'a AgentError>,
+    /// Tasks that asked a model whose answers are not stored.
+    pub(super) missing: &'a [(CheckpointId, usize)],
+    pub(super) formats: &'a Formats,
+    pub(super) options: &'a Options,
+}
+
+/// A difference: the field, what was expected, and what came.
+type Difference = (String, Value, Value);
+
+pub(super) fn compare(step: &Superstep<'_>) -> Result<Outcome, CheckpointError> {
+    let Some(then) = step.log.records.get(step.at) else {
+        return Ok(Outcome::Same);
+    };
+    let id = then.checkpoint.id;
+    let place = step
+        .got
+        .iter()
+        .position(|stored| stored.checkpoint.id == id);
+    let now = place.and_then(|place| step.got.get(place));
+    let specs = specs(then);
+    let (folded, again) = (fold_tasks(then), now.map(fold_tasks).unwrap_or_default());
+    let diverges = |node: &str, (field, expected, got): Difference| {
+        Ok(Outcome::Diverges(Box::new(Divergence {
+            graph: step.log.path(),
+            superstep: then.checkpoint.step + 1,
+            node: node.to_owned(),
+            field,
+            expected,
+            got,
+        })))
+    };
+    for (index, (spec, then)) in specs.iter().zip(&folded).enumerate() {
+        if !step.opened.contains(&index) {
+            continue;
+        }
+        if step.missing.contains(&(id, index)) {
+            return Ok(Outcome::Unchecked(Unchecked {
+                graph: step.log.path(),
+                superstep: step.superstep(),
+                node: Some(spec.node.to_string()),
+                reason: "it asks a model whose answers are not stored; name a `.model(..)`, or `.keep(..)` the node"
+                    .to_owned(),
+            }));
+        }
+        if let Some(difference) = step.task(then, again.get(index))? {
+            return diverges(&spec.node, difference);
+        }
+    }
+    // What follows is known only if the superstep ended then.
+    let follows = |records: &[Stored], after: usize| -> Option<Stored> {
+        let next = records.get(after + 1)?;
+        let ends = next.checkpoint.base.is_some_and(|base| base.with_tasks);
+        (ends && next.checkpoint.source == Source::Loop).then(|| next.clone())
+    };
+    let Some(after_then) = follows(&step.log.records, step.at) else {
+        return Ok(Outcome::Same);
+    };
+    let names: BTreeSet<&str> = specs.iter().map(|spec| &*spec.node).collect();
+    let node = Vec::from_iter(names).join("`, `");
+    let node = if node.is_empty() { START } else { &node };
+    let expected = step.next(&after_then, true)?;
+    let Some(after_now) = place.and_then(|place| follows(step.got, place)) else {
+        let got = step.ended.map_or_else(
+            || "the superstep does not end".to_owned(),
+            ToString::to_string,
+        );
+        return diverges(node, ("next".to_owned(), expected, got.into()));
+    };
+    let got = step.next(&after_now, false)?;
+    if expected != got {
+        return diverges(node, ("next".to_owned(), expected, got));
+    }
+    Ok(Outcome::Same)
+}
+
+impl Superstep<'_> {
+    fn superstep(&self) -> i64 {
+        let stored = self.log.records.get(self.at);
+        stored.map_or(0, |stored| stored.checkpoint.step + 1)
+    }
+
+    fn task(
+        &self,
+        then: &TaskFold<'_>,
+        now: Option<&TaskFold<'_>>,
+    ) -> Result<Option<Difference>, CheckpointError> {
+        let written = |fold: &TaskFold<'_>| match fold.outcome {
+            Some(TaskOutcome::Finished(done)) => stored::json(done, self.formats).map(Some),
+            _ => Ok(None),
+        };
+        let now_done = now.map(written).transpose()?.flatten();
+        if let (Some(then), Some(now)) = (written(then)?, &now_done) {
+            return Ok(self.writes(&then, now));
+        }
+        let asked = |fold: &TaskFold<'_>| match fold.outcome {
+            Some(TaskOutcome::Asked(asked)) => {
+                let own = asked.0.own.iter();
+                let own = own.map(|question| json!({question.key.as_str(): question.payload}));
+                let inner = asked.0.inner.iter();
+                let inner = inner.map(|question| json!({question.key.as_str(): question.payload}));
+                Some(Value::Array(own.chain(inner).collect()))
+            }
+            _ => None,
+        };
+        if let (Some(then), Some(now)) = (asked(then), now.and_then(asked)) {
+            return Ok((then != now).then(|| ("interrupt".to_owned(), then, now)));
+        }
+        let told = |fold: &TaskFold<'_>| match fold.outcome {
+            Some(TaskOutcome::Finished(_)) => json!("finished"),
+            Some(TaskOutcome::Failed(error)) => json!(format!("failed: {error}")),
+            _ => json!({"asked": asked(fold)}),
+        };
+        let got = match (now, self.ended) {
+            (Some(now), _) if now.outcome.is_some() => told(now),
+            (_, Some(error)) => json!(error.to_string()),
+            _ => json!("it did not run"),
+        };
+        Ok(Some(("outcome".to_owned(), told(then), got)))
+    }
+
+    /// Compares what a task wrote, and where it goes.
+    fn writes(&self, then: &Value, now: &Value) -> Option<Difference> {
+        let empty = Vec::new();
+        let list = |wire: &Value| -> Vec<Value> {
+            let writes = wire["writes"].as_array().unwrap_or(&empty).iter();
+            // An empty update is none.
+            let writes = writes.filter(|write| write["update"] != json!({}));
+            writes.cloned().map(without_ids).collect()
+        };
+        let (mine, theirs) = (list(then), list(now));
+        for place in 0..mine.len().max(theirs.len()) {
+            let (then, now) = (mine.get(place), theirs.get(place));
+            let difference = self.fields(then.unwrap_or(&Value::Null), now.unwrap_or(&Value::Null));
+            if difference.is_some() {
+                return difference;
+            }
+        }
+        let (then, now) = (
+            without_ids(then["jump"].clone()),
+            without_ids(now["jump"].clone()),
+        );
+        (then != now).then(|| ("goto".to_owned(), then, now))
+    }
+
+    /// Compares a write, field by field.
+    fn fields(&self, then: &Value, now: &Value) -> Option<Difference> {
+        let inner = |write: &Value| -> (Value, Value) {
+            let entry = write.as_object().and_then(|write| write.iter().next());
+            entry.map_or((Value::Null, Value::Null), |(kind, value)| {
+                (json!(kind), value.clone())
+            })
+        };
+        let ((then_kind, then), (now_kind, now)) = (inner(then), inner(now));
+        let fields = |value: &Value| -> Vec<String> {
+            let fields = value.as_object().map(|fields| fields.keys().cloned());
+            fields.into_iter().flatten().collect()
+        };
+        if then.is_object() || now.is_object() {
+            let names: BTreeSet<String> = fields(&then).into_iter().chain(fields(&now)).collect();
+            for name in names {
+                let (then, now) = (then[&name].clone(), now[&name].clone());
+                if then != now && !self.options.ignore.contains(&name) {
+                    return Some((name, then, now));
+                }
+            }
+        } else if then != now {
+            return Some(("value".to_owned(), then, now));
+        }
+        (then_kind != now_kind).then(|| ("write".to_owned(), then_kind, now_kind))
+    }
+
+    /// Returns the next tasks, each by its node, or with its argument.
+    fn next(&self, stored: &Stored, renames: bool) -> Result<Value, CheckpointError> {
+        let name = |node: &str| {
+            let now = self.options.renamed.get(node).filter(|_| renames);
+            now.map_or_else(|| node.to_owned(), Clone::clone)
+        };
+        let mut next = Vec::new();
+        for TaskSpec { node, argument, .. } in &stored.checkpoint.tasks {
+            let node = name(node);
+            next.push(match argument {
+                None => json!(node),
+                Some(TaskArgument::Item(item)) => {
+                    let item = stored::json(item, self.formats)?;
+                    let text = item.as_str().unwrap_or_default();
+                    let item = serde_json::from_str(text).unwrap_or(item.clone());
+                    json!({ node: without_ids(item) })
+                }
+                Some(TaskArgument::State(state)) => {
+                    json!({ node: without_ids(stored::json(state, self.formats)?) })
+                }
+            });
+        }
+        let deferred = stored.checkpoint.deferred.iter();
+        next.extend(deferred.map(|node| json!(name(node))));
+        Ok(Value::Array(next))
+    }
+}
+
+fn specs(stored: &Stored) -> Vec<&TaskSpec> {
+    let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
+    stored.checkpoint.tasks.iter().chain(joined_in).collect()
+}
+
+/// Removes the ids of messages, which are random. Those of removed messages stay.
+fn without_ids(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(without_ids).collect(),
+        Value::Object(mut object) => {
+            let role = object.get("role").and_then(Value::as_str);
+            if role.is_some_and(|role| !role.starts_with("remove")) {
+                object.remove("id");
+            }
+            object
+                .into_iter()
+                .map(|(key, value)| (key, without_ids(value)))
+                .collect()
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,162 @@
+//! The logs of a stored thread.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use langgraph::checkpoint::{
+    Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Owner, Payload, Stored,
+    TaskArgument, TaskOutcome, ThreadKey,
+};
+
+/// One branch of a log: the head and all that it is based on, oldest first, with payloads as bytes.
+#[derive(Clone)]
+pub(super) struct Log {
+    pub(super) key: ThreadKey,
+    pub(super) owner: Option<Arc<Owner>>,
+    pub(super) records: Vec<Stored>,
+}
+
+/// The logs of a thread, by the path to their graphs.
+pub(super) type Logs = BTreeMap<Vec<String>, Log>;
+
+impl Log {
+    /// Returns the path of nodes to the graph.
+    pub(super) fn path(&self) -> Vec<String> {
+        let names = self.key.namespace.iter();
+        names.map(|name| node_of(name).to_owned()).collect()
+    }
+
+    /// Returns the checkpoint and the task in a log around this one that this graph is in.
+    pub(super) fn caller(&self, around: &Self) -> Option<(CheckpointId, usize)> {
+        let name = self.key.namespace.get(around.key.namespace.len())?;
+        Some((ThreadKey::checkpoint_of(name)?, task_of(name)?))
+    }
+
+    pub(super) fn position(&self, id: CheckpointId) -> Option<usize> {
+        self.records
+            .iter()
+            .position(|stored| stored.checkpoint.id == id)
+    }
+}
+
+/// The node in the name of a log: `node:checkpoint:task:call`.
+fn node_of(name: &str) -> &str {
+    let mut parts = name.rsplitn(4, ':');
+    parts.nth(3).unwrap_or(name)
+}
+
+fn task_of(name: &str) -> Option<usize> {
+    name.rsplit(':').nth(1)?.parse().ok()
+}
+
+/// Loads all logs of a thread.
+pub(super) async fn load(
+    saver: &dyn Checkpointer,
+    thread: &str,
+    formats: &Formats,
+) -> Result<Logs, CheckpointError> {
+    let mut logs = Logs::new();
+    for key in saver.administration_for("replay")?.logs(thread).await? {
+        let Some(mut chain) = lineage(saver, &key).await? else {
+            continue;
+        };
+        for stored in &mut chain.records {
+            encode_all(stored, formats, thread)?;
+        }
+        let log = Log {
+            owner: chain.owner,
+            records: chain.records,
+            key: key.clone(),
+        };
+        logs.insert(key.namespace, log);
+    }
+    Ok(logs)
+}
+
+/// Loads the head of a log and all that it is based on.
+pub(super) async fn lineage(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+) -> Result<Option<Chain>, CheckpointError> {
+    let Some(mut chain) = saver.load(key, None).await? else {
+        return Ok(None);
+    };
+    // A saver loads no further back than to a snapshot.
+    while let Some(base) = chain
+        .records
+        .first()
+        .and_then(|first| first.checkpoint.base)
+    {
+        let Some(earlier) = saver.load(key, Some(base.id)).await? else {
+            break;
+        };
+        if earlier.records.is_empty() {
+            break;
+        }
+        chain.records.splice(..0, earlier.records);
+    }
+    Ok(Some(chain))
+}
+
+fn encode_all(stored: &mut Stored, formats: &Formats, thread: &str) -> Result<(), CheckpointError> {
+    let encode = |payload: &mut Payload| {
+        let bytes = payload.clone().encode(formats);
+        let bytes = bytes.map_err(|source| CheckpointError::Unreadable {
+            thread: thread.to_owned(),
+            source,
+        })?;
+        *payload = bytes.into();
+        Ok(())
+    };
+    let entries = stored.entries.iter_mut();
+    let specs = entries.flat_map(|entry| &mut entry.tasks);
+    for spec in specs.chain(&mut stored.checkpoint.tasks) {
+        if let Some(TaskArgument::Item(payload) | TaskArgument::State(payload)) = &mut spec.argument
+        {
+            encode(payload)?;
+        }
+    }
+    for task in &mut stored.tasks {
+        if let Some(TaskOutcome::Finished(payload) | TaskOutcome::Ran(payload)) = &mut task.outcome
+        {
+            encode(payload)?;
+        }
+    }
+    for entry in &mut stored.entries {
+        encode(&mut entry.writes)?;
+    }
+    stored
+        .checkpoint
+        .snapshot
+        .as_mut()
+        .map(encode)
+        .transpose()
+        .map(drop)
+}
+
+/// Returns the supersteps of a thread in the order in which they ended: those of a graph inside a task
+/// before that of the task.
+pub(super) fn supersteps(logs: &Logs) -> Vec<(&Vec<String>, usize)> {
+    let mut found = Vec::new();
+    if let Some(root) = logs.get(&Vec::new()) {
+        visit(logs, root, &mut found);
+    }
+    found
+}
+
+fn visit<'a>(logs: &'a Logs, log: &'a Log, found: &mut Vec<(&'a Vec<String>, usize)>) {
+    let depth = log.key.namespace.len();
+    for (at, stored) in log.records.iter().enumerate() {
+        let inside = logs.values().filter(|inner| {
+            inner.key.namespace.len() == depth + 1
+                && inner.key.namespace.starts_with(&log.key.namespace)
+                && inner.caller(log).map(|(id, _)| id) == Some(stored.checkpoint.id)
+        });
+        for inner in inside {
+            visit(logs, inner, found);
+        }
+        if stored.task_count() > 0 {
+            found.push((&log.key.namespace, at));
+        }
+    }
+}

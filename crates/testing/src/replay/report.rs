@@ -1,0 +1,157 @@
+//! What a replay has found.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a [`replay`](crate::replay) has found. It prints a line for each divergence and each task that
+/// was not checked, and a line with the sums.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The graph.
+    pub graph: String,
+    /// Its threads, by name.
+    pub threads: Vec<ThreadReplay>,
+}
+
+/// What a replay has found about one thread.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ThreadReplay {
+    /// The thread.
+    pub thread: String,
+    /// How many supersteps were replayed, those of graphs inside nodes too.
+    pub supersteps: usize,
+    /// The first difference.
+    pub divergence: Option<Divergence>,
+    /// What could not be replayed.
+    pub unchecked: Vec<Unchecked>,
+}
+
+/// Where a thread goes another way on today's graph.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Divergence {
+    /// The path of nodes to the graph; empty at the root.
+    pub graph: Vec<String>,
+    /// The superstep of that graph.
+    pub superstep: i64,
+    /// The node; `__start__` for what the input starts.
+    pub node: String,
+    /// The field of the state; or `value` of a state without fields, `interrupt`, `goto`, `next` (the
+    /// nodes that follow), `outcome`.
+    pub field: String,
+    /// What is stored.
+    pub expected: Value,
+    /// What today's graph gives.
+    pub got: Value,
+}
+
+/// What could not be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Unchecked {
+    /// The path of nodes to the graph; empty at the root.
+    pub graph: Vec<String>,
+    /// The superstep of that graph.
+    pub superstep: i64,
+    /// The node; none for the whole superstep.
+    pub node: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Report {
+    pub(super) fn new(graph: &str) -> Self {
+        Self {
+            graph: graph.to_owned(),
+            threads: Vec::new(),
+        }
+    }
+
+    /// Returns the threads that diverge.
+    pub fn diverged(&self) -> impl Iterator<Item = (&str, &Divergence)> {
+        let threads = self.threads.iter();
+        threads.filter_map(|thread| Some((&*thread.thread, thread.divergence.as_ref()?)))
+    }
+
+    /// Returns true if no thread diverges.
+    pub fn is_same(&self) -> bool {
+        self.diverged().next().is_none()
+    }
+}
+
+impl ThreadReplay {
+    pub(super) fn new(thread: &str) -> Self {
+        Self {
+            thread: thread.to_owned(),
+            supersteps: 0,
+            divergence: None,
+            unchecked: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for thread in &self.threads {
+            for unchecked in &thread.unchecked {
+                writeln!(f, "thread `{}`, {unchecked}", thread.thread)?;
+            }
+            if let Some(divergence) = &thread.divergence {
+                writeln!(f, "thread `{}`, {divergence}", thread.thread)?;
+            }
+        }
+        let threads = self.threads.iter();
+        write!(
+            f,
+            "graph `{}`: {} of {} threads diverge; {} supersteps replayed, {} not checked",
+            self.graph,
+            self.diverged().count(),
+            self.threads.len(),
+            threads
+                .clone()
+                .map(|thread| thread.supersteps)
+                .sum::<usize>(),
+            threads.map(|thread| thread.unchecked.len()).sum::<usize>(),
+        )
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        place(f, &self.graph, self.superstep, Some(&self.node))?;
+        let Self {
+            field,
+            expected,
+            got,
+            ..
+        } = self;
+        write!(f, ", `{field}`: expected {expected}, got {got}")
+    }
+}
+
+impl fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        place(f, &self.graph, self.superstep, self.node.as_deref())?;
+        write!(f, " is not checked: {}", self.reason)
+    }
+}
+
+fn place(
+    f: &mut fmt::Formatter<'_>,
+    graph: &[String],
+    superstep: i64,
+    node: Option<&str>,
+) -> fmt::Result {
+    if !graph.is_empty() {
+        write!(f, "graph in `{}`, ", graph.join("/"))?;
+    }
+    write!(f, "superstep {superstep}")?;
+    match node {
+        Some(node) => write!(f, ", node `{node}`"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,117 @@
+//! The saver of a rehearsal: a part of a thread, in memory.
+
+use std::sync::Arc;
+
+use langgraph::async_trait;
+use langgraph::checkpoint::{
+    Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
+    Leases, ListOptions, MemorySaver, Stored, ThreadKey,
+};
+use langgraph::run::CancelToken;
+use langgraph::state::State;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::log::Log;
+
+/// Holds a part of a thread, and stops the run after one superstep of one log.
+pub(super) struct Rehearsal {
+    memory: MemorySaver,
+    formats: Formats,
+    /// The log whose superstep is replayed.
+    key: ThreadKey,
+    stop: CancelToken,
+}
+
+impl Rehearsal {
+    pub(super) fn new(key: ThreadKey, formats: Formats, stop: CancelToken) -> Self {
+        Self {
+            memory: MemorySaver::new(),
+            formats,
+            key,
+            stop,
+        }
+    }
+
+    pub(super) async fn fill(&self, logs: &[Log]) -> Result<(), CheckpointError> {
+        for log in logs {
+            let mut batch = Batch {
+                owner: log.owner.clone(),
+                ..Batch::default()
+            };
+            for Stored {
+                checkpoint,
+                tasks,
+                entries,
+            } in log.records.clone()
+            {
+                batch.checkpoints.push(checkpoint);
+                batch.tasks.extend(tasks);
+                batch.entries.extend(entries);
+            }
+            self.memory.put(&log.key, batch).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the records of the replayed log, with those of the run.
+    pub(super) async fn records(&self) -> Result<Vec<Stored>, CheckpointError> {
+        Ok(super::log::lineage(&self.memory, &self.key)
+            .await?
+            .map_or_else(Vec::new, |chain| chain.records))
+    }
+}
+
+#[async_trait]
+impl Checkpointer for Rehearsal {
+    fn formats(&self) -> Option<&Formats> {
+        Some(&self.formats)
+    }
+
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let is_over = *key == self.key && !batch.checkpoints.is_empty();
+        self.memory.put(key, batch).await?;
+        if is_over {
+            self.stop.drain();
+        }
+        Ok(())
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.memory.load(key, id).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.memory.head(key).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.memory.list(key, options).await
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        true
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        self.memory.leases()
+    }
+}
+
+impl<S> Attach<S> for Rehearsal
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn attach(self: Arc<Self>) -> Attached<S> {
+        Attached::bytes(self)
+    }
+}
