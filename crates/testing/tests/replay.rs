@@ -37,11 +37,13 @@ fn approve(order: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
     Ok(note(&format!("approved by {by}")))
 }
 
+type Asks = fn(&Order, &Context) -> Result<OrderUpdate, NodeError>;
+
 /// How the shop can be changed.
 #[derive(Default)]
 struct Change {
     price: Option<fn(&Order) -> OrderUpdate>,
-    approve: Option<fn(&Order, &Context) -> Result<OrderUpdate, NodeError>>,
+    approve: Option<Asks>,
     skips_packing: bool,
     cheap_below: Option<i64>,
 }
@@ -221,7 +223,7 @@ async fn k8_a_removed_node_diverges() {
 #[tokio::test]
 async fn k8_changed_questions_diverge() {
     let saver = stored().await;
-    let change = |approve: fn(&Order, &Context) -> Result<OrderUpdate, NodeError>| Change {
+    let change = |approve: Asks| Change {
         approve: Some(approve),
         ..Change::default()
     };
@@ -443,9 +445,9 @@ async fn k8_maps_and_failures_are_replayed() {
         let count = move |word: String| async move { note(&(factor * word.len()).to_string()) };
         let worker = graph.add_worker("count", count);
         graph
-            .add_node("end", move |_: &Order| match works {
-                true => Ok(note("end")),
-                false => Err(NodeError::msg("the printer is out")),
+            .add_node("end", move |_: &Order| {
+                let failed = || NodeError::msg("the printer is out");
+                works.then(|| note("end")).ok_or_else(failed)
             })
             .add_conditional_edges(
                 START,
