@@ -190,6 +190,9 @@ pub enum CheckpointError {
         stored: String,
         /// The type of this graph's state.
         state: String,
+        /// The graph that the thread belongs to, if it has another name than this one: then the
+        /// name of the thread is taken, and nothing is wrong with what is stored.
+        graph: Option<String>,
         /// What to do if both are the same type.
         remedy: String,
     },

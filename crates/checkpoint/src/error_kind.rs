@@ -100,7 +100,9 @@ impl CheckpointError {
             | Self::BaseGone { .. }
             | Self::Held { .. }
             | Self::LeaseLost { .. } => ErrorKind::Conflict,
-            Self::ThreadExists(_) => ErrorKind::AlreadyExists,
+            Self::ThreadExists(_) | Self::WrongType { graph: Some(_), .. } => {
+                ErrorKind::AlreadyExists
+            }
             Self::UnknownThread(_)
             | Self::UnknownCheckpoint { .. }
             | Self::NothingToResume { .. } => ErrorKind::NotFound,

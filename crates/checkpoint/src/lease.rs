@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
@@ -13,6 +12,7 @@ use tokio::runtime::Handle;
 
 use super::ending::Writer;
 use super::jitter::random_fraction;
+use super::timer;
 use super::{Batch, CheckpointError, Checkpointer, Ending, RunStatus, ThreadKey};
 
 /// How long a run waits for the end of a run of this process that was dropped.
@@ -161,9 +161,8 @@ impl Lease {
             Err(error) => return error,
         };
         loop {
-            let pause = catch_unwind(AssertUnwindSafe(|| tokio::time::sleep(self.term / 3)));
-            let Ok(pause) = pause else {
-                // A runtime without a clock: the lease lasts for its term.
+            let Some(pause) = timer::sleep(self.term / 3) else {
+                // Without timers, the lease lasts for its term.
                 return std::future::pending().await;
             };
             pause.await;

@@ -42,6 +42,7 @@ mod thread_filter;
 mod thread_id;
 mod thread_info;
 mod thread_position;
+mod timer;
 mod unfilled_join;
 mod usage;
 mod whole;

@@ -90,6 +90,43 @@ async fn pages_that_are_overwritten_are_reported() {
     assert!(error.contains("malformed"), "{error}");
 }
 
+#[tokio::test]
+async fn an_index_that_leads_to_another_log_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    let saver = Arc::new(SqliteSaver::open(&path).unwrap());
+    let graph = forks(saver);
+    for thread in ["one", "two", "three"] {
+        let run = graph.thread(thread).run(SumUpdate::default().sum(1));
+        run.await.unwrap();
+    }
+    drop(graph);
+    // Behind the names of an entry of the index stands the number of a log: that of `three`
+    // becomes that of `two`.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let entry = b"three[]\x03";
+    let places = bytes.windows(entry.len()).enumerate();
+    let places = places.filter(|(_, found)| found == entry);
+    let places: Vec<_> = places.map(|(place, _)| place).collect();
+    for place in &places {
+        bytes[place + entry.len() - 1] = 2;
+    }
+    assert!(!places.is_empty());
+    std::fs::write(&path, bytes).unwrap();
+    let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+    let thread = graph.thread("three");
+    let state = thread.state().await.map(|_| ());
+    let history = thread.history().await.map(|_| ());
+    let run = thread.run(()).await.map(|_| ());
+    for read in [state, history, run] {
+        let error = read.unwrap_err().to_string();
+        let told = "thread `three`: the index of threads leads to `[]` of thread `two`";
+        assert!(error.contains(told), "{error}");
+    }
+    let two = graph.thread("two").state().await.unwrap().unwrap();
+    assert_eq!(two.values.sum, 112);
+}
+
 /// A graph whose threads have branches: a fork of an older checkpoint, and two tasks at once.
 async fn branches(path: &Path) {
     let saver = Arc::new(SqliteSaver::open(path).unwrap());

@@ -51,9 +51,7 @@ pub(crate) fn expand(
         printer.beside = printer.known(model.beside());
     }
     let graph = graph();
-    let of = frame
-        .state
-        .map_or_else(|| quote!(_), ToTokens::to_token_stream);
+    let of = frame.state.map(|state| quote!(::<#state>));
     let errors = errors.to_compile_errors();
     let statements = frame.lets.iter().map(statement);
     let ends = printer.ends();
@@ -78,7 +76,7 @@ pub(crate) fn expand(
         #answers
         #(#statements)*
         #names
-        let mut #graph = #private::closed::<#of>();
+        let mut #graph = #private::closed #of();
         #ends
         #nodes
         #writes
@@ -221,10 +219,14 @@ impl Printer<'_> {
         let add = if node.worker.is_some() {
             let worker = worker_handle(name);
             quote_spanned!(span=> let #worker = #graph.add_worker(#name, #value);)
-        } else if let Some(kind) = self.kind_of(name) {
-            quote_spanned!(span=> let #kind = #private::add(&mut #graph, #name, #value);)
         } else {
-            quote_spanned!(span=> #graph.add_node(#name, #value);)
+            // rustc tells bounds of a function at its call, and all calls stand at the place of the macro: a
+            // state that is none is told once. What is wrong with the node is told at the node.
+            let arguments = quote_spanned!(span=> &mut #graph, #name, #value);
+            let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+            arguments.set_span(Span::mixed_site());
+            let kind = self.kind_of(name).map(|kind| quote!(let #kind =));
+            quote_spanned!(span=> #kind #private::add #arguments;)
         };
         quote!(#clashes #add)
     }

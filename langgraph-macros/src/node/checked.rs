@@ -1,7 +1,7 @@
 //! Nodes whose output type is checked at the definition, and not at each mention.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Ident, Lifetime, Type};
 
@@ -29,17 +29,39 @@ pub(super) fn known(
         && stands_alone(&state)
         && stands_alone(answer);
     plain.then(|| {
+        let answers = answers(marker);
+        let around = around(answer);
         quote! {
+            #[doc(hidden)]
+            #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
+            type #answers #around = #answer;
+
             #[automatically_derived]
             #[allow(deprecated, unused_imports, clippy::type_complexity)]
             impl #root::__private::KnowsAnswer for #marker {
                 const MAY_GOTO: ::core::primitive::bool = {
                     use #root::__private::ReturnsNoAnswer as _;
-                    #root::__private::Returns::<#state, #answer>::MAY_GOTO
+                    #root::__private::Returns::<#state, #answers>::MAY_GOTO
                 };
             }
         }
     })
+}
+
+/// The name of the output type beside a marker that knows it. Mentions of it are no errors of their own
+/// where the type does not exist.
+pub(super) fn answers(marker: &Ident) -> Ident {
+    format_ident!("{marker}_answer", span = marker.span())
+}
+
+/// The empty parameters of an alias, around its type: there rustc does not propose parameters for a type
+/// that it does not find, and all its reports of it are one.
+fn around(ty: &Type) -> TokenStream {
+    let mut spans = ty.to_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::mixed_site);
+    let last = spans.last().unwrap_or(first);
+    let (open, close) = (quote_spanned!(first=> <), quote_spanned!(last=> >));
+    quote!(#open #close)
 }
 
 fn takes_no_type(generics: &Generics) -> bool {

@@ -4,7 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericParam, Generics, Ident, Lifetime, Pat, Type, parse_quote};
+use syn::{
+    GenericParam, Generics, Ident, Lifetime, Pat, ReturnType, Type, parse_quote,
+    parse_quote_spanned,
+};
 
 use super::answer;
 use super::attr::Options;
@@ -57,7 +60,9 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         .iter()
         .zip(&names)
         .map(|(argument, name)| check(root, argument, name));
-    let unit: Type = parse_quote!(());
+    // A state that is none is told where it stands.
+    let place_of_unit = node.state.map_or_else(|| name.span(), type_span);
+    let unit: Type = parse_quote_spanned!(place_of_unit=> ());
     let output = one_lifetime(node.output.unwrap_or(&unit));
     let lifetime = if borrows {
         shared.clone()
@@ -88,13 +93,15 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         }
         _ => None,
     };
+    let is_whole = written.is_none();
     let (answer, body) = match written {
         Some(answer::Written { ty, value }) => (ty, quote!(async move { #value })),
         None if node.is_async() => (output, call),
         None => (output, quote!(async move { #call })),
     };
     let known = checked::known(node, root, place, &marker, &answer);
-    let (future, made) = future(node, root, &marker, known.is_some(), &lifetime, &answer);
+    let is_known = known.is_some();
+    let (future, made) = future(node, root, &marker, is_known, &lifetime, &answer);
     meta.extend(known);
     let owned_check = owned_check(node, root, &answer);
     let mut outer_generics = generics.clone();
@@ -107,6 +114,12 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     let mut inner = node.item.clone();
     inner.attrs = inner_attrs;
     inner.vis = syn::Visibility::Inherited;
+    // rustc would report a type that does not exist here again, with another proposal.
+    if let (ReturnType::Type(_, output), true, true) = (&mut inner.sig.output, is_known, is_whole) {
+        let mut answers = checked::answers(&marker);
+        answers.set_span(output.span());
+        **output = parse_quote!(#answers);
+    }
     let made = quote_spanned!(name.span()=> #made(#body));
     // A function inside a function does not know `Self`: in a block it becomes a sibling.
     let (within, without) = match place {

@@ -302,12 +302,15 @@ fn functions_of_a_block_are_nodes_of_their_own() {
             impl lg::__private::DeclaresWrites for __Foo_plan_node {
                 type Names = (lg::__private::Name<11954888832644785330u64>, ());
             }
+            #[doc(hidden)]
+            #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
+            type __Foo_plan_node_answer = <S as lg::state::State>::Update;
             #[automatically_derived]
             #[allow(deprecated, unused_imports, clippy::type_complexity)]
             impl lg::__private::KnowsAnswer for __Foo_plan_node {
                 const MAY_GOTO: ::core::primitive::bool = {
                     use lg::__private::ReturnsNoAnswer as _;
-                    lg::__private::Returns::<S, <S as lg::state::State>::Update>::MAY_GOTO
+                    lg::__private::Returns::<S, __Foo_plan_node_answer>::MAY_GOTO
                 };
             }
             #[automatically_derived]
@@ -460,15 +463,15 @@ fn a_function_that_declares_its_writes() {
                     (::langgraph::__private::Name<12075340201627130925u64>, ()),
                 );
             }
+            #[doc(hidden)]
+            #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
+            type __planner_node_answer = Result<(<S as ::langgraph::state::State>::Update, Next), E>;
             #[automatically_derived]
             #[allow(deprecated, unused_imports, clippy::type_complexity)]
             impl ::langgraph::__private::KnowsAnswer for __planner_node {
                 const MAY_GOTO: ::core::primitive::bool = {
                     use ::langgraph::__private::ReturnsNoAnswer as _;
-                    ::langgraph::__private::Returns::<
-                        S,
-                        Result<(<S as ::langgraph::state::State>::Update, Next), E>,
-                    >::MAY_GOTO
+                    ::langgraph::__private::Returns::<S, __planner_node_answer>::MAY_GOTO
                 };
             }
             #[allow(clippy::type_complexity)]

@@ -92,8 +92,9 @@ impl<T> Mentions<T> {
 /// Checks that a node of a graph over `S` may return `O`.
 pub fn answers<S: State, O: IntoOutput<S>>() {}
 
-/// Boxes the future of a `#[node]` function over `&S`.
-pub fn node_future<'a, S: State, O: IntoOutput<S>, M>(
+/// Boxes the future of a `#[node]` function over `&S`. That `S` is a state follows from its output: where
+/// the derive is missing, the output is a type that does not exist, and rustc checks no bound of it.
+pub fn node_future<'a, S, O: IntoOutput<S>, M>(
     body: impl Future<Output = O> + std::marker::Send + 'a,
 ) -> NodeFuture<'a, S, O, M> {
     NodeFuture::new(body)

@@ -1,6 +1,6 @@
 //! Compares what a log belongs to with a graph.
 
-use super::{CheckpointError, Owner, StateType};
+use super::{CheckpointError, Owner};
 use crate::state::State;
 
 /// Returns what the threads of a graph belong to.
@@ -9,7 +9,7 @@ pub(crate) fn owner_of<S: State>(graph: &str, initial: &S) -> Owner {
     let fields = fields.filter(|field| !field.is_untracked());
     Owner {
         graph: graph.to_owned(),
-        state: StateType {
+        state: super::StateType {
             name: S::name(),
             version: S::version().number,
             fields: fields
@@ -19,14 +19,15 @@ pub(crate) fn owner_of<S: State>(graph: &str, initial: &S) -> Owner {
     }
 }
 
-/// Fails if values of `stored` on `thread` are not older or newer values of `now`, the type of
-/// `initial`.
+/// Fails if values of `theirs`, to which `thread` belongs, are not older or newer values of `ours`, the
+/// type of `initial`.
 pub(crate) fn check_owner<S: State>(
     thread: &str,
-    stored: &StateType,
-    now: &StateType,
+    theirs: &Owner,
+    ours: &Owner,
     initial: &S,
 ) -> Result<(), CheckpointError> {
+    let (stored, now) = (&theirs.state, &ours.state);
     if stored == now {
         return Ok(());
     }
@@ -34,6 +35,7 @@ pub(crate) fn check_owner<S: State>(
         thread: thread.to_owned(),
         stored: stored.to_string(),
         state: now.to_string(),
+        graph: (theirs.graph != ours.graph).then(|| theirs.graph.clone()),
         remedy,
     };
     if stored.name != now.name && !S::former_names().contains(&&*stored.name) {

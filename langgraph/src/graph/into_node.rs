@@ -25,9 +25,11 @@ use langgraph_topology::NodeKind;
     note = "an async function that holds a `MutexGuard` or an `Rc` over an `.await` is not one: its future has to be `Send`; `#[node]` on the function shows the place, and shows an answer of the wrong type too",
     note = "a function whose first argument is an item is a worker: `worker(f)` makes it a value with options, and `for item in items {{ f(item) }}` runs it"
 )]
-pub trait IntoNode<S: State, K> {
+pub trait IntoNode<S, K> {
     /// Converts into a node with options.
-    fn into_node(self) -> ConfiguredNode<S>;
+    fn into_node(self) -> ConfiguredNode<S>
+    where
+        S: State;
 }
 
 // This impl and those of other types carry `do_not_recommend`: otherwise rustc would list all of
@@ -177,10 +179,11 @@ where
 }
 
 /// Defines a shape: the bound that recognises it, whether its output can jump, its metadata, and
-/// how to call it.
+/// how to call it. Shapes of annotated functions also match those over a type that is no state: the
+/// graph then says so, instead of every mention.
 macro_rules! shape {
     (
-        $shape:ty, [$($generic:ident)*], where { $($bound:tt)* },
+        $shape:ty, [$($generic:ident)*], where $(<$state:ident>)? { $($bound:tt)* },
         may_goto: $may_goto:expr, meta: $meta:expr,
         |$function:ident, $call:ident| $body:expr
     ) => {
@@ -194,10 +197,13 @@ macro_rules! shape {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<S: State, F, $($generic),*> IntoNode<S, ($shape, $($generic),*)> for F
+        impl<S $(: $state)?, F, $($generic),*> IntoNode<S, ($shape, $($generic),*)> for F
         where $($bound)*
         {
-            fn into_node(self) -> ConfiguredNode<S> {
+            fn into_node(self) -> ConfiguredNode<S>
+            where
+                S: State,
+            {
                 let step = Arc::new(FnStep::<F, ($shape, $($generic),*)>(self, PhantomData));
                 let node = ConfiguredNode::new(step, $may_goto);
                 let describe: fn(ConfiguredNode<S>) -> ConfiguredNode<S> = $meta;
@@ -221,64 +227,64 @@ shape!(NodeRefCx, [O M], where {
     may_goto: M::MAY_GOTO, meta: ConfiguredNode::described::<M::Meta>,
     |run, call| NodeRun::task(run(call.state, call.cx).task));
 
-shape!(NodeVal, [O M], where {
+shape!(NodeVal, [O M], where <State> {
         F: Fn(S) -> OwnedFuture<'static, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
     may_goto: O::MAY_GOTO, meta: ConfiguredNode::described::<M>,
     |run, call| NodeRun::future(run(call.state.clone()).body));
 
-shape!(NodeValCx, [O M], where {
+shape!(NodeValCx, [O M], where <State> {
         F: for<'x> Fn(S, &'x Context) -> OwnedFuture<'x, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
     may_goto: O::MAY_GOTO, meta: ConfiguredNode::described::<M>,
     |run, call| NodeRun::future(run(call.state.clone(), call.cx).body));
 
-shape!(AsyncRef, [], where { F: for<'x> BorrowingFn<'x, S, &'x S> },
+shape!(AsyncRef, [], where <State> { F: for<'x> BorrowingFn<'x, S, &'x S> },
     may_goto: <<F as BorrowingFn<'static, S, &'static S>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start(call.state)));
 
-shape!(AsyncRefCx, [], where { F: for<'x> BorrowingFn<'x, S, (&'x S, &'x Context)> },
+shape!(AsyncRefCx, [], where <State> { F: for<'x> BorrowingFn<'x, S, (&'x S, &'x Context)> },
     may_goto: <<F as BorrowingFn<'static, S, (&'static S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state, call.cx))));
 
-shape!(AsyncVal, [Fut], where {
+shape!(AsyncVal, [Fut], where <State> {
         F: Fn(S) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoOutput<S>> + Send + 'static,
     },
     may_goto: <Fut::Output as IntoOutput<S>>::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::future(run(call.state.clone())));
 
-shape!(AsyncValCx, [], where { F: for<'x> BorrowingFn<'x, S, (S, &'x Context)> },
+shape!(AsyncValCx, [], where <State> { F: for<'x> BorrowingFn<'x, S, (S, &'x Context)> },
     may_goto: <<F as BorrowingFn<'static, S, (S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state.clone(), call.cx))));
 
-shape!(SyncRef, [O], where {
+shape!(SyncRef, [O], where <State> {
         F: Fn(&S) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
     may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state)));
 
-shape!(SyncRefCx, [O], where {
+shape!(SyncRefCx, [O], where <State> {
         F: Fn(&S, &Context) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
     may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state, call.cx)));
 
-shape!(SyncVal, [O], where {
+shape!(SyncVal, [O], where <State> {
         F: Fn(S) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
     may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state.clone())));
 
-shape!(SyncValCx, [O], where {
+shape!(SyncValCx, [O], where <State> {
         F: Fn(S, &Context) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },

@@ -37,16 +37,19 @@ pub(crate) trait Task<S, O>: ErasedTask<S> {
     fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O>;
 }
 
-impl<S: State, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
+impl<S, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
     fn poll_output(
         self: Pin<&mut Self>,
         cx: &mut TaskContext<'_>,
-    ) -> Poll<Result<Output<S>, NodeError>> {
+    ) -> Poll<Result<Output<S>, NodeError>>
+    where
+        S: State,
+    {
         self.poll(cx).map(IntoOutput::into_output)
     }
 }
 
-impl<S: State, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
+impl<S, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
     fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         self.poll(cx)
     }
@@ -64,7 +67,7 @@ pub struct NodeFuture<'a, S, O, M> {
     meta: PhantomData<fn() -> M>,
 }
 
-impl<'a, S: State, O, M> NodeFuture<'a, S, O, M> {
+impl<'a, S, O, M> NodeFuture<'a, S, O, M> {
     /// Boxes the body of a node.
     pub fn new(body: impl Future<Output = O> + Send + 'a) -> Self
     where

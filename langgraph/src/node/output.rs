@@ -59,7 +59,7 @@ impl_debug!([S: State] Output<S>, |output| writes = output.writes().len(), jump 
     label = "not an answer of a node over `{S}`",
     note = "a node returns the state's update, `(update, Next)`, `Command<{S}>`, `{S}` itself or `()`, each also in a `Result`"
 )]
-pub trait IntoOutput<S: State> {
+pub trait IntoOutput<S> {
     /// True if the output can name the next node.
     const MAY_GOTO: bool = false;
 
@@ -68,7 +68,9 @@ pub trait IntoOutput<S: State> {
     /// # Errors
     ///
     /// The node's own error, if the value is an `Err`.
-    fn into_output(self) -> Result<Output<S>, NodeError>;
+    fn into_output(self) -> Result<Output<S>, NodeError>
+    where
+        S: State;
 }
 
 impl<S: State> IntoOutput<S> for Output<S> {

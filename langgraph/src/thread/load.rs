@@ -125,9 +125,8 @@ impl<'a, S: State> Read<'a, S> {
     /// Fails if the log belongs to a graph over another state type.
     pub(crate) fn check(&self, owner: Option<&Owner>) -> Result<(), CheckpointError> {
         owner.map_or(Ok(()), |owner| {
-            let now = &self.plan.owner().state;
-            let initial = &self.plan.initial;
-            check_owner(&self.key.thread, &owner.state, now, initial)
+            let (ours, initial) = (self.plan.owner(), &self.plan.initial);
+            check_owner(&self.key.thread, owner, ours, initial)
         })
     }
 }

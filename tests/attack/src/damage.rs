@@ -212,7 +212,7 @@ pub(crate) fn attack(effort: Effort) -> Report {
     let bytes = std::fs::read(&base).expect("the file is read");
     let case = folder.path().join("case.db");
     let mut outcomes = Outcomes::default();
-    for number in 0..effort.of(500, 8_000) {
+    for number in 0..effort.of(500, 10_000) {
         let mut random = fastrand::Rng::with_seed(effort.seed * 7_000_000 + number);
         let mut damaged = bytes.clone();
         let how = change(&mut damaged, &mut random);

@@ -3,6 +3,7 @@
 use std::future::IntoFuture;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
@@ -80,6 +81,42 @@ fn one_node_after_the_other_needs_no_runtime() {
     let run = graph.run(()).thread("t").limit(1_000);
     let state = block_on(run.into_future()).unwrap().into_state();
     assert_eq!(state.total, 1_000);
+}
+
+/// Counts what tokio says of runtimes that have no timers, or are none.
+fn complaints() -> Arc<AtomicUsize> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let (counted, before) = (Arc::clone(&count), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload_as_str().unwrap_or_default();
+        let complaint = text.contains("timers are disabled") || text.contains("no reactor");
+        counted.fetch_add(usize::from(complaint), Ordering::SeqCst);
+        before(panic);
+    }));
+    count
+}
+
+#[test]
+fn runs_without_timers_hold_their_threads_and_tokio_complains_once() {
+    let complaints = complaints();
+    let later = async |_: &Sum| {
+        tokio::task::yield_now().await;
+        SumUpdate::default().total(1)
+    };
+    let mut graph = StateGraph::<Sum>::new();
+    graph.add_node("later", later).add_sequence(&["later"]);
+    let graph = graph.compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let run = || graph.run(()).thread("t").into_future();
+    block_on(run()).unwrap();
+    assert_eq!(complaints.load(Ordering::SeqCst), 0);
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
+        for _ in 0..3 {
+            run().await.unwrap();
+        }
+    });
+    assert_eq!(complaints.load(Ordering::SeqCst), 1);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use langgraph::checkpoint::{
     ThreadFilter, ThreadKey,
 };
 use langgraph::graph::CompiledStateGraph;
-use langgraph::{AgentError, State, StateGraph};
+use langgraph::{AgentError, ErrorKind, State, StateGraph};
 use serde_json::json;
 
 super::cases! {
@@ -247,9 +247,25 @@ async fn a_graph_over_another_state_is_refused(world: &World<'_>) -> Result<(), 
     if let Some(before) = before {
         is_wrong_type("at", thread.at(before.id).proceed().await, names)?;
     }
+    let kind = pears
+        .thread("t")
+        .state()
+        .await
+        .map_err(|error| error.kind());
+    same("its kind", kind.err(), Some(ErrorKind::AlreadyExists))?;
     let namesake = graph::<other::Apples>("apples", &saver)?;
     let names = ["{ count: i64 }", "{ names: Vec<String> }"];
     is_wrong_type("a namesake", namesake.thread("t").state().await, names)?;
+    let kind = namesake
+        .thread("t")
+        .state()
+        .await
+        .map_err(|error| error.kind());
+    same(
+        "the kind of a namesake's",
+        kind.err(),
+        Some(ErrorKind::StoredData),
+    )?;
 
     let head = saver.head(&ThreadKey::root("t")).await?;
     same("nothing is stored", head, before)?;

@@ -26,12 +26,22 @@ pub(super) struct Log {
 pub(super) struct Id(pub(super) CheckpointId);
 
 /// Returns the log of that name, if it exists.
+///
+/// The names in the table are compared too: a damaged index may lead to another log.
 pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>, SqliteError> {
     let sql = "SELECT id, head, version, state_row,
-            (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
-        FROM thread_logs WHERE thread = ?1 AND namespace = ?2";
+            (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner),
+            thread, namespace
+        FROM thread_logs
+        WHERE id = (SELECT id FROM thread_logs WHERE thread = ?1 AND namespace = ?2)";
     let mut statement = connection.prepare_cached(sql)?;
     let log = statement.query_row([&name.thread, &name.namespace], |row| {
+        let (thread, namespace) = (row.get_ref(5)?.as_str()?, row.get_ref(6)?.as_str()?);
+        if thread != name.thread || namespace != name.namespace {
+            let what = format!("the index of threads leads to `{namespace}` of thread `{thread}`");
+            let damage = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT_INDEX);
+            return Err(rusqlite::Error::SqliteFailure(damage, Some(what)));
+        }
         Ok(Log {
             id: row.get(0)?,
             head: Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?)),

@@ -19,10 +19,10 @@ fn a_chain() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", a);
-                __graph.add_node("b", nodes::b);
+                __langgraph::add(&mut __graph, "a", a);
+                __langgraph::add(&mut __graph, "b", nodes::b);
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("b", "__end__")],
@@ -43,7 +43,7 @@ fn a_state_and_a_let() {
                 let a = a.retry(3);
                 let mut __graph = __langgraph::closed::<S>();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", a);
+                __langgraph::add(&mut __graph, "a", a);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "__end__")]);
                 __graph
             }
@@ -58,9 +58,9 @@ fn a_renamed_crate() {
         expect![[r#"
             fn graph() {
                 use ::graphs::__private as __langgraph;
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::graphs::START, ::graphs::END];
-                __graph.add_node("a", a);
+                __langgraph::add(&mut __graph, "a", a);
                 let __node_b = __langgraph::add(&mut __graph, "b", b);
                 let __node_c = __langgraph::add(&mut __graph, "c", c);
                 use __langgraph::UnknownWrites as _;
@@ -89,24 +89,24 @@ fn a_renamed_crate_with_every_construct() {
             fn graph() {
                 use ::graphs::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::graphs::START, ::graphs::END, ::graphs::END, ::graphs::END];
-                __graph.add_node("a", a);
+                __langgraph::add(&mut __graph, "a", a);
                 let __worker_work = __graph
                     .add_worker("work", __langgraph::mentions([&work]).of(work));
-                __graph.add_node("decide", decide);
+                __langgraph::add(&mut __graph, "decide", decide);
                 let __node_b = __langgraph::add(
                     &mut __graph,
                     "b",
                     __langgraph::mentions([&b, &b]).of(b),
                 );
-                __graph.add_node("e", e);
+                __langgraph::add(&mut __graph, "e", e);
                 let __node_c = __langgraph::add(
                     &mut __graph,
                     "c",
                     __langgraph::mentions([&c]).of(c),
                 );
-                __graph.add_node("d", d);
+                __langgraph::add(&mut __graph, "d", d);
                 use __langgraph::UnknownWrites as _;
                 {
                     #[allow(non_snake_case)]
@@ -214,12 +214,12 @@ fn groups() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
                 let __node_a = __langgraph::add(&mut __graph, "a", a);
                 let __node_b = __langgraph::add(&mut __graph, "b", b);
-                __graph.add_node("c", c);
-                __graph.add_node("d", d);
+                __langgraph::add(&mut __graph, "c", c);
+                __langgraph::add(&mut __graph, "d", d);
                 use __langgraph::UnknownWrites as _;
                 {
                     #[allow(non_snake_case)]
@@ -247,10 +247,10 @@ fn a_loop_mentions_a_node_twice() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
-                __graph.add_node("b", b);
+                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add(&mut __graph, "b", b);
                 let __node_c = __langgraph::add(
                     &mut __graph,
                     "c",
@@ -311,9 +311,9 @@ fn an_if() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
                 __langgraph::add_choice(&mut __graph, "a", &[("done", "__end__"), ("else", "a")])
                     .asking({
@@ -338,9 +338,9 @@ fn an_if() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
                 __langgraph::add_choice(&mut __graph, "a", &[("Some(n)", "__end__"), ("else", "a")])
                     .asking({
@@ -371,9 +371,9 @@ fn an_else_if() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
                 let __worker_b = __graph.add_worker("b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
                 __langgraph::add_switch(
@@ -443,9 +443,9 @@ fn a_for() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("plan", plan);
+                __langgraph::add(&mut __graph, "plan", plan);
                 let __worker_write = __graph.add_worker("write", write);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
                 __langgraph::add_map(&mut __graph, "plan", "write")
@@ -481,9 +481,9 @@ fn a_for_in_an_arm() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __graph.add_node("plan", plan);
+                __langgraph::add(&mut __graph, "plan", plan);
                 let __worker_write = __graph
                     .add_worker("write", __langgraph::mentions([&write]).of(write));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
@@ -543,10 +543,18 @@ fn a_goto() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("planner", __langgraph::mentions([&planner]).of(planner));
-                __graph.add_node("search", __langgraph::mentions([&search]).of(search));
+                __langgraph::add(
+                    &mut __graph,
+                    "planner",
+                    __langgraph::mentions([&planner]).of(planner),
+                );
+                __langgraph::add(
+                    &mut __graph,
+                    "search",
+                    __langgraph::mentions([&search]).of(search),
+                );
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "planner"), ("search", "planner")],
@@ -565,10 +573,10 @@ fn a_mistake() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START];
-                __graph.add_node("a", __langgraph::mentions([&a]).of(a));
-                __graph.add_node("b", b);
+                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
+                __langgraph::add(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "b")]);
                 ::core::compile_error! {
                     "expected a node, `[..]`, `match`, `if`, `for`, `goto [..]` or `END` after `=>`"
@@ -583,10 +591,10 @@ fn a_mistake() {
             fn graph() {
                 use ::langgraph::__private as __langgraph;
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
-                let mut __graph = __langgraph::closed::<_>();
+                let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __graph.add_node("a", a);
-                __graph.add_node("b", b);
+                __langgraph::add(&mut __graph, "a", a);
+                __langgraph::add(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
                 __langgraph::add_choice(&mut __graph, "a", &[("X", "b")])
                     .asking({

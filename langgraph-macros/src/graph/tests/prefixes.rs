@@ -102,8 +102,8 @@ fn what_was_written_before_a_mistake_is_kept() {
     let text = read.expansion.to_string();
     for kept in [
         "let a = x . retry (3)",
-        "add_node (\"a\" , a)",
-        "add_node (\"b\" , b)",
+        "add (& mut __graph , \"a\" , a)",
+        "add (& mut __graph , \"b\" , b)",
     ] {
         assert!(text.contains(kept), "{kept} in {text}");
     }
@@ -114,8 +114,8 @@ fn a_let_that_cannot_be_read_costs_one_error() {
     let read = read_tokens("let a = ; START => a => b => END;".parse().unwrap());
     assert_eq!(read.errors.len(), 1);
     let text = read.expansion.to_string();
-    assert!(!text.contains("add_node (\"a\""), "{text}");
-    assert!(text.contains("add_node (\"b\""), "{text}");
+    assert!(!text.contains("add (& mut __graph , \"a\""), "{text}");
+    assert!(text.contains("add (& mut __graph , \"b\""), "{text}");
 }
 
 /// Tokens dropped, doubled, swapped and renamed, without a plan.

@@ -294,6 +294,7 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
                 thread: text(),
                 stored: text(),
                 state: text(),
+                graph: None,
                 remedy: text(),
             },
         ),
@@ -423,6 +424,23 @@ fn the_page_on_errors_lists_the_kinds() {
         assert!(!codes.contains(&kind.code()), "{} twice", kind.code());
         codes.push(kind.code());
     }
+}
+
+#[test]
+fn a_thread_of_another_graph_is_a_name_that_is_taken() {
+    let wrong_type = |graph| CheckpointError::WrongType {
+        thread: text(),
+        stored: text(),
+        state: text(),
+        graph,
+        remedy: text(),
+    };
+    // The graph is the same, so its program has changed: no caller can help that.
+    assert_eq!(wrong_type(None).kind().http_status(), 500);
+    let other = AgentError::from(wrong_type(Some(text())));
+    assert_eq!(other.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(other.kind().http_status(), 409);
+    assert!(!other.is_retryable());
 }
 
 #[test]

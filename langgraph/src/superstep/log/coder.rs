@@ -209,6 +209,7 @@ impl<S: State> Reader<'_, S> {
             thread: self.key.thread.clone(),
             stored: format!("`{}`", payload.state()),
             state: format!("`{}`", std::any::type_name::<S>()),
+            graph: None,
             remedy: "a saver that keeps values converts none of them".to_owned(),
         }
         .into()

@@ -1,0 +1,26 @@
+//! Timers, where the runtime has them.
+
+use std::panic::catch_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::{Handle, Id};
+use tokio::time::Sleep;
+
+/// Returns a timer; `None` without a runtime, and in one that was built without timers.
+///
+/// Only a panic of tokio tells that a runtime has no timers, and its message is printed. So each such
+/// runtime is asked once.
+pub(crate) fn sleep(duration: Duration) -> Option<Sleep> {
+    static WITHOUT: Mutex<Vec<Id>> = Mutex::new(Vec::new());
+    let without = || WITHOUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let runtime = Handle::try_current().ok()?.id();
+    if without().contains(&runtime) {
+        return None;
+    }
+    let timer = catch_unwind(|| tokio::time::sleep(duration));
+    if timer.is_err() {
+        without().push(runtime);
+    }
+    timer.ok()
+}
