@@ -22,17 +22,21 @@ pub enum RunStatus {
     Cancelled,
     /// The run took longer than its time limit.
     TimedOut,
+    /// The run stopped behind a superstep, because its program stops: `CancelToken::drain`.
+    /// `Threads::resume_pending` resumes it in the next program.
+    Drained,
 }
 
 impl RunStatus {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Done,
         Self::Running,
         Self::Interrupted,
         Self::Failed,
         Self::Cancelled,
         Self::TimedOut,
+        Self::Drained,
     ];
 
     /// A number for savers to store. It never changes.
@@ -44,6 +48,7 @@ impl RunStatus {
             Self::Failed => 3,
             Self::Cancelled => 4,
             Self::TimedOut => 5,
+            Self::Drained => 6,
         }
     }
 

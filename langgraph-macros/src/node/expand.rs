@@ -111,15 +111,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
             .insert(0, GenericParam::Lifetime(syn::LifetimeParam::new(shared)));
     }
     let (outer_params, _, outer_bounds) = outer_generics.split_for_impl();
-    let mut inner = node.item.clone();
-    inner.attrs = inner_attrs;
-    inner.vis = syn::Visibility::Inherited;
-    // rustc would report a type that does not exist here again, with another proposal.
-    if let (ReturnType::Type(_, output), true, true) = (&mut inner.sig.output, is_known, is_whole) {
-        let mut answers = checked::answers(&marker);
-        answers.set_span(output.span());
-        **output = parse_quote!(#answers);
-    }
+    let mut inner = inner(node, inner_attrs, (is_known && is_whole).then_some(&marker));
     let made = quote_spanned!(name.span()=> #made(#body));
     // A function inside a function does not know `Self`: in a block it becomes a sibling.
     let (within, without) = match place {
@@ -146,6 +138,20 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         function,
         beside: meta,
     }
+}
+
+/// Returns the function that the user wrote. With the `marker` that knows the function's output, it names
+/// this output: rustc would report a type that does not exist here again, with another proposal.
+fn inner(node: &NodeFn<'_>, attrs: Vec<syn::Attribute>, marker: Option<&Ident>) -> syn::ItemFn {
+    let mut inner = node.item.clone();
+    inner.attrs = attrs;
+    inner.vis = syn::Visibility::Inherited;
+    if let (ReturnType::Type(_, output), Some(marker)) = (&mut inner.sig.output, marker) {
+        let mut answers = checked::answers(marker);
+        answers.set_span(output.span());
+        **output = parse_quote!(#answers);
+    }
+    inner
 }
 
 /// Returns the name of the function that the user wrote in a block.

@@ -27,5 +27,5 @@ pub(crate) use langgraph_checkpoint::{
     Place, Question, Questions, RoutesWire, StoredValue, TargetWire, TaskFold, UnfilledJoin,
     WriteBehind, WriteWire, fold_tasks, load_chain, load_list, load_position,
 };
-pub(crate) use owner::{check_owner, owner_of};
+pub(crate) use owner::owner_of;
 pub use snapshot::{Snapshot, TaskSnapshot};

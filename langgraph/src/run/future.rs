@@ -242,9 +242,8 @@ async fn on_thread<S: State>(
     // A failed run also rests at its end.
     let status = match &ended {
         Ok(End::Done | End::Parent(_)) => RunStatus::Done,
-        // Still under way: the next process goes on.
         Ok(End::Paused(interrupts, None)) if interrupts.is_empty() && engine.drains() => {
-            RunStatus::Running
+            RunStatus::Drained
         }
         Ok(End::Paused(..)) => RunStatus::Interrupted,
         Err(AgentError::Cancelled) => RunStatus::Cancelled,

@@ -52,13 +52,13 @@ pub struct ResumePending<S: State> {
 
 /// Resuming threads.
 impl<S: State> Threads<S> {
-    /// Resumes every thread of this graph whose run vanished with its process. Threads that a graph
-    /// of another name has run on are left to that graph. It also leaves threads alone whose last
-    /// run ended: was cancelled, timed out, failed, or waits for an answer;
-    /// [`including`](ResumePending::including) adds some of these.
+    /// Resumes every thread of this graph whose run vanished with its process, or was drained before
+    /// its process stopped. Threads that a graph of another name has run on are left to that graph.
+    /// It also leaves threads alone whose last run ended: was cancelled, timed out, failed, or waits
+    /// for an answer; [`including`](ResumePending::including) adds some of these.
     ///
     /// A run counts as vanished if the thread says that it is under way, nothing was stored for
-    /// `idle`, and its lease is over or its process gone. Several processes may call this at the
+    /// `idle`, and its lease is over or its process gone. A drained run needs no wait. Several processes may call this at the
     /// same time; one of them takes each thread. Each thread that was found is in the result. One
     /// that another run still holds is there with
     /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held).
@@ -99,7 +99,7 @@ impl<S: State> Threads<S> {
         ResumePending {
             threads: self.clone(),
             idle,
-            statuses: vec![RunStatus::Running],
+            statuses: vec![RunStatus::Running, RunStatus::Drained],
             wait: Duration::ZERO,
             concurrency: 1,
             configure: None,
@@ -161,7 +161,8 @@ impl<S: State> ResumePending<S> {
         found.retain(|info| {
             let owner = info.owner.as_ref();
             let idle = info.updated_at < since || info.updated_at > future;
-            idle && owner.is_none_or(|owner| owner.graph == *name)
+            let over = idle || info.status == RunStatus::Drained;
+            over && owner.is_none_or(|owner| owner.graph == *name)
         });
         let options = Arc::new(self);
         let mut resumed = Vec::new();

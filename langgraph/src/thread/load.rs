@@ -6,7 +6,7 @@ use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::checkpoint::{
     Chain, CheckpointError, CheckpointId, Checkpointer, Head, Owner, StatePart, Stored, ThreadKey,
-    check_owner, load_chain, load_position,
+    load_chain, load_position,
 };
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
@@ -124,9 +124,12 @@ impl<'a, S: State> Read<'a, S> {
 
     /// Fails if the log belongs to a graph over another state type.
     pub(crate) fn check(&self, owner: Option<&Owner>) -> Result<(), CheckpointError> {
+        let has = |name: &str, ty: &str| {
+            let mut fields = self.plan.initial.fields().iter();
+            fields.any(|field| field.is_called(name) && field.type_text() == ty)
+        };
         owner.map_or(Ok(()), |owner| {
-            let (ours, initial) = (self.plan.owner(), &self.plan.initial);
-            check_owner(&self.key.thread, owner, ours, initial)
+            owner.check(&self.key.thread, self.plan.owner(), S::former_names(), has)
         })
     }
 }

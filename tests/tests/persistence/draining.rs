@@ -72,7 +72,7 @@ async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
         .list(langgraph::checkpoint::ThreadFilter::default())
         .await
         .unwrap();
-    assert_eq!(known[0].status, RunStatus::Running);
+    assert_eq!(known[0].status, RunStatus::Drained);
 
     // A run that starts while the program stops does not begin.
     let outcome = graph
@@ -83,10 +83,10 @@ async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
         .unwrap();
     assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
 
-    // The next process goes on, without being told about the thread.
+    // The next process goes on at once, without being told about the thread.
     let resumed = graph
         .threads()
-        .resume_pending(Duration::ZERO)
+        .resume_pending(Duration::from_secs(3600))
         .await
         .unwrap();
     assert_eq!(resumed[0].thread, "t");
