@@ -88,7 +88,10 @@ fn complaints() -> Arc<AtomicUsize> {
     let count = Arc::new(AtomicUsize::new(0));
     let (counted, before) = (Arc::clone(&count), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
-        let text = panic.payload_as_str().unwrap_or_default();
+        let text = panic.payload();
+        let owned = text.downcast_ref::<String>().map(String::as_str);
+        let text = text.downcast_ref::<&str>().copied().or(owned);
+        let text = text.unwrap_or_default();
         let complaint = text.contains("timers are disabled") || text.contains("no reactor");
         counted.fetch_add(usize::from(complaint), Ordering::SeqCst);
         before(panic);
