@@ -3,12 +3,14 @@
 
 #[path = "support/chat.rs"]
 mod chat;
+#[path = "support/forks.rs"]
+mod forks;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use langgraph::START;
-use langgraph::checkpoint::CheckpointError;
+use forks::{SumUpdate, forks};
+use langgraph::checkpoint::{CheckpointError, Leases as _};
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
 use langgraph_sqlite::SqliteSaver;
@@ -127,34 +129,8 @@ async fn an_index_that_leads_to_another_log_is_reported() {
     assert_eq!(two.values.sum, 112);
 }
 
-/// A graph whose threads have branches: a fork of an older checkpoint, and two tasks at once.
 async fn branches(path: &Path) {
-    let saver = Arc::new(SqliteSaver::open(path).unwrap());
-    let graph = forks(saver);
-    let thread = graph.thread("t");
-    thread.run(SumUpdate::default().sum(1)).await.unwrap();
-    let old = thread.history().await.unwrap()[2].id;
-    thread.at(old).fork().await.unwrap();
-    thread.proceed().await.unwrap();
-}
-
-fn forks(saver: Arc<SqliteSaver>) -> CompiledStateGraph<Sum> {
-    let add = |n: i64| move |_: &Sum| SumUpdate::default().sum(n);
-    let mut graph = StateGraph::<Sum>::new();
-    graph
-        .add_node("a", add(1))
-        .add_node("b", add(10))
-        .add_node("c", add(100))
-        .add_edge(START, "a")
-        .add_edge("a", "b")
-        .add_edge("a", "c");
-    graph.compile().unwrap().checkpointer(saver)
-}
-
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Sum {
-    #[reducer(add)]
-    sum: i64,
+    forks::branches(Arc::new(SqliteSaver::open(path).unwrap()), "t").await;
 }
 
 #[tokio::test]
@@ -283,12 +259,24 @@ async fn rows_without_checksums_are_read() {
 }
 
 #[tokio::test]
-async fn a_thread_from_the_future_is_resumed() {
+async fn leases_and_threads_from_the_future_hold_nobody_up() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("threads.db");
     branches(&path).await;
+    let saver = SqliteSaver::open(&path).unwrap();
+    let term = std::time::Duration::from_secs(30);
+    let taken = saver.lease("t", "dead", term).await.unwrap();
+    assert!(taken.is_none());
+    let held = forks(Arc::new(saver.clone())).thread("t").run(()).await;
+    assert!(matches!(
+        held,
+        Err(AgentError::Checkpoint(CheckpointError::Held { .. }))
+    ));
+    drop(saver);
     let database = Connection::open(&path).unwrap();
-    // A year ahead: the clock was set back since.
+    // The clock was ahead, by a day and by a year, and was set back since.
+    let sql = "UPDATE thread_leases SET until = until + 24 * 3600 * 1000";
+    assert_eq!(database.execute(sql, []).unwrap(), 1);
     let year = 365_i64 * 24 * 3600 * 1_000_000;
     let sql = "UPDATE thread_logs SET status = 1, updated_at = updated_at + ?1";
     assert_eq!(database.execute(sql, [year]).unwrap(), 1);
@@ -296,7 +284,7 @@ async fn a_thread_from_the_future_is_resumed() {
     let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
     let hour = std::time::Duration::from_secs(3600);
     let resumed = graph.threads().resume_pending(hour).await.unwrap();
-    assert_eq!(resumed.len(), 1);
+    assert!(resumed[0].outcome.is_ok(), "{resumed:?}");
     let deleted = graph.threads().delete_idle(hour).await.unwrap();
     assert_eq!(deleted, 0);
 }

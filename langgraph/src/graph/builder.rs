@@ -106,6 +106,10 @@ impl<S: State> StateGraph<S> {
     /// Adds a node: a `#[node]` function, any other function or closure over the state, an
     /// [`Agent`](crate::Agent), a [`Node`](crate::Node), a compiled graph over the same state.
     ///
+    /// An async closure borrows the state as `async |state: &S| ..`, or takes it as
+    /// `move |state: S| async move { .. }` if it captures something. `|state: &S| async move { .. }`
+    /// cannot lend it: `graph!` says so, and rustc that the lifetime may not live long enough.
+    ///
     /// [`compile`](Self::compile) reports names that are taken or reserved.
     pub fn add_node<K>(&mut self, name: impl AsRef<str>, node: impl IntoNode<S, K>) -> &mut Self {
         self.push_node(name.as_ref().into(), node.into_node());

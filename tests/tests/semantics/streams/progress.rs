@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::node::Send;
+use langgraph::policy::CachePolicy;
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
 
@@ -82,6 +83,26 @@ async fn a_task_that_does_not_run_again_finishes_as_cached() {
         }
     }
     assert_eq!((ran, kept), (1, 4));
+}
+
+#[tokio::test]
+async fn a_task_whose_answer_is_in_a_cache_finishes_as_cached() {
+    let mut graph = StateGraph::<i64>::new();
+    let add = |n: &i64| n + 1;
+    graph
+        .add_node("add", add.cache(CachePolicy::input()))
+        .add_sequence(&["add"]);
+    let graph = graph.compile().unwrap();
+    for cached in [false, true] {
+        let mut events = graph.run(1).stream(StreamMode::Tasks);
+        let mut finished = Vec::new();
+        while let Some(event) = events.next().await {
+            if let EventKind::TaskFinished(task) = event.unwrap().kind {
+                finished.push(task.cached);
+            }
+        }
+        assert_eq!(finished, [cached]);
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,209 @@
+//! What a read of damaged tables reports.
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+#[path = "../../sqlite/tests/support/forks.rs"]
+mod forks;
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forks::{branches, forks};
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Leases as _};
+use langgraph::prelude::*;
+use langgraph::thread::Keep;
+use langgraph_postgres::PostgresSaver;
+use support::{Schema, url};
+use tokio_postgres::Client;
+
+/// A schema, a saver in it, and a connection of its own.
+struct Tables {
+    _schema: Schema,
+    saver: Arc<PostgresSaver>,
+    client: Client,
+}
+
+impl Tables {
+    async fn new() -> Self {
+        let schema = Schema::new();
+        let saver = Arc::new(PostgresSaver::new(schema.connect().await));
+        let connected = tokio_postgres::connect(&url(), tokio_postgres::NoTls).await;
+        let (client, connection) = connected.unwrap();
+        tokio::spawn(connection);
+        let path = format!("SET search_path TO {}", schema.name());
+        client.batch_execute(&path).await.unwrap();
+        Self {
+            _schema: schema,
+            saver,
+            client,
+        }
+    }
+
+    /// Makes a thread, and returns the number of its log.
+    async fn branches(&self, thread: &str) -> i64 {
+        branches(self.saver(), thread).await;
+        let sql = "SELECT id FROM thread_logs WHERE thread = $1";
+        let log = self.client.query_one(sql, &[&thread]).await;
+        log.unwrap().get(0)
+    }
+
+    fn saver(&self) -> Arc<dyn Checkpointer> {
+        Arc::<PostgresSaver>::clone(&self.saver)
+    }
+
+    fn thread(&self, thread: &str) -> Thread<forks::Sum> {
+        forks(self.saver()).thread(thread)
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_lacks_something_is_not_read_without_it() {
+    let damages = [
+        // The head has no checkpoint.
+        "DELETE FROM thread_checkpoints WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1)",
+        // A base is another one, or missing.
+        "UPDATE thread_checkpoints SET base = (SELECT id FROM thread_checkpoints
+            WHERE log = $1 ORDER BY id LIMIT 1)
+            WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1)",
+        "UPDATE thread_checkpoints SET base = NULL
+            WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1)",
+        "DELETE FROM thread_checkpoints WHERE log = $1 AND id = (SELECT base FROM thread_checkpoints
+            WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1))",
+        // A snapshot that there is not.
+        "UPDATE thread_checkpoints SET snapshot = true
+            WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1)",
+        // Rows are elsewhere.
+        "UPDATE thread_checkpoints SET first_row = first_row + 1
+            WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1)",
+        "UPDATE thread_checkpoints SET last_row = last_row + 1
+            WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1)",
+        // A checkpoint has the rows of its base; a task's record is one of another kind.
+        "UPDATE thread_checkpoints SET first_row = (SELECT b.first_row FROM thread_checkpoints AS b
+            WHERE b.log = $1 AND b.id = thread_checkpoints.base)
+            WHERE log = $1 AND id = (SELECT base FROM thread_checkpoints
+                WHERE log = $1 AND id = (SELECT head FROM thread_logs WHERE id = $1))",
+        "UPDATE thread_rows SET kind = 3 WHERE log = $1
+            AND number = (SELECT max(number) FROM thread_rows WHERE log = $1 AND kind = 2)",
+        // Rows are missing: the last one, the first one, a task's, a checkpoint's.
+        "DELETE FROM thread_rows WHERE log = $1
+            AND number = (SELECT max(number) FROM thread_rows WHERE log = $1)",
+        "DELETE FROM thread_rows WHERE log = $1
+            AND number = (SELECT min(number) FROM thread_rows WHERE log = $1)",
+        "DELETE FROM thread_rows WHERE log = $1
+            AND number = (SELECT max(number) FROM thread_rows WHERE log = $1 AND kind = 2)",
+        "DELETE FROM thread_rows WHERE log = $1
+            AND number = (SELECT max(number) FROM thread_rows WHERE log = $1 AND kind = 2 AND text = '{}')",
+        "DELETE FROM thread_rows WHERE log = $1
+            AND number = (SELECT max(number) FROM thread_rows WHERE log = $1 AND kind = 0)",
+        // A task that the checkpoint does not have.
+        "UPDATE thread_rows SET text = '{\"task\":1000000000000}', sums = NULL WHERE log = $1
+            AND number = (SELECT max(number) FROM thread_rows WHERE log = $1 AND kind = 2)",
+    ];
+    let tables = Tables::new().await;
+    for (number, sql) in damages.into_iter().enumerate() {
+        let name = format!("t{number}");
+        let log = tables.branches(&name).await;
+        let changed = tables.client.execute(sql, &[&log]).await.unwrap();
+        assert!(changed > 0, "{sql}");
+        let thread = tables.thread(&name);
+        let read = match thread.state().await {
+            Err(error) => Err(error),
+            Ok(Some(state)) if state.values.sum == 112 => thread.history().await.map(|_| ()),
+            Ok(state) => panic!("{sql}: {state:?}"),
+        };
+        match read {
+            Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => {
+                let text = error.to_string();
+                let named = text.contains(&format!("thread `{name}`: "));
+                assert!(named, "{sql}: {text}");
+            }
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_flipped_bit_is_an_error_that_names_the_record() {
+    let tables = Tables::new().await;
+    for column in ["text", "payload", "format"] {
+        let mut flipped = 0;
+        for index in 0_i64.. {
+            let name = format!("{column} {index}");
+            let log = tables.branches(&name).await;
+            let (bytes, value) = match column {
+                "payload" => (column.to_owned(), "$3".to_owned()),
+                _ => (
+                    format!("convert_to({column}, 'UTF8')"),
+                    "convert_from($3, 'UTF8')".to_owned(),
+                ),
+            };
+            let sql = format!(
+                "SELECT number, {bytes} FROM thread_rows
+                WHERE log = $1 AND length({column}) > 0 ORDER BY number LIMIT 1 OFFSET $2"
+            );
+            let found = tables.client.query_opt(&sql, &[&log, &index]).await;
+            let Some(row) = found.unwrap() else {
+                break;
+            };
+            let (number, mut bytes): (i64, Vec<u8>) = (row.get(0), row.get(1));
+            let place = usize::try_from(index).unwrap() * 7 % bytes.len();
+            bytes[place] ^= 1;
+            let sql =
+                format!("UPDATE thread_rows SET {column} = {value} WHERE log = $1 AND number = $2");
+            let changed = tables.client.execute(&sql, &[&log, &number, &bytes]).await;
+            assert_eq!(changed.unwrap(), 1);
+            let text = match tables.thread(&name).history().await {
+                Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => {
+                    error.to_string()
+                }
+                other => panic!("{column} of row {number}, byte {place}: {other:?}"),
+            };
+            let thread = format!("thread `{name}`: ");
+            let told = [&*thread, "row of checkpoint `", "checksum"];
+            assert!(told.iter().all(|part| text.contains(part)), "{text}");
+            flipped += 1;
+        }
+        assert!(flipped > 4, "{flipped} of {column}");
+    }
+}
+
+#[tokio::test]
+async fn rows_without_checksums_are_read() {
+    let tables = Tables::new().await;
+    let log = tables.branches("t").await;
+    let sql = "UPDATE thread_rows SET sums = NULL WHERE log = $1";
+    assert!(tables.client.execute(sql, &[&log]).await.unwrap() > 4);
+    let thread = tables.thread("t");
+    let history = thread.history().await.unwrap().len();
+    thread.prune(Keep::Newest(2)).await.unwrap();
+    thread.run(()).await.unwrap();
+    assert_eq!(thread.state().await.unwrap().unwrap().values.sum, 223);
+    assert!(history > 4 && thread.history().await.unwrap().len() < history);
+}
+
+#[tokio::test]
+async fn leases_and_threads_from_the_future_hold_nobody_up() {
+    let tables = Tables::new().await;
+    let log = tables.branches("t").await;
+    // The clock was a day ahead, and was set back since.
+    let term = Duration::from_secs(30);
+    let taken = tables.saver.lease("t", "dead", term).await.unwrap();
+    assert!(taken.is_none());
+    let held = tables.thread("t").run(()).await.unwrap_err();
+    assert!(matches!(
+        held,
+        AgentError::Checkpoint(CheckpointError::Held { .. })
+    ));
+    for sql in [
+        "UPDATE thread_leases SET until = until + interval '1 day' WHERE $1::bigint > 0",
+        "UPDATE thread_logs SET status = 1, updated_at = updated_at + interval '1 year'
+            WHERE id = $1",
+    ] {
+        assert_eq!(tables.client.execute(sql, &[&log]).await.unwrap(), 1);
+    }
+    let graph = forks(tables.saver());
+    let hour = Duration::from_secs(3600);
+    let resumed = graph.threads().resume_pending(hour).await.unwrap();
+    assert!(resumed[0].outcome.is_ok(), "{resumed:?}");
+    assert_eq!(graph.threads().delete_idle(hour).await.unwrap(), 0);
+}
