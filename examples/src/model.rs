@@ -10,6 +10,9 @@ const ASKING: &[&str] = &[
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
     "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "GEMINI_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL",
     "OLLAMA_HOST",
 ];
 

@@ -121,6 +121,9 @@ fn a_key_without_the_feature_is_not_ignored_silently() {
     for key in [
         "OPENAI_API_KEY",
         "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "GEMINI_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
         "OLLAMA_HOST",
         "OPENAI_BASE_URL",
     ] {

@@ -18,7 +18,7 @@ if [ ! -x "$node/node_modules/.bin/mcp-server-everything" ]; then
     npm install --prefix "$node" --no-audit --no-fund --silent "@modelcontextprotocol/server-everything@2026.8.31"
 fi
 cargo build --quiet -p langgraph-mcp --examples
-unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY OLLAMA_HOST MODEL
+unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_BASE_URL GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OLLAMA_HOST MODEL
 
 echo "== the official client drives our server"
 timeout 120 "$venv/bin/python" tests/peers/mcp_client.py "$target/debug/examples/serve_agent"

@@ -32,7 +32,7 @@ start() {
     exit 1
 }
 
-unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY OLLAMA_HOST
+unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_BASE_URL GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OLLAMA_HOST
 start
 "$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" || {
     cat "$work/server.log" >&2

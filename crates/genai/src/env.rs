@@ -13,11 +13,14 @@ use crate::Model;
 /// | `OPENAI_API_KEY` | your key for `OpenAI` |
 /// | `OPENAI_BASE_URL` | a server with its protocol; a key is optional then |
 /// | `ANTHROPIC_API_KEY` | your key for Anthropic |
+/// | `ANTHROPIC_BASE_URL` | a server with its protocol, as Anthropic's own library takes it: without `/v1` |
+/// | `GEMINI_API_KEY` | your key for Gemini |
+/// | `GOOGLE_GEMINI_BASE_URL` | a server with its protocol, as Google's own library takes it: without `/v1beta` |
 /// | `OLLAMA_HOST` | the address of Ollama: `127.0.0.1:11434` |
 /// | `MODEL` | the model; each provider has a default |
 ///
-/// The first variable that is set wins, from the top; `MODEL=claude-…` prefers Anthropic if its key
-/// is set.
+/// The first provider with a key or an address wins, from the top. `MODEL=claude-…` prefers Anthropic,
+/// and `MODEL=gemini-…` Gemini, unless `OPENAI_BASE_URL` is set.
 ///
 /// # Errors
 ///
@@ -58,17 +61,43 @@ fn named(variable: impl Fn(&str) -> Option<String>) -> Option<Model> {
     let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let name = variable("MODEL");
     let called = |default: &str| name.clone().unwrap_or_else(|| default.to_owned());
-    let anthropic = || {
-        variable("ANTHROPIC_API_KEY")
-            .map(|key| Model::anthropic(called("claude-sonnet-4-5")).api_key(key))
+    // The libraries of these providers add the version of the interface to the address.
+    let with = |model: Model, key: &str, address: &str, version: &str| {
+        let (key, address) = (variable(key), variable(address));
+        if key.is_none() && address.is_none() {
+            return None;
+        }
+        let model = key.into_iter().fold(model, Model::api_key);
+        let versioned = |address: String| match address.trim_end_matches('/') {
+            whole if whole.ends_with(version) => address,
+            host => format!("{host}{version}"),
+        };
+        Some(
+            address
+                .map(versioned)
+                .into_iter()
+                .fold(model, Model::base_url),
+        )
     };
-    if name
-        .as_deref()
-        .is_some_and(|name| name.starts_with("claude"))
+    let anthropic = || {
+        let model = Model::anthropic(called("claude-sonnet-4-5"));
+        with(model, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "/v1")
+    };
+    let gemini = || {
+        let model = Model::gemini(called("gemini-2.5-flash"));
+        with(model, "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "/v1beta")
+    };
+    if let Some(name) = &name
         && variable("OPENAI_BASE_URL").is_none()
-        && let Some(model) = anthropic()
     {
-        return Some(model);
+        let preferred = match name {
+            name if name.starts_with("claude") => anthropic(),
+            name if name.starts_with("gemini") => gemini(),
+            _ => None,
+        };
+        if preferred.is_some() {
+            return preferred;
+        }
     }
     let (key, address) = (variable("OPENAI_API_KEY"), variable("OPENAI_BASE_URL"));
     if key.is_some() || address.is_some() {
@@ -81,7 +110,7 @@ fn named(variable: impl Fn(&str) -> Option<String>) -> Option<Model> {
         }
         return Some(model);
     }
-    anthropic().or_else(|| {
+    anthropic().or_else(gemini).or_else(|| {
         let host = variable("OLLAMA_HOST")?;
         Some(Model::ollama(called("llama3.2")).base_url(host))
     })
@@ -130,6 +159,28 @@ mod tests {
                 ],
                 "Anthropic",
                 "claude-x",
+            ),
+            (
+                &[
+                    ("GEMINI_API_KEY", "k"),
+                    ("GOOGLE_GEMINI_BASE_URL", "http://x/"),
+                ],
+                "Gemini",
+                "http://x/v1beta\"",
+            ),
+            (
+                &[("ANTHROPIC_BASE_URL", "http://x/v1")],
+                "Anthropic",
+                "http://x/v1\"",
+            ),
+            (
+                &[
+                    ("OPENAI_API_KEY", "k"),
+                    ("GEMINI_API_KEY", "k"),
+                    ("MODEL", "gemini-x"),
+                ],
+                "Gemini",
+                "gemini-x",
             ),
         ] {
             let chosen = chosen(variables).unwrap();

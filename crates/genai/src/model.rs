@@ -41,6 +41,7 @@ pub struct Model {
 enum Provider {
     OpenAi,
     Anthropic,
+    Gemini,
     Ollama,
     /// The model's name determines the provider.
     Named,
@@ -57,13 +58,18 @@ impl Model {
         Self::new(Provider::Anthropic, name)
     }
 
+    /// Configures a model of Gemini.
+    pub fn gemini(name: impl Into<String>) -> Self {
+        Self::new(Provider::Gemini, name)
+    }
+
     /// Configures a model of Ollama; by default on this machine.
     pub fn ollama(name: impl Into<String>) -> Self {
         Self::new(Provider::Ollama, name)
     }
 
     /// Configures a model whose name tells its provider, as `genai` names them: `deepseek-chat`,
-    /// `gemini-2.5-pro`, `bigmodel::glm-4.6`. The default key comes from the provider's own
+    /// `xai::grok-4`, `bigmodel::glm-4.6`. The default key comes from the provider's own
     /// variable.
     pub fn named(name: impl Into<String>) -> Self {
         Self::new(Provider::Named, name)
@@ -130,6 +136,7 @@ impl Model {
             provider: match self.provider {
                 Provider::OpenAi => Some("openai"),
                 Provider::Anthropic => Some("anthropic"),
+                Provider::Gemini => Some("gcp.gemini"),
                 Provider::Ollama => Some("ollama"),
                 Provider::Named => None,
             },
@@ -143,6 +150,7 @@ impl Model {
         let kind = match self.provider {
             Provider::OpenAi => AdapterKind::OpenAI,
             Provider::Anthropic => AdapterKind::Anthropic,
+            Provider::Gemini => AdapterKind::Gemini,
             Provider::Ollama => AdapterKind::Ollama,
             Provider::Named => {
                 let iden = client
@@ -159,6 +167,9 @@ impl Model {
             (Some(address), _) => address::normal(address)?,
             (None, Provider::OpenAi) => address::normal("https://api.openai.com/v1/")?,
             (None, Provider::Anthropic) => address::normal("https://api.anthropic.com/v1/")?,
+            (None, Provider::Gemini) => {
+                address::normal("https://generativelanguage.googleapis.com/v1beta/")?
+            }
             (None, Provider::Ollama) => address::normal("http://127.0.0.1:11434/")?,
             (None, Provider::Named) => return Ok(Target::Keyed(iden, self.auth())),
         };

@@ -28,6 +28,9 @@ fn printed(name: &str, question: &str) -> Vec<String> {
     for variable in [
         "OPENAI_API_KEY",
         "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "GEMINI_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
         "OLLAMA_HOST",
         "OPENAI_BASE_URL",
         "MODEL",

@@ -54,6 +54,9 @@ impl Listed {
         for key in [
             "OPENAI_API_KEY",
             "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "GEMINI_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",
             "OLLAMA_HOST",
             "OPENAI_BASE_URL",
             "MODEL",
