@@ -1,11 +1,6 @@
-#!/usr/bin/env python3
-"""Runs the agent example against `llmock`, a server of its own that speaks OpenAI's
-protocol, and lets it judge how the agent behaves when the server fails.
+"""Asks the agent examples while the server fails.
 
-    python3 tests/peers/llmock.py
-
-Needs Python 3.10, a Rust toolchain, and the package index once. Nothing leaves this machine while
-it runs.
+    python llmock.py SERVER EXAMPLES
 """
 
 import json
@@ -15,23 +10,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-VENV = TARGET / "peers" / "llmock"
-LLMOCK = "llmock==0.2.2"
-KEYS = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "OLLAMA_HOST", "MODEL"]
-
-
-def prepare():
-    """Installs the server and builds the example."""
-    if not (VENV / "bin" / "llmock").exists():
-        venv.create(VENV, with_pip=True)
-        subprocess.run([VENV / "bin" / "pip", "install", "--quiet", LLMOCK], check=True)
-    build = ["cargo", "build", "--package", "langgraph-examples", "--example", "agent"]
-    subprocess.run([*build, "--features", "models"], cwd=ROOT, check=True)
+SERVER, EXAMPLES = sys.argv[1], Path(sys.argv[2])
 
 
 class Server:
@@ -42,7 +23,8 @@ class Server:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
-        serve = [VENV / "bin" / "llmock", "serve", "--host", "127.0.0.1", "--port", str(port)]
+        serve = [SERVER, "serve", "--host", "127.0.0.1", "--port", str(port)]
+        serve += ["--log-level", "warning", "--response-style", "echo", "--stream-chunk-delay-ms", "5"]
         self.process = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(300):
             try:
@@ -76,68 +58,87 @@ class Server:
         verdict = self.get("/_llmock/verdict")
         return [finding["code"] for finding in verdict["findings"]]
 
+    def ask(self, example, question):
+        """What the example prints, and whether it succeeds."""
+        known = ("OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_GEMINI_", "OLLAMA_", "MODEL")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(known)}
+        environment |= {"OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "none"}
+        run = subprocess.run(
+            [EXAMPLES / example, question],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return run.returncode == 0, run.stdout + run.stderr
 
-def ask(question, **variables):
-    """What the agent prints, and whether it succeeds."""
-    environment = {key: value for key, value in os.environ.items() if key not in KEYS}
-    run = subprocess.run(
-        [TARGET / "debug" / "examples" / "agent", question],
-        cwd=ROOT,
-        env=environment | variables,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    return run.returncode == 0, run.stdout + run.stderr
 
-
-def check(name, condition, printed):
-    print(f"{'ok    ' if condition else 'FAILED'} {name}")
-    if not condition:
-        print(printed)
+def check(name, condition, printed, server):
+    findings = server.findings()
+    print(f"{'ok    ' if condition and not findings else 'FAILED'} {name}")
+    if not condition or findings:
+        print(printed, findings)
         sys.exit(1)
 
 
-def call(name, arguments):
-    return {"type": "reply", "tool_calls": [{"name": name, "arguments": arguments}]}
+def fail(status, **options):
+    return {"type": "fail", "status": status, **options}
 
 
-def main():
-    prepare()
-    with Server() as server:
-        openai = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": "none"}
+def agent(server):
+    """Answers in one piece, and what a server can do to them."""
+    call = {"name": "calculate", "arguments": {"expression": "37 * 21"}}
+    server.behave({"type": "reply", "tool_calls": [call]}, {"type": "reply", "text": "It is 777."})
+    good, printed = server.ask("agent", "What is 37 * 21?")
+    steps = ['calls calculate(expression: "37 * 21")', "calculate -> 777", "It is 777."]
+    check("a scripted call and its answer", good and all(s in printed for s in steps), printed, server)
 
-        server.behave(call("calculate", {"expression": "37 * 21"}), {"type": "reply", "text": "It is 777."})
-        good, printed = ask("What is 37 * 21?", **openai)
-        steps = ['calls calculate(expression: "37 * 21")', "calculate -> 777", "It is 777."]
-        check("a scripted call and its answer", good and all(s in printed for s in steps), printed)
+    server.behave()
+    good, printed = server.ask("agent", "What is the current time?")
+    check("the server picks a tool and answers from its result", good and "calls " in printed, printed, server)
 
-        server.behave()
-        good, printed = ask("What is the current time?", **openai)
-        check("the server picks a tool and answers from its result", good and "calls " in printed, printed)
+    for kind in ("malformed_arguments", "unknown_tool"):
+        server.behave({"type": "tool_fault", "kind": kind})
+        good, printed = server.ask("agent", "Please calculate 1 + 1")
+        check(f"{kind} goes back to the model", good and "failed: " in printed, printed, server)
 
-        server.behave({"type": "tool_fault", "kind": "malformed_arguments"})
-        good, printed = ask("Please calculate 1 + 1", **openai)
-        check("arguments that are no JSON go back to the model", good and "failed: " in printed, printed)
+    server.behave(fail(429, retry_after=1, times=2))
+    good, printed = server.ask("agent", "hello")
+    check("a rate limit is waited for", good, printed, server)
 
-        server.behave({"type": "tool_fault", "kind": "unknown_tool"})
-        good, printed = ask("Please calculate 1 + 1", **openai)
-        check("a tool that does not exist goes back to the model", good and "failed: " in printed, printed)
+    server.behave(fail(503, times=1))
+    good, printed = server.ask("agent", "hello")
+    check("an outage is outlived", good, printed, server)
 
-        server.behave({"type": "fail", "status": 429, "retry_after": 1, "times": 2})
-        good, printed = ask("hello", **openai)
-        check("a rate limit is waited for", good and not server.findings(), f"{printed}{server.findings()}")
-
-        server.behave({"type": "fail", "status": 503, "times": 1})
-        good, printed = ask("hello", **openai)
-        check("an outage is outlived", good and not server.findings(), f"{printed}{server.findings()}")
-
-        server.behave({"type": "fail", "status": 401, "times": None})
-        good, printed = ask("hello", **openai)
-        blamed = "error: node `think` failed" in printed
-        check("a wrong key is an error, at once", not good and blamed and not server.findings(), printed)
-    print("all is well")
+    server.behave(fail(401, times=None))
+    good, printed = server.ask("agent", "hello")
+    blamed = "error: node `think` failed" in printed
+    check("a wrong key is an error, at once", not good and blamed, printed, server)
 
 
-if __name__ == "__main__":
-    main()
+def streams(server):
+    """The same agent, streamed."""
+
+    def breaks(kind, after):
+        return {"type": "stream_fault", "kind": kind, "after_chunks": after}
+
+    for name, behaviors in {
+        "all is well": [],
+        "too many requests": [fail(429, retry_after=1, times=2), fail(503)],
+        "a stream that ends early": [breaks("truncate", 2)],
+        "a connection that breaks": [breaks("disconnect", 1)],
+        "a piece that is broken": [breaks("malformed", 2)],
+    }.items():
+        server.behave(*behaviors)
+        good, printed = server.ask("resilient", name)
+        answer = f"1 tool calls: Hello! You said: You have a clock. {name} 2024-01-01 12:00:00"
+        check(f"streamed: {name}", good and answer in printed, printed, server)
+    for kind in ("malformed_arguments", "unknown_tool"):
+        server.behave({"type": "tool_fault", "kind": kind})
+        good, printed = server.ask("resilient", kind)
+        check(f"streamed: {kind} goes back to the model", good and "1 tool calls: " in printed, printed, server)
+
+
+with Server() as server:
+    agent(server)
+    streams(server)

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs the agent examples against a server that fails on purpose and judges how its clients behave, PyPI
+# `llmock`, which speaks OpenAI's protocol: limits, outages, streams that break, calls that make no sense.
+# Needs python3 with venv and pip. The server stays in the target folder.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+venv="$target/peers/llmock-0.2.2"
+if ! "$venv/bin/python" -c 'import llmock' 2>/dev/null; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "llmock==0.2.2"
+fi
+cargo build --quiet -p langgraph-genai --example resilient
+cargo build --quiet -p langgraph-examples --features models --example agent
+timeout 120 "$venv/bin/python" tests/peers/llmock.py "$venv/bin/llmock" "$target/debug/examples"
