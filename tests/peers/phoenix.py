@@ -13,18 +13,21 @@ URL = sys.argv[1]
 
 
 def spans():
-    with urllib.request.urlopen(f"{URL}/v1/projects/default/spans?limit=200", timeout=10) as reply:
+    with urllib.request.urlopen(f"{URL}/v1/projects/default/spans?limit=200", timeout=30) as reply:
         return json.load(reply)["data"]
 
 
-for _ in range(60):
+# The back end takes spans up after it has accepted them.
+found, refused, began = [], None, time.monotonic()
+while time.monotonic() - began < 100:
     try:
         found = spans()
-    except OSError:
-        found = []
+    except OSError as error:
+        refused = error
     if sum(span["name"].startswith("invoke_agent") for span in found) == 2 and len(found) >= 34:
         break
     time.sleep(0.5)
+assert len(found) >= 34, f"{len(found)} spans after {time.monotonic() - began:.0f} s; {refused}"
 
 traces = {}
 for span in found:

@@ -4,18 +4,29 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-target="${CARGO_TARGET_DIR:-target}"
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 venv="$target/peers/phoenix-20.26.1"
-if [ ! -x "$venv/bin/phoenix" ]; then
+# The mark is set last: an installation that was cut off starts again.
+if [ ! -f "$venv/complete" ]; then
+    rm -rf "$venv"
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "arize-phoenix==20.26.1"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 10 "arize-phoenix==20.26.1"
+    touch "$venv/complete"
 fi
 cargo build --quiet -p langgraph-traces-example
 
 work=$(mktemp -d)
 server=""
 finish() {
-    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi
+    local ended=$?
+    if [ -n "$server" ]; then
+        kill "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
+    if [ "$ended" != 0 ]; then
+        echo "FAILED with $ended; the end of what the back end and the agent said:" >&2
+        tail -n 40 "$work"/*.log >&2
+    fi
     rm -rf "$work"
 }
 trap finish EXIT
@@ -25,18 +36,19 @@ free() {
 }
 port=$(free)
 PHOENIX_WORKING_DIR="$work" PHOENIX_HOST=127.0.0.1 PHOENIX_PORT="$port" PHOENIX_GRPC_PORT="$(free)" \
-    PHOENIX_TELEMETRY_ENABLED=false timeout 300 "$venv/bin/phoenix" serve >"$work/server.log" 2>&1 &
+    PHOENIX_TELEMETRY_ENABLED=false timeout 600 "$venv/bin/phoenix" serve >"$work/server.log" 2>&1 &
 server=$!
 url="http://127.0.0.1:$port"
-for _ in $(seq 240); do
-    if curl --silent --fail --output /dev/null "$url/healthz"; then break; fi
+for _ in $(seq 360); do
+    if curl --silent --fail --output /dev/null --max-time 5 "$url/healthz"; then break; fi
+    kill -0 "$server" # It runs.
     sleep 0.5
 done
 
+# An exporter gives up after ten seconds by default, and its spans are lost. A back end that has just
+# started on a busy machine may need longer.
+export OTEL_EXPORTER_OTLP_ENDPOINT="$url" OTEL_EXPORTER_OTLP_TIMEOUT=60000
 for content in "" --content; do
-    OTEL_EXPORTER_OTLP_ENDPOINT="$url" timeout 60 "$target/debug/langgraph-traces-example" $content >/dev/null
+    timeout 150 "$target/debug/langgraph-traces-example" $content >"$work/agent.log" 2>&1
 done
-timeout 60 python3 tests/peers/phoenix.py "$url" || {
-    tail -30 "$work/server.log" >&2
-    exit 1
-}
+timeout 150 python3 tests/peers/phoenix.py "$url"

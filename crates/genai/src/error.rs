@@ -1,6 +1,6 @@
 //! Converts errors of genai.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use genai::webc::{Error as Web, StreamTimeout};
 use genai::{BoxError, Error};
@@ -102,7 +102,7 @@ fn from_stream(error: BoxError, cause: &str) -> ModelError {
     }
 }
 
-fn from_transport(error: reqwest::Error) -> ModelError {
+pub(crate) fn from_transport(error: reqwest::Error) -> ModelError {
     let kind = if error.is_timeout() {
         ModelErrorKind::Timeout
     } else if error.is_builder() {
@@ -134,7 +134,11 @@ fn causes(error: &dyn std::error::Error) -> String {
     causes.join(": ")
 }
 
-fn from_status(status: u16, body: &str, header: impl Fn(&str) -> Option<String>) -> ModelError {
+pub(crate) fn from_status(
+    status: u16,
+    body: &str,
+    header: impl Fn(&str) -> Option<String>,
+) -> ModelError {
     let wait = retry_after(header);
     let kind = match status {
         401 | 403 => ModelErrorKind::Auth,
@@ -178,11 +182,13 @@ fn kind_of_text(text: &str) -> Option<ModelErrorKind> {
 /// Returns how long the provider asks to wait.
 fn retry_after(header: impl Fn(&str) -> Option<String>) -> Option<Duration> {
     let number = |name| header(name)?.trim().parse::<f64>().ok();
-    let seconds = match number("retry-after-ms") {
-        Some(milliseconds) => milliseconds / 1_000.0,
-        None => number("retry-after")?,
-    };
-    Duration::try_from_secs_f64(seconds).ok()
+    let milliseconds = number("retry-after-ms").map(|milliseconds| milliseconds / 1_000.0);
+    if let Some(seconds) = milliseconds.or_else(|| number("retry-after")) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = httpdate::parse_http_date(header("retry-after")?.trim()).ok()?;
+    // A date that has passed is no time to wait.
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
 /// Returns the message in a provider's error, or the beginning of its body.

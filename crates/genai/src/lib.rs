@@ -26,6 +26,7 @@
 //! A model never retries: the node that calls it does, with `.retry(ModelError::retries(4))`.
 
 mod address;
+mod count;
 mod embedder;
 mod env;
 mod error;

@@ -8,11 +8,12 @@ use genai::chat::ChatOptions;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget, WebConfig};
 use langgraph_agent::{
-    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, async_trait,
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
+    async_trait,
 };
 
 use crate::stream::Chunks;
-use crate::{address, error, request, response};
+use crate::{address, count, error, request, response};
 
 /// The configuration of a model: its provider, its address, and its time limits.
 ///
@@ -35,6 +36,7 @@ pub struct Model {
     address: Option<String>,
     connect_timeout: Duration,
     idle_timeout: Duration,
+    exact_counts: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,7 @@ impl Model {
             address: None,
             connect_timeout: Duration::from_secs(15),
             idle_timeout: Duration::from_secs(300),
+            exact_counts: false,
         }
     }
 
@@ -111,6 +114,14 @@ impl Model {
         self
     }
 
+    /// Lets the provider count the tokens of a request, if it does: Anthropic and Gemini. Each
+    /// [`count_tokens`](ChatModel::count_tokens), also that of a budget before a call, is then a request of
+    /// its own. Without this, and at other providers, the count is an estimate.
+    pub fn exact_counts(mut self) -> Self {
+        self.exact_counts = true;
+        self
+    }
+
     /// Builds the model. Nothing is sent yet.
     ///
     /// # Errors
@@ -131,7 +142,15 @@ impl Model {
         let client = Client::builder().with_web_config(web).build();
         let client = client
             .map_err(|error| ModelError::new(ModelErrorKind::InvalidRequest, error.to_string()))?;
+        let counter = self.exact_counts.then(|| {
+            let client = reqwest::Client::builder().connect_timeout(self.connect_timeout);
+            client.read_timeout(self.idle_timeout).build()
+        });
+        let counter = counter
+            .transpose()
+            .map_err(|error| ModelError::new(ModelErrorKind::InvalidRequest, error.to_string()))?;
         Ok(GenaiModel {
+            counter,
             target: self.target(&client)?,
             provider: match self.provider {
                 Provider::OpenAi => Some("openai"),
@@ -217,6 +236,8 @@ pub struct GenaiModel {
     name: String,
     provider: Option<&'static str>,
     idle_timeout: Duration,
+    /// For requests that only count tokens.
+    counter: Option<reqwest::Client>,
 }
 
 impl GenaiModel {
@@ -246,11 +267,58 @@ impl GenaiModel {
         let target = self.target().await?;
         // The raw body serves answers that genai cannot parse.
         let options = request::options(&request).with_capture_raw_body(true);
-        let request = request::convert(request)?;
+        let request = request::convert(request, target.model.adapter_kind)?;
         match self.client.exec_chat(target, request, Some(&options)).await {
             Ok(response) => Ok(response::convert(response)),
             Err(error) => response::rescued(&error).ok_or_else(|| error::from_genai(error)),
         }
+    }
+
+    /// Returns how many tokens the provider counts; `None` if it does not.
+    async fn counted(&self, request: &ChatRequest) -> Result<Option<u64>, ModelError> {
+        let Some(client) = &self.counter else {
+            return Ok(None);
+        };
+        let ServiceTarget {
+            endpoint,
+            auth,
+            model,
+        } = self.target().await?;
+        let key = auth.single_key_value().map_err(|error| {
+            ModelError::new(
+                ModelErrorKind::Auth,
+                format!("no key to count tokens: {error}"),
+            )
+        })?;
+        let Some(count) = count::request(model.adapter_kind, &model.model_name, key, request)
+        else {
+            return Ok(None);
+        };
+        let mut post = client
+            .post(format!("{}{}", endpoint.base_url(), count.path))
+            .header("content-type", "application/json")
+            .body(count.body.to_string());
+        for (name, value) in count.headers {
+            post = post.header(name, value);
+        }
+        let response = post.send().await.map_err(error::from_transport)?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = response.text().await.map_err(error::from_transport)?;
+        match status {
+            200..300 => {}
+            // A server with the protocol, but without this part of it.
+            404 | 405 | 501 => return Ok(None),
+            _ => {
+                let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
+                return Err(error::from_status(status, &body, header));
+            }
+        }
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+        let tokens = body[count.field].as_u64();
+        tokens.map(Some).ok_or_else(|| {
+            let kind = ModelErrorKind::Provider { status: None };
+            ModelError::new(kind, "the provider's count of tokens has no number")
+        })
     }
 
     async fn open(&self, request: ChatRequest) -> Result<genai::chat::ChatStream, ModelError> {
@@ -261,7 +329,7 @@ impl GenaiModel {
             .with_capture_tool_calls(true)
             .with_stream_header_timeout(self.idle_timeout)
             .with_stream_read_timeout(self.idle_timeout);
-        let request = request::convert(request)?;
+        let request = request::convert(request, target.model.adapter_kind)?;
         let response = self
             .client
             .exec_chat_stream(target, request, Some(&options));
@@ -281,6 +349,11 @@ impl ChatModel for GenaiModel {
 
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         self.answer(request).await
+    }
+
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+        let counted = self.counted(request).await?;
+        Ok(counted.map_or_else(|| TokenCount::estimate(request), TokenCount::exact))
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {

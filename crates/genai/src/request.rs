@@ -1,5 +1,6 @@
 //! Converts requests to genai's form.
 
+use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest as Request, ChatResponseFormat, ContentPart as Part,
     JsonSpec, MessageContent, Tool, ToolCall as Call, ToolChoice as Choice, ToolResponse,
@@ -42,7 +43,7 @@ fn allowed(c: char) -> char {
 }
 
 /// Converts the request itself.
-pub(crate) fn convert(request: ChatRequest) -> Result<Request, ModelError> {
+pub(crate) fn convert(request: ChatRequest, to: AdapterKind) -> Result<Request, ModelError> {
     let mut messages: Vec<ChatMessage> = Vec::with_capacity(request.messages.len());
     let mut results: Vec<ToolResponse> = Vec::new();
     for message in request.messages {
@@ -53,7 +54,7 @@ pub(crate) fn convert(request: ChatRequest) -> Result<Request, ModelError> {
                 if !results.is_empty() {
                     messages.push(std::mem::take(&mut results).into());
                 }
-                messages.extend(convert_message(kind)?);
+                messages.extend(convert_message(kind, to)?);
             }
         }
     }
@@ -72,22 +73,31 @@ pub(crate) fn convert(request: ChatRequest) -> Result<Request, ModelError> {
     Ok(converted)
 }
 
-fn convert_message(kind: MessageKind) -> Result<Option<ChatMessage>, ModelError> {
+fn convert_message(kind: MessageKind, to: AdapterKind) -> Result<Option<ChatMessage>, ModelError> {
     Ok(Some(match kind {
         MessageKind::System(text) => ChatMessage::system(text),
         MessageKind::User(text) => ChatMessage::user(text),
-        MessageKind::UserParts(parts) => ChatMessage::user(content(Content::Parts(parts))?),
+        MessageKind::UserParts(parts) => ChatMessage::user(content(Content::Parts(parts), to)?),
         MessageKind::Assistant(text) => ChatMessage::assistant(text),
         MessageKind::AssistantParts(parts) => {
-            ChatMessage::assistant(content(Content::Parts(parts))?)
+            ChatMessage::assistant(content(Content::Parts(parts), to)?)
         }
         MessageKind::ToolCalls {
             content: said,
             calls,
         } => {
-            let mut content = content(said)?;
-            for call in calls {
-                content.push(Part::ToolCall(tool_call(call)));
+            let mut content = content(said, to)?;
+            // Gemini wants its signature back on the first call.
+            let signature = content.parts().iter().find_map(|part| match part {
+                Part::ThoughtSignature(signature) if to == AdapterKind::Gemini => {
+                    Some(vec![signature.clone()])
+                }
+                _ => None,
+            });
+            for (place, call) in calls.into_iter().enumerate() {
+                let mut call = tool_call(call);
+                call.thought_signatures = signature.clone().filter(|_| place == 0);
+                content.push(Part::ToolCall(call));
             }
             ChatMessage::assistant(content)
         }
@@ -100,7 +110,7 @@ fn convert_message(kind: MessageKind) -> Result<Option<ChatMessage>, ModelError>
     }))
 }
 
-fn content(content: Content) -> Result<MessageContent, ModelError> {
+fn content(content: Content, to: AdapterKind) -> Result<MessageContent, ModelError> {
     let mut parts = Vec::new();
     match content {
         Content::Text(text) if text.is_empty() => {}
@@ -109,9 +119,9 @@ fn content(content: Content) -> Result<MessageContent, ModelError> {
             for part in all {
                 match part {
                     ContentPart::Text { text } => parts.push(Part::Text(text)),
-                    ContentPart::Image(media) => parts.push(binary(media, "image/png")?),
-                    ContentPart::Audio(media) => parts.push(binary(media, "audio/wav")?),
-                    ContentPart::File(media) => parts.push(binary(media, "application/pdf")?),
+                    ContentPart::Image(media) => parts.push(binary(media, Kind::Image, to)?),
+                    ContentPart::Audio(media) => parts.push(binary(media, Kind::Audio, to)?),
+                    ContentPart::File(media) => parts.push(binary(media, Kind::File, to)?),
                     ContentPart::Reasoning {
                         reasoning,
                         signature,
@@ -130,15 +140,69 @@ fn content(content: Content) -> Result<MessageContent, ModelError> {
     Ok(MessageContent::from_parts(parts))
 }
 
-fn binary(media: Media, usual: &str) -> Result<Part, ModelError> {
+/// What a picture, a sound or a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Image,
+    Audio,
+    File,
+}
+
+impl Kind {
+    /// The MIME type if nobody says another one.
+    fn usual(self) -> &'static str {
+        match self {
+            Self::Image => "image/png",
+            Self::Audio => "audio/wav",
+            Self::File => "application/pdf",
+        }
+    }
+}
+
+/// Converts a picture, a sound or a file. genai leaves out what it cannot send, so that the model would
+/// answer without having seen it: here that is an error.
+fn binary(media: Media, kind: Kind, to: AdapterKind) -> Result<Part, ModelError> {
+    let what = match (kind, &media) {
+        (Kind::Image, Media::Url { .. }) => "a picture by its address",
+        (Kind::Image, _) => "a picture",
+        (Kind::Audio, Media::Url { .. }) => "a sound by its address",
+        (Kind::Audio, _) => "a sound",
+        (Kind::File, Media::Url { .. }) => "a file by its address",
+        (Kind::File, _) => "a file",
+    };
+    let refused = || {
+        let provider = to.as_str();
+        Err(unsupported(&format!(
+            "{what}, to {provider}; send its content as base64, or as text, or ask another model"
+        )))
+    };
     match media {
         Media::Url { url, mime_type } => {
-            let mime_type = mime_type.unwrap_or_else(|| usual.to_owned());
-            Ok(Part::from_binary_url(mime_type, url, None))
+            let mime_type = mime_type.unwrap_or_else(|| kind.usual().to_owned());
+            match (to, kind) {
+                (AdapterKind::Anthropic, Kind::Image) => {
+                    let source = json!({"type": "url", "url": url});
+                    let image = json!({"type": "image", "source": source});
+                    Ok(Part::from_custom(image, None))
+                }
+                (AdapterKind::Ollama, _)
+                | (AdapterKind::Anthropic, Kind::Audio)
+                | (AdapterKind::OpenAI, Kind::Audio | Kind::File) => refused(),
+                _ => Ok(Part::from_binary_url(mime_type, url, None)),
+            }
         }
-        Media::Base64 { base64, mime_type } => {
-            Ok(Part::from_binary_base64(mime_type, base64, None))
-        }
+        Media::Base64 { base64, mime_type } => match (to, kind) {
+            (AdapterKind::Ollama, Kind::Audio | Kind::File)
+            | (AdapterKind::Anthropic, Kind::Audio) => refused(),
+            _ => {
+                // A file needs a name at OpenAI.
+                let name = (kind == Kind::File).then(|| {
+                    let kind = mime_type.rsplit(['/', '+', '.']).next();
+                    format!("file.{}", kind.unwrap_or("bin"))
+                });
+                Ok(Part::from_binary_base64(mime_type, base64, name))
+            }
+        },
         _ => Err(unsupported("media of that kind")),
     }
 }

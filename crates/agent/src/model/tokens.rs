@@ -57,6 +57,7 @@ fn content(message: &Message) -> u64 {
 fn part(part: &ContentPart) -> u64 {
     match part {
         ContentPart::Text { text, .. } => estimate_text(text),
+        ContentPart::Reasoning { reasoning, .. } => estimate_text(reasoning),
         _ => 1000,
     }
 }

@@ -1,6 +1,7 @@
 //! A provider on this machine that answers with what a test has recorded.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(dead_code)] // no test needs all of it
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -85,6 +86,8 @@ impl Answer {
 pub(crate) struct Server {
     pub(crate) address: String,
     requests: Arc<Mutex<Vec<Value>>>,
+    /// The first line and the headers of each request.
+    heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
@@ -92,17 +95,28 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let seen = Arc::clone(&requests);
+        let heads: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = (Arc::clone(&requests), Arc::clone(&heads));
         let answers: Vec<Answer> = answers.into_iter().collect();
         tokio::spawn(async move {
             for answer in answers {
                 let (mut stream, _) = listener.accept().await.unwrap();
-                let request = read(&mut stream).await;
-                seen.lock().unwrap().push(request);
+                let (head, request) = read(&mut stream).await;
+                seen.0.lock().unwrap().push(request);
+                seen.1.lock().unwrap().push(head);
                 tokio::spawn(write(stream, answer));
             }
         });
-        Self { address, requests }
+        Self {
+            address,
+            requests,
+            heads,
+        }
+    }
+
+    /// The first lines and headers of the requests so far.
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
     }
 
     /// The bodies of the requests so far.
@@ -122,13 +136,19 @@ impl Server {
             .base_url(&self.address)
     }
 
+    pub(crate) fn gemini(&self) -> Model {
+        Model::gemini("gemini-test")
+            .api_key("k")
+            .base_url(&self.address)
+    }
+
     pub(crate) fn ollama(&self) -> Model {
         let host = self.address.trim_end_matches("/v1");
         Model::ollama("llama-test").base_url(host.trim_start_matches("http://"))
     }
 }
 
-async fn read(stream: &mut TcpStream) -> Value {
+async fn read(stream: &mut TcpStream) -> (String, Value) {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -145,7 +165,7 @@ async fn read(stream: &mut TcpStream) -> Value {
                 .then(|| value.trim().parse::<usize>().unwrap())
         });
         if body.len() >= length.expect("a length") {
-            return serde_json::from_str(body).unwrap();
+            return (head.to_owned(), serde_json::from_str(body).unwrap());
         }
     }
 }

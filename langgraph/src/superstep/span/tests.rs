@@ -184,3 +184,63 @@ async fn the_span_of_a_run_has_its_id_and_its_thread() {
     assert_eq!(stream.finish().await.unwrap().into_state(), id);
     assert_eq!(runs.0.lock().unwrap()[0], id);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_spans_of_a_run_are_closed_when_it_ends() {
+    /// Counts the handles of each span, and leaves spans of tasks late.
+    #[derive(Clone, Default)]
+    struct Open(Arc<Mutex<Vec<usize>>>);
+    impl Open {
+        fn count(&self, id: &Id, change: isize) -> bool {
+            let mut handles = self.0.lock().unwrap();
+            let count = &mut handles[index(id)];
+            *count = count.checked_add_signed(change).unwrap();
+            *count == 0
+        }
+    }
+    impl Subscriber for Open {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == "langgraph"
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            let mut handles = self.0.lock().unwrap();
+            handles.push(1);
+            Id::from_u64(handles.len() as u64)
+        }
+        fn current_span(&self) -> Current {
+            let id = ENTERED.with_borrow(|entered| entered.last().cloned());
+            let callsite = tracing::info_span!(target: "langgraph", "any").metadata();
+            match (id, callsite) {
+                (Some(id), Some(metadata)) => Current::new(id, metadata),
+                _ => Current::none(),
+            }
+        }
+        fn clone_span(&self, id: &Id) -> Id {
+            self.count(id, 1);
+            id.clone()
+        }
+        fn try_close(&self, id: Id) -> bool {
+            self.count(&id, -1)
+        }
+        fn enter(&self, span: &Id) {
+            ENTERED.with_borrow_mut(|entered| entered.push(span.clone()));
+        }
+        fn exit(&self, _: &Id) {
+            ENTERED.with_borrow_mut(Vec::pop);
+            let thread = std::thread::current();
+            if thread.name().is_some_and(|name| name.contains("tokio")) {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        }
+        fn event(&self, _: &Event<'_>) {}
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+    }
+
+    let open = Open::default();
+    let _guard = tracing::subscriber::set_default(open.clone());
+    graph().invoke(1).await.unwrap();
+    let handles = open.0.lock().unwrap().clone();
+    assert!(handles.len() >= 4, "{handles:?}");
+    assert!(handles.iter().all(|count| *count == 0), "{handles:?}");
+}
