@@ -21,6 +21,10 @@ const PNG: &str = "iVBORw0KGgo=";
 const PDF: &str = "JVBERi0xLjQ=";
 const PICTURE: &str = "https://example.org/receipt.png";
 
+/// A model at the server.
+type At = fn(&Server) -> Model;
+type Case<'a> = (At, &'a dyn Fn(&str) -> Value, &'a str);
+
 /// The request that a provider gets.
 async fn sent(model: impl Fn(&Server) -> Model, request: ChatRequest) -> Value {
     let server = Server::start([Answer::json("400 Bad Request", &json!({}))]).await;
@@ -112,7 +116,7 @@ async fn k5_what_a_provider_does_not_take_is_an_error_and_not_left_out() {
 
     let sound = ContentPart::Audio(Media::base64("audio/wav", "UklGRg=="));
     let report = ContentPart::File(Media::url("https://example.org/report.pdf"));
-    let cases: [(fn(&Server) -> Model, ContentPart, &str); 4] = [
+    let cases: [(At, ContentPart, &str); 4] = [
         (
             Server::ollama,
             ContentPart::image_url(PICTURE),
@@ -185,7 +189,7 @@ async fn k5_reasoning_that_comes_is_kept_apart_from_the_answer() {
     let gemini = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
         {"text": "6 times 7.", "thought": true},
         {"text": "42.", "thoughtSignature": "c2ln"}]}}]});
-    let cases: [(fn(&Server) -> Model, Value); 3] = [
+    let cases: [(At, Value); 3] = [
         (Server::openai, openai),
         (Server::anthropic, anthropic),
         (Server::gemini, gemini),
@@ -215,7 +219,6 @@ async fn k5_a_type_is_asked_for_in_each_providers_words_and_repaired() {
     let openai = |text: &str| json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}], "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}});
     let anthropic = |text: &str| json!({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": {"input_tokens": 10, "output_tokens": 2}});
     let gemini = |text: &str| json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [{"text": text}]}}], "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2, "totalTokenCount": 12}});
-    type Case<'a> = (fn(&Server) -> Model, &'a dyn Fn(&str) -> Value, &'a str);
     let cases: [Case<'_>; 3] = [
         (
             Server::openai,
