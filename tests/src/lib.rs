@@ -36,9 +36,6 @@ mod pages {
     #[doc = include_str!("../../docs/testing.md")]
     struct Testing;
 
-    #[doc = include_str!("../../docs/production.md")]
-    struct Production;
-
     #[doc = include_str!("../../docs/reliability.md")]
     struct Reliability;
 
