@@ -14,20 +14,30 @@ pub struct ServerEvent {
     pub id: Option<String>,
 }
 
+/// The largest event, in bytes: a server that never ends one does not fill the memory.
+const LARGEST: usize = 64 << 20;
+
 /// Cuts bytes into events.
 #[derive(Debug, Default)]
-pub(crate) struct Reader(Vec<u8>);
+pub(crate) struct Reader {
+    bytes: Vec<u8>,
+    /// How many of them were searched for an end in vain.
+    searched: usize,
+}
 
 impl Reader {
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+    /// Takes more bytes. Returns false if an event is larger than any may be.
+    #[must_use]
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.len() <= LARGEST
     }
 
     /// Returns the next whole event. Comments are passed over.
     pub(crate) fn next(&mut self) -> Option<Result<ServerEvent, serde_json::Error>> {
         loop {
             let (end, length) = self.end()?;
-            let frame: Vec<u8> = self.0.drain(..end + length).collect();
+            let frame: Vec<u8> = self.bytes.drain(..end + length).collect();
             let text = String::from_utf8_lossy(&frame);
             let (mut event, mut id) = ("message".to_owned(), None);
             let mut data: Option<String> = None;
@@ -54,13 +64,21 @@ impl Reader {
     }
 
     /// Returns where the first event ends, and the length of its end.
-    fn end(&self) -> Option<(usize, usize)> {
+    fn end(&mut self) -> Option<(usize, usize)> {
         let ends = [&b"\r\n\r\n"[..], b"\n\n", b"\r\r"];
+        let from = self.searched;
+        let new = self.bytes.get(from..).unwrap_or_default();
         let found = ends.iter().filter_map(|end| {
-            let at = self.0.windows(end.len()).position(|bytes| bytes == *end)?;
-            Some((at, end.len()))
+            let at = new.windows(end.len()).position(|bytes| bytes == *end)?;
+            Some((from + at, end.len()))
         });
-        found.min()
+        let found = found.min();
+        // The longest end may have begun.
+        self.searched = match found {
+            Some(_) => 0,
+            None => self.bytes.len().saturating_sub(3),
+        };
+        found
     }
 }
 
@@ -76,7 +94,7 @@ mod tests {
             let mut reader = Reader::default();
             let mut events = Vec::new();
             for part in text.as_bytes().chunks(size) {
-                reader.push(part);
+                assert!(reader.push(part));
                 while let Some(event) = reader.next() {
                     events.push(event.unwrap());
                 }
@@ -89,5 +107,17 @@ mod tests {
             assert_eq!(events[0].id.as_deref(), Some("7-1"));
             assert_eq!(events[1].data, 2);
         }
+    }
+
+    #[test]
+    fn an_event_without_an_end_is_bounded() {
+        let mut reader = Reader::default();
+        let part = vec![b'x'; 1 << 20];
+        let mut taken = 0;
+        while reader.push(&part) {
+            assert!(reader.next().is_none());
+            taken += part.len();
+        }
+        assert_eq!(taken, LARGEST);
     }
 }

@@ -102,7 +102,12 @@ impl RunStream {
                 return None;
             }
             match self.answer.chunk().await {
-                Ok(Some(bytes)) => self.reader.push(&bytes),
+                Ok(Some(bytes)) if self.reader.push(&bytes) => {}
+                Ok(Some(_)) => {
+                    self.has_ended = true;
+                    let error = "an event of the stream is too large";
+                    return Some(Err(ClientError::Unreadable(error.into())));
+                }
                 Ok(None) => self.has_ended = true,
                 Err(error) => {
                     if let Err(error) = self.again(error.into()).await {
