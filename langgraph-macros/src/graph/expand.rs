@@ -216,15 +216,15 @@ impl Printer<'_> {
             .iter()
             .map(|path: &ExprPath| quote!(let _ = &#path;));
         let clashes: TokenStream = clashes.collect();
+        // rustc tells bounds of a function at its call, and all calls stand at the place of the macro: a
+        // state that is none is told once. What is wrong with the node is told at the node.
+        let arguments = quote_spanned!(span=> &mut #graph, #name, #value);
+        let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+        arguments.set_span(Span::mixed_site());
         let add = if node.worker.is_some() {
             let worker = worker_handle(name);
-            quote_spanned!(span=> let #worker = #graph.add_worker(#name, #value);)
+            quote_spanned!(span=> let #worker = #private::add_worker #arguments;)
         } else {
-            // rustc tells bounds of a function at its call, and all calls stand at the place of the macro: a
-            // state that is none is told once. What is wrong with the node is told at the node.
-            let arguments = quote_spanned!(span=> &mut #graph, #name, #value);
-            let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
-            arguments.set_span(Span::mixed_site());
             let kind = self.kind_of(name).map(|kind| quote!(let #kind =));
             quote_spanned!(span=> #kind #private::add #arguments;)
         };

@@ -9,8 +9,8 @@ use super::expand::{Place, one_lifetime};
 use super::signature::NodeFn;
 use crate::paths::Root;
 
-/// Returns what the marker knows of the output, if its type has the same meaning outside of the
-/// function.
+/// Returns a name for the output, and what the marker knows of it, if its type has the same meaning
+/// outside of the function.
 pub(super) fn known(
     node: &NodeFn<'_>,
     root: &Root,
@@ -18,7 +18,7 @@ pub(super) fn known(
     marker: &Ident,
     answer: &Type,
 ) -> Option<TokenStream> {
-    let state = one_lifetime(node.state.filter(|_| !node.is_owned())?);
+    let state = node.state.filter(|_| !node.is_owned()).map(one_lifetime);
     let of_block = match place {
         Place::Module => None,
         Place::Block(_, generics) => Some(generics),
@@ -26,24 +26,29 @@ pub(super) fn known(
     let plain = std::iter::once(&node.item.sig.generics)
         .chain(of_block)
         .all(takes_no_type)
-        && stands_alone(&state)
+        && state.as_ref().is_none_or(stands_alone)
         && stands_alone(answer);
     plain.then(|| {
         let answers = answers(marker);
         let around = around(answer);
+        let knows = state.map(|state| {
+            quote! {
+                #[automatically_derived]
+                #[allow(deprecated, unused_imports, clippy::type_complexity)]
+                impl #root::__private::KnowsAnswer for #marker {
+                    const MAY_GOTO: ::core::primitive::bool = {
+                        use #root::__private::ReturnsNoAnswer as _;
+                        #root::__private::Returns::<#state, #answers>::MAY_GOTO
+                    };
+                }
+            }
+        });
         quote! {
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
             type #answers #around = #answer;
 
-            #[automatically_derived]
-            #[allow(deprecated, unused_imports, clippy::type_complexity)]
-            impl #root::__private::KnowsAnswer for #marker {
-                const MAY_GOTO: ::core::primitive::bool = {
-                    use #root::__private::ReturnsNoAnswer as _;
-                    #root::__private::Returns::<#state, #answers>::MAY_GOTO
-                };
-            }
+            #knows
         }
     })
 }

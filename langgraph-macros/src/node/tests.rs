@@ -417,6 +417,9 @@ fn a_worker_with_everything() {
             impl ::langgraph::node::NodeMeta for __write_node {
                 const NAME: &'static ::core::primitive::str = "write";
             }
+            #[doc(hidden)]
+            #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
+            type __write_node_answer = U;
             #[allow(clippy::type_complexity)]
             fn write<'__run>(
                 item: (u8, u8),
@@ -424,7 +427,7 @@ fn a_worker_with_everything() {
                 cx: &'__run Context,
             ) -> ::langgraph::node::OwnedFuture<'__run, U, __write_node> {
                 #[allow(clippy::unused_async)]
-                async fn write((a, b): (u8, u8), state: &S, cx: &Context) -> U {
+                async fn write((a, b): (u8, u8), state: &S, cx: &Context) -> __write_node_answer {
                     body
                 }
                 let _: &::langgraph::node::Context = cx;

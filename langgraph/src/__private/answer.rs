@@ -17,7 +17,7 @@ use crate::state::State;
     label = "not a router",
     note = "a router is a function or a closure over `&State`, and `&Context` if it wants it, with any answer, sync or async, plain or in a `Result`"
 )]
-pub trait Ask<'a, S: State, K> {
+pub trait Ask<'a, S: 'a, K> {
     /// The function's return type.
     type Answer;
 
@@ -33,7 +33,7 @@ pub enum OfState {}
 #[derive(Debug)]
 pub enum OfStateAndContext {}
 
-impl<'a, S: State, F: Fn(&'a S) -> A, A> Ask<'a, S, OfState> for F {
+impl<'a, S: 'a, F: Fn(&'a S) -> A, A> Ask<'a, S, OfState> for F {
     type Answer = A;
 
     fn ask(&self, state: &'a S, _: &'a Context) -> A {
@@ -41,7 +41,7 @@ impl<'a, S: State, F: Fn(&'a S) -> A, A> Ask<'a, S, OfState> for F {
     }
 }
 
-impl<'a, S: State, F: Fn(&'a S, &'a Context) -> A, A> Ask<'a, S, OfStateAndContext> for F {
+impl<'a, S: 'a, F: Fn(&'a S, &'a Context) -> A, A> Ask<'a, S, OfStateAndContext> for F {
     type Answer = A;
 
     fn ask(&self, state: &'a S, cx: &'a Context) -> A {
@@ -50,11 +50,7 @@ impl<'a, S: State, F: Fn(&'a S, &'a Context) -> A, A> Ask<'a, S, OfStateAndConte
 }
 
 /// Calls a router.
-pub fn ask<'a, S: State, K, R: Ask<'a, S, K>>(
-    router: &R,
-    state: &'a S,
-    cx: &'a Context,
-) -> R::Answer {
+pub fn ask<'a, S: 'a, K, R: Ask<'a, S, K>>(router: &R, state: &'a S, cx: &'a Context) -> R::Answer {
     router.ask(state, cx)
 }
 

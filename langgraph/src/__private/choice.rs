@@ -52,32 +52,35 @@ impl<'g, S: State> AddSwitch<'g, S> {
             tests: Vec::new(),
         }
     }
+}
 
-    /// Adds a router before the last one, which runs only if this one does not decide.
-    #[must_use = "the last router is given to `asking`"]
-    pub fn asking_first(
-        mut self,
-        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Option<Pick<S>>>
-        + MaySend
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.tests.push(Box::new(router));
-        self
-    }
+/// Adds a router before the last one, which runs only if this one does not decide.
+#[must_use = "the last router is given to `ask_last`"]
+pub fn ask_first<S: State>(
+    mut switch: AddSwitch<'_, S>,
+    router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Option<Pick<S>>>
+    + MaySend
+    + Sync
+    + 'static,
+) -> AddSwitch<'_, S> {
+    switch.tests.push(Box::new(router));
+    switch
+}
 
-    /// Adds the switch.
-    pub fn asking(
-        self,
-        router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + MaySend + Sync + 'static,
-    ) {
-        if self.tests.is_empty() {
-            self.graph.add_switch(self.source, self.arms, router);
-        } else {
-            let (tests, last) = (self.tests, Box::new(router));
-            self.graph
-                .add_switch_in_turn(self.source, self.arms, tests, last);
-        }
+/// Adds the switch.
+pub fn ask_last<S: State>(
+    AddSwitch {
+        graph,
+        source,
+        arms,
+        tests,
+    }: AddSwitch<'_, S>,
+    router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + MaySend + Sync + 'static,
+) {
+    if tests.is_empty() {
+        graph.add_switch(source, arms, router);
+    } else {
+        graph.add_switch_in_turn(source, arms, tests, Box::new(router));
     }
 }
 
@@ -104,15 +107,10 @@ pub struct AddMap<'g, S: State> {
     worker: &'g str,
 }
 
-impl<S: State> AddMap<'_, S> {
-    /// Adds the map.
-    pub fn asking(
-        self,
-        sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
-        + MaySend
-        + Sync
-        + 'static,
-    ) {
-        self.graph.add_each(self.source, self.worker, sends);
-    }
+/// Adds the map.
+pub fn ask_map<S: State>(
+    map: AddMap<'_, S>,
+    sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + MaySend + Sync + 'static,
+) {
+    map.graph.add_each(map.source, map.worker, sends);
 }

@@ -13,12 +13,14 @@ use crate::node::{IntoOutput, Item, NodeError, NodeFuture, NodeRun, Output, Send
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};
-pub use self::choice::{AddMap, AddSwitch, add_choice, add_map, add_switch};
+pub use self::choice::{
+    AddMap, AddSwitch, add_choice, add_map, add_switch, ask_first, ask_last, ask_map,
+};
 pub use self::clone_field::{CloneField, NotClone};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,
-    add, pair, write,
+    add, add_worker, pair, write,
 };
 pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
@@ -90,7 +92,7 @@ impl<T> Mentions<T> {
 }
 
 /// Checks that a node of a graph over `S` may return `O`.
-pub fn answers<S: State, O: IntoOutput<S>>() {}
+pub fn answers<S, O: IntoOutput<S>>() {}
 
 /// Boxes the future of a `#[node]` function over `&S`. That `S` is a state follows from its output: where
 /// the derive is missing, the output is a type that does not exist, and rustc checks no bound of it.

@@ -9,8 +9,8 @@
 use std::marker::PhantomData;
 
 use crate::graph::StateGraph;
-use crate::graph::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
-use crate::node::Checked;
+use crate::graph::{IntoNode, IntoWorker, NodeRef, NodeRefCx, NodeVal, NodeValCx};
+use crate::node::{Checked, Worker};
 use crate::state::State;
 
 /// Writes a node's return value to a field of its update.
@@ -170,6 +170,15 @@ pub fn add<S: State, K>(
 ) -> Added<S, K> {
     graph.add_node(name, node);
     Added(PhantomData)
+}
+
+/// Adds a worker.
+pub fn add_worker<S: State, T, K>(
+    graph: &mut StateGraph<S>,
+    name: &str,
+    worker: impl IntoWorker<S, T, K>,
+) -> Worker<T> {
+    graph.add_worker(name, worker)
 }
 
 /// A node in the graph.

@@ -128,14 +128,13 @@ shapes!(NodeRef NodeRefCx NodeVal NodeValCx AsyncRef AsyncRefCx AsyncVal AsyncVa
 /// Marks an async function whose future borrows its argument: the future's type depends on the
 /// lifetime.
 #[doc(hidden)]
-pub trait BorrowingFn<'a, S: State, A>: Send + Sync + 'static {
+pub trait BorrowingFn<'a, S, A>: Send + Sync + 'static {
     type Output: IntoOutput<S>;
     fn start(&'a self, argument: A) -> impl Future<Output = Self::Output> + Send + 'a;
 }
 
 impl<'a, S, F, Fut> BorrowingFn<'a, S, &'a S> for F
 where
-    S: State,
     F: Fn(&'a S) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoOutput<S>> + Send + 'a,
 {
@@ -148,7 +147,6 @@ where
 
 impl<'a, S, F, Fut> BorrowingFn<'a, S, (&'a S, &'a Context)> for F
 where
-    S: State,
     F: Fn(&'a S, &'a Context) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoOutput<S>> + Send + 'a,
 {
@@ -164,7 +162,6 @@ where
 
 impl<'a, S, F, Fut> BorrowingFn<'a, S, (S, &'a Context)> for F
 where
-    S: State,
     F: Fn(S, &'a Context) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoOutput<S>> + Send + 'a,
 {
@@ -179,11 +176,11 @@ where
 }
 
 /// Defines a shape: the bound that recognises it, whether its output can jump, its metadata, and
-/// how to call it. Shapes of annotated functions also match those over a type that is no state: the
-/// graph then says so, instead of every mention.
+/// how to call it. A function over a type that is no state also has a shape: the graph then says so, instead
+/// of every mention.
 macro_rules! shape {
     (
-        $shape:ty, [$($generic:ident)*], where $(<$state:ident>)? { $($bound:tt)* },
+        $shape:ty, [$($generic:ident)*], where { $($bound:tt)* },
         may_goto: $may_goto:expr, meta: $meta:expr,
         |$function:ident, $call:ident| $body:expr
     ) => {
@@ -197,7 +194,7 @@ macro_rules! shape {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<S $(: $state)?, F, $($generic),*> IntoNode<S, ($shape, $($generic),*)> for F
+        impl<S, F, $($generic),*> IntoNode<S, ($shape, $($generic),*)> for F
         where $($bound)*
         {
             fn into_node(self) -> ConfiguredNode<S>
@@ -227,64 +224,64 @@ shape!(NodeRefCx, [O M], where {
     may_goto: M::MAY_GOTO, meta: ConfiguredNode::described::<M::Meta>,
     |run, call| NodeRun::task(run(call.state, call.cx).task));
 
-shape!(NodeVal, [O M], where <State> {
+shape!(NodeVal, [O M], where {
         F: Fn(S) -> OwnedFuture<'static, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
     may_goto: O::MAY_GOTO, meta: ConfiguredNode::described::<M>,
     |run, call| NodeRun::future(run(call.state.clone()).body));
 
-shape!(NodeValCx, [O M], where <State> {
+shape!(NodeValCx, [O M], where {
         F: for<'x> Fn(S, &'x Context) -> OwnedFuture<'x, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
     may_goto: O::MAY_GOTO, meta: ConfiguredNode::described::<M>,
     |run, call| NodeRun::future(run(call.state.clone(), call.cx).body));
 
-shape!(AsyncRef, [], where <State> { F: for<'x> BorrowingFn<'x, S, &'x S> },
+shape!(AsyncRef, [], where { F: for<'x> BorrowingFn<'x, S, &'x S> },
     may_goto: <<F as BorrowingFn<'static, S, &'static S>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start(call.state)));
 
-shape!(AsyncRefCx, [], where <State> { F: for<'x> BorrowingFn<'x, S, (&'x S, &'x Context)> },
+shape!(AsyncRefCx, [], where { F: for<'x> BorrowingFn<'x, S, (&'x S, &'x Context)> },
     may_goto: <<F as BorrowingFn<'static, S, (&'static S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state, call.cx))));
 
-shape!(AsyncVal, [Fut], where <State> {
+shape!(AsyncVal, [Fut], where {
         F: Fn(S) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoOutput<S>> + Send + 'static,
     },
     may_goto: <Fut::Output as IntoOutput<S>>::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::future(run(call.state.clone())));
 
-shape!(AsyncValCx, [], where <State> { F: for<'x> BorrowingFn<'x, S, (S, &'x Context)> },
+shape!(AsyncValCx, [], where { F: for<'x> BorrowingFn<'x, S, (S, &'x Context)> },
     may_goto: <<F as BorrowingFn<'static, S, (S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state.clone(), call.cx))));
 
-shape!(SyncRef, [O], where <State> {
+shape!(SyncRef, [O], where {
         F: Fn(&S) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
     may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state)));
 
-shape!(SyncRefCx, [O], where <State> {
+shape!(SyncRefCx, [O], where {
         F: Fn(&S, &Context) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
     may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state, call.cx)));
 
-shape!(SyncVal, [O], where <State> {
+shape!(SyncVal, [O], where {
         F: Fn(S) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },
     may_goto: O::MAY_GOTO, meta: |node| node,
     |run, call| NodeRun::ready(run(call.state.clone())));
 
-shape!(SyncValCx, [O], where <State> {
+shape!(SyncValCx, [O], where {
         F: Fn(S, &Context) -> O + Send + Sync + 'static,
         O: IntoOutput<S> + 'static,
     },

@@ -23,9 +23,11 @@ use langgraph_topology::NodeKind;
     note = "it returns the state's update, `(update, Next)`, `Command<{S}>`, `{S}` itself or `()`, each also in a `Result`",
     note = "an async function that holds a `MutexGuard` or an `Rc` over an `.await` is not one: its future has to be `Send`; `#[node]` on the function shows the place"
 )]
-pub trait IntoWorker<S: State, T, K> {
+pub trait IntoWorker<S, T, K> {
     /// Converts into a worker with options.
-    fn into_worker(self) -> ConfiguredWorker<S, T>;
+    fn into_worker(self) -> ConfiguredWorker<S, T>
+    where
+        S: State;
 }
 
 /// A worker with options.
@@ -137,14 +139,13 @@ shapes!(Annotated AnnotatedState AnnotatedCx AnnotatedAll Async AsyncState Async
 
 /// Marks an async worker whose future borrows the state or the context.
 #[doc(hidden)]
-pub trait BorrowingWorker<'a, S: State, T, A>: Send + Sync + 'static {
+pub trait BorrowingWorker<'a, S, T, A>: Send + Sync + 'static {
     type Output: IntoOutput<S>;
     fn start(&'a self, item: T, rest: A) -> impl Future<Output = Self::Output> + Send + 'a;
 }
 
 impl<'a, S, T, F, Fut> BorrowingWorker<'a, S, T, &'a S> for F
 where
-    S: State,
     F: Fn(T, &'a S) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoOutput<S>> + Send + 'a,
 {
@@ -157,7 +158,6 @@ where
 
 impl<'a, S, T, F, Fut> BorrowingWorker<'a, S, T, (&'a S, &'a Context)> for F
 where
-    S: State,
     F: Fn(T, &'a S, &'a Context) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoOutput<S>> + Send + 'a,
 {
@@ -201,10 +201,13 @@ macro_rules! shape {
             }
         }
 
-        impl<S: State, T: Item, F, $($generic),*> IntoWorker<S, T, ($shape, $($generic),*)> for F
+        impl<S, T: Item, F, $($generic),*> IntoWorker<S, T, ($shape, $($generic),*)> for F
         where $($bound)*
         {
-            fn into_worker(self) -> ConfiguredWorker<S, T> {
+            fn into_worker(self) -> ConfiguredWorker<S, T>
+            where
+                S: State,
+            {
                 let step = Arc::new(FnStep::<F, ($shape, T, $($generic),*)>(self, PhantomData));
                 let node = ConfiguredNode::new(step, <$output as IntoOutput<S>>::MAY_GOTO);
                 let describe: fn(ConfiguredNode<S>) -> ConfiguredNode<S> = $meta;

@@ -127,20 +127,26 @@ impl<S: State> IntoOutput<S> for Vec<Command<S>> {
     }
 }
 
-impl<S: State, T: IntoOutput<S>> IntoOutput<S> for (T, Next) {
+impl<S, T: IntoOutput<S>> IntoOutput<S> for (T, Next) {
     const MAY_GOTO: bool = true;
 
-    fn into_output(self) -> Result<Output<S>, NodeError> {
+    fn into_output(self) -> Result<Output<S>, NodeError>
+    where
+        S: State,
+    {
         let mut output = self.0.into_output()?;
         output.jump = self.1.into_jump();
         Ok(output)
     }
 }
 
-impl<S: State, T: IntoOutput<S>, E: Into<NodeError>> IntoOutput<S> for Result<T, E> {
+impl<S, T: IntoOutput<S>, E: Into<NodeError>> IntoOutput<S> for Result<T, E> {
     const MAY_GOTO: bool = T::MAY_GOTO;
 
-    fn into_output(self) -> Result<Output<S>, NodeError> {
+    fn into_output(self) -> Result<Output<S>, NodeError>
+    where
+        S: State,
+    {
         self.map_err(Into::into)?.into_output()
     }
 }

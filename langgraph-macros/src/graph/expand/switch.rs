@@ -45,24 +45,33 @@ impl Printer<'_> {
             return items
                 .map(|items| {
                     quote_spanned! {Span::mixed_site()=>
-                        #private::add_map(&mut #graph, #source, #worker).asking(#items);
+                        #private::ask_map(#private::add_map(&mut #graph, #source, #worker), #items);
                     }
                 })
                 .unwrap_or_default();
         }
         let (add, arms) = self.arms(&switch.arms);
-        let picked = match switch.form {
+        let picks = match switch.form {
             Some(Form::Match) => {
                 let last = self.closure(&first, |answer, state| {
                     Some(self.matched(switch, answer, state))
                 });
-                last.map(|last| quote!(.asking(#last)))
+                last.map(|last| vec![last])
             }
             _ => self.conditions(switch, first),
         };
-        quote_spanned! {Span::mixed_site()=>
-            #private::#add(&mut #graph, #source, &[#(#arms),*]) #picked;
+        let mut picks = picks.unwrap_or_default();
+        let last = picks.pop();
+        let mut added = quote_spanned! {Span::mixed_site()=>
+            #private::#add(&mut #graph, #source, &[#(#arms),*])
+        };
+        for pick in picks {
+            added = quote_spanned!(Span::mixed_site()=> #private::ask_first(#added, #pick));
         }
+        if let Some(last) = last {
+            added = quote_spanned!(Span::mixed_site()=> #private::ask_last(#added, #last));
+        }
+        quote!(#added;)
     }
 
     /// Prints a closure around the call of a router and the reading of its answer.
@@ -99,10 +108,10 @@ impl Printer<'_> {
     }
 
     /// Prints the routers of an `if`, one after the other until one matches.
-    fn conditions(&self, switch: &Switch, first: Asked<'_>) -> Option<TokenStream> {
+    fn conditions(&self, switch: &Switch, first: Asked<'_>) -> Option<Vec<TokenStream>> {
         let (_, asking) = switch.arms.split_last()?;
         let last = asking.len().checked_sub(1)?;
-        let mut calls = TokenStream::new();
+        let mut calls = Vec::new();
         for (index, arm) in asking.iter().enumerate() {
             let (router, keyword) = match &arm.asks {
                 None => (first.router, first.keyword),
@@ -118,11 +127,7 @@ impl Printer<'_> {
             let closure = self.closure(&asked, |answer, state| {
                 Some(self.condition(&asked, index, answer, state))
             })?;
-            calls.extend(if index == last {
-                quote!(.asking(#closure))
-            } else {
-                quote!(.asking_first(#closure))
-            });
+            calls.push(closure);
         }
         Some(calls)
     }

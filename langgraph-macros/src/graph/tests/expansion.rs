@@ -92,8 +92,11 @@ fn a_renamed_crate_with_every_construct() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::graphs::START, ::graphs::END, ::graphs::END, ::graphs::END];
                 __langgraph::add(&mut __graph, "a", a);
-                let __worker_work = __graph
-                    .add_worker("work", __langgraph::mentions([&work]).of(work));
+                let __worker_work = __langgraph::add_worker(
+                    &mut __graph,
+                    "work",
+                    __langgraph::mentions([&work]).of(work),
+                );
                 __langgraph::add(&mut __graph, "decide", decide);
                 let __node_b = __langgraph::add(
                     &mut __graph,
@@ -116,7 +119,8 @@ fn a_renamed_crate_with_every_construct() {
                 }
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("work", "__end__")]);
                 __langgraph::add_joins(&mut __graph, &[(&["b", "c"], "d")]);
-                __langgraph::add_switch(
+                __langgraph::ask_last(
+                    __langgraph::add_switch(
                         &mut __graph,
                         "a",
                         &[
@@ -124,8 +128,8 @@ fn a_renamed_crate_with_every_construct() {
                             ("R::Done if last", &["decide"], false),
                             ("_", &["e"], false),
                         ],
-                    )
-                    .asking({
+                    ),
+                    {
                         let __router = route;
                         let __worker_work = ::core::clone::Clone::clone(&__worker_work);
                         move |__state, __cx| {
@@ -150,13 +154,15 @@ fn a_renamed_crate_with_every_construct() {
                                     },
                                 )
                         }
-                    });
-                __langgraph::add_switch(
+                    },
+                );
+                __langgraph::ask_last(
+                    __langgraph::add_switch(
                         &mut __graph,
                         "e",
                         &[("Some(_)", &["b", "c"], false), ("else", &["__end__"], false)],
-                    )
-                    .asking({
+                    ),
+                    {
                         let __router = more;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
@@ -169,9 +175,11 @@ fn a_renamed_crate_with_every_construct() {
                                     },
                                 )
                         }
-                    });
-                __langgraph::add_map(&mut __graph, "d", "work")
-                    .asking({
+                    },
+                );
+                __langgraph::ask_map(
+                    __langgraph::add_map(&mut __graph, "d", "work"),
+                    {
                         let __router = topics;
                         let __worker_work = ::core::clone::Clone::clone(&__worker_work);
                         move |__state, __cx| {
@@ -187,7 +195,8 @@ fn a_renamed_crate_with_every_construct() {
                                     ),
                                 )
                         }
-                    });
+                    },
+                );
                 __langgraph::add_destinations(&mut __graph, "decide", &["b", "__end__"]);
                 __graph
             }
@@ -272,7 +281,8 @@ fn a_loop_mentions_a_node_twice() {
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
                 );
-                __langgraph::add_switch(
+                __langgraph::ask_last(
+                    __langgraph::add_switch(
                         &mut __graph,
                         "a",
                         &[
@@ -280,8 +290,8 @@ fn a_loop_mentions_a_node_twice() {
                             ("R::Done(n) if n > 3", &["c", "d"], false),
                             ("_", &["__end__"], false),
                         ],
-                    )
-                    .asking({
+                    ),
+                    {
                         let __router = r;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
@@ -296,7 +306,8 @@ fn a_loop_mentions_a_node_twice() {
                                     },
                                 )
                         }
-                    });
+                    },
+                );
                 __graph
             }
         "#]],
@@ -315,8 +326,13 @@ fn an_if() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
-                __langgraph::add_choice(&mut __graph, "a", &[("done", "__end__"), ("else", "a")])
-                    .asking({
+                __langgraph::ask_last(
+                    __langgraph::add_choice(
+                        &mut __graph,
+                        "a",
+                        &[("done", "__end__"), ("else", "a")],
+                    ),
+                    {
                         let __router = done;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
@@ -327,7 +343,8 @@ fn an_if() {
                                     move |__answer| if __answer { 0usize } else { 1usize },
                                 )
                         }
-                    });
+                    },
+                );
                 __graph
             }
         "#]],
@@ -342,8 +359,13 @@ fn an_if() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
-                __langgraph::add_choice(&mut __graph, "a", &[("Some(n)", "__end__"), ("else", "a")])
-                    .asking({
+                __langgraph::ask_last(
+                    __langgraph::add_choice(
+                        &mut __graph,
+                        "a",
+                        &[("Some(n)", "__end__"), ("else", "a")],
+                    ),
+                    {
                         let __router = next;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
@@ -356,7 +378,8 @@ fn an_if() {
                                     },
                                 )
                         }
-                    });
+                    },
+                );
                 __graph
             }
         "#]],
@@ -374,36 +397,39 @@ fn an_else_if() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
-                let __worker_b = __graph.add_worker("b", b);
+                let __worker_b = __langgraph::add_worker(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
-                __langgraph::add_switch(
-                        &mut __graph,
-                        "a",
-                        &[
-                            ("done", &["__end__"], false),
-                            ("Some(ts)", &["b"], true),
-                            ("else", &["a"], false),
-                        ],
-                    )
-                    .asking_first({
-                        let __router = done;
-                        move |__state, __cx| {
-                            let __answer = __langgraph::ask(&__router, __state, __cx);
-                            (&__langgraph::Of(&__answer))
-                                .kind()
-                                .run(
-                                    __answer,
-                                    move |__answer| {
-                                        if __answer {
-                                            ::core::option::Option::Some(__langgraph::Pick::arm(0usize))
-                                        } else {
-                                            ::core::option::Option::None
-                                        }
-                                    },
-                                )
-                        }
-                    })
-                    .asking({
+                __langgraph::ask_last(
+                    __langgraph::ask_first(
+                        __langgraph::add_switch(
+                            &mut __graph,
+                            "a",
+                            &[
+                                ("done", &["__end__"], false),
+                                ("Some(ts)", &["b"], true),
+                                ("else", &["a"], false),
+                            ],
+                        ),
+                        {
+                            let __router = done;
+                            move |__state, __cx| {
+                                let __answer = __langgraph::ask(&__router, __state, __cx);
+                                (&__langgraph::Of(&__answer))
+                                    .kind()
+                                    .run(
+                                        __answer,
+                                        move |__answer| {
+                                            if __answer {
+                                                ::core::option::Option::Some(__langgraph::Pick::arm(0usize))
+                                            } else {
+                                                ::core::option::Option::None
+                                            }
+                                        },
+                                    )
+                            }
+                        },
+                    ),
+                    {
                         let __router = next;
                         let __worker_b = ::core::clone::Clone::clone(&__worker_b);
                         move |__state, __cx| {
@@ -428,7 +454,8 @@ fn an_else_if() {
                                     },
                                 )
                         }
-                    });
+                    },
+                );
                 __graph
             }
         "#]],
@@ -446,10 +473,11 @@ fn a_for() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
                 __langgraph::add(&mut __graph, "plan", plan);
-                let __worker_write = __graph.add_worker("write", write);
+                let __worker_write = __langgraph::add_worker(&mut __graph, "write", write);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
-                __langgraph::add_map(&mut __graph, "plan", "write")
-                    .asking({
+                __langgraph::ask_map(
+                    __langgraph::add_map(&mut __graph, "plan", "write"),
+                    {
                         let __router = topics;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                         move |__state, __cx| {
@@ -465,7 +493,8 @@ fn a_for() {
                                     ),
                                 )
                         }
-                    });
+                    },
+                );
                 __graph
             }
         "#]],
@@ -484,10 +513,14 @@ fn a_for_in_an_arm() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 __langgraph::add(&mut __graph, "plan", plan);
-                let __worker_write = __graph
-                    .add_worker("write", __langgraph::mentions([&write]).of(write));
+                let __worker_write = __langgraph::add_worker(
+                    &mut __graph,
+                    "write",
+                    __langgraph::mentions([&write]).of(write),
+                );
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
-                __langgraph::add_switch(
+                __langgraph::ask_last(
+                    __langgraph::add_switch(
                         &mut __graph,
                         "plan",
                         &[
@@ -495,8 +528,8 @@ fn a_for_in_an_arm() {
                             ("R::All", &["write"], true),
                             ("R::Stop", &["__end__"], false),
                         ],
-                    )
-                    .asking({
+                    ),
+                    {
                         let __router = r;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
                         move |__state, __cx| {
@@ -529,7 +562,8 @@ fn a_for_in_an_arm() {
                                     },
                                 )
                         }
-                    });
+                    },
+                );
                 __graph
             }
         "#]],
@@ -596,8 +630,9 @@ fn a_mistake() {
                 __langgraph::add(&mut __graph, "a", a);
                 __langgraph::add(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
-                __langgraph::add_choice(&mut __graph, "a", &[("X", "b")])
-                    .asking({
+                __langgraph::ask_last(
+                    __langgraph::add_choice(&mut __graph, "a", &[("X", "b")]),
+                    {
                         let __router = r;
                         move |__state, __cx| {
                             let __answer = __langgraph::ask(&__router, __state, __cx);
@@ -612,7 +647,8 @@ fn a_mistake() {
                                     },
                                 )
                         }
-                    });
+                    },
+                );
                 ::core::compile_error! {
                     "expected where this answer leads after `=>`: a node, `[..]`, `for` or `END`"
                 }

@@ -1,5 +1,5 @@
-// rustc tells each mention of a type that does not exist, and each method whose type needs a state. The
-// rest is told once, by the graph: neither the nodes nor their mentions in it say more.
+// rustc tells each mention of a type that does not exist, and a method whose type needs a state. The rest
+// is told once by a graph and by each of its decisions and maps: neither nodes nor mentions say more.
 
 use langgraph::prelude::*;
 
@@ -16,6 +16,30 @@ async fn plan(chat: &Chat) -> ChatUpdate {
 #[node]
 async fn act(chat: &Chat) -> Result<ChatUpdate, NodeError> {
     Ok(ChatUpdate::default().log(vec![format!("{}", chat.log.len())]))
+}
+
+async fn plain(chat: &Chat) -> Result<ChatUpdate, NodeError> {
+    Ok(ChatUpdate::default().log(vec![format!("{}", chat.log.len())]))
+}
+
+#[node]
+async fn work(n: i64, chat: &Chat) -> Result<ChatUpdate, NodeError> {
+    Ok(ChatUpdate::default().log(vec![format!("{n} {}", chat.log.len())]))
+}
+
+fn items(chat: &Chat) -> Vec<i64> {
+    vec![1; chat.log.len()]
+}
+
+fn done(chat: &Chat) -> bool {
+    chat.log.len() > 3
+}
+
+fn larger() {
+    let _ = graph! {
+        START => plan => if done { END } else { plain };
+        plain => for n in items { work(n) } => END;
+    };
 }
 
 #[tokio::main]
