@@ -109,8 +109,12 @@ pub struct AddMap<'g, S: State> {
 
 /// Adds the map.
 pub fn ask_map<S: State>(
-    map: AddMap<'_, S>,
+    AddMap {
+        graph,
+        source,
+        worker,
+    }: AddMap<'_, S>,
     sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + MaySend + Sync + 'static,
 ) {
-    map.graph.add_each(map.source, map.worker, sends);
+    graph.add_each(source, worker, sends);
 }
