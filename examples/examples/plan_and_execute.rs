@@ -47,8 +47,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         match &bar {
             Some(bar) => {
-                bar.set_message(map.node.to_string());
                 bar.set_length(map.total as u64);
+                bar.set_message(map.node.to_string());
                 bar.set_position(map.done as u64);
             }
             None => println!("{}: {} of {}", map.node, map.done, map.total),

@@ -26,8 +26,7 @@ impl Shown {
         if let Ok(style) = style {
             bar.set_style(style);
         }
-        bar.set_message(name.to_owned());
-        Self::Bar(bar)
+        Self::Bar(bar.with_message(name.to_owned()))
     }
 
     pub(crate) fn at(&self, done: usize, total: usize) {

@@ -1,8 +1,9 @@
-//! ReAct over the issues of a GitLab project. With `GITLAB_TOKEN` it speaks to GitLab's own MCP
-//! server (of `GITLAB_URL`, or gitlab.com; build with `--features rustls`). The token is an OAuth access
-//! token with the scope `mcp`: GitLab's server takes no other, and gives it to an application that a
-//! person has let in. Unless the variable is set, a stand-in answers over a handful of issues, with the
-//! names, the arguments and the form of GitLab's.
+//! ReAct over the issues of a GitLab project. With `GITLAB_URL` (such as `https://gitlab.com`) it speaks to
+//! GitLab's own MCP server (build with `--features rustls,auth`). That server wants an OAuth access token with
+//! the scope `mcp`, which it gives to a program that a person has let in: the example registers itself, prints
+//! the address to open in a browser, and waits. `GITLAB_TOKEN` is such a token that you have already. Without
+//! the two variables, a stand-in answers over a handful of issues, with the names, the arguments and the form
+//! of GitLab's.
 //! Run it with `cargo run -p langgraph-mcp --example react_mcp_gitlab -- "Which bugs are open in group/app?"`.
 
 mod local;
@@ -12,6 +13,8 @@ use std::error::Error;
 use langgraph::message::Message;
 use langgraph_agent::ToolDefinition;
 use langgraph_mcp::{Http, McpClient};
+#[cfg(feature = "auth")]
+use langgraph_mcp::{McpError, SignIn};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -26,10 +29,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         None => "Which bugs are open in group/app?".to_owned(),
     };
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let server = if let Some(token) = set("GITLAB_TOKEN") {
-        let gitlab = set("GITLAB_URL").unwrap_or_else(|| "https://gitlab.com".to_owned());
+    let (gitlab, token) = (set("GITLAB_URL"), set("GITLAB_TOKEN"));
+    let server = if gitlab.is_some() || token.is_some() {
+        let gitlab = gitlab.unwrap_or_else(|| "https://gitlab.com".to_owned());
         let address = format!("{}/api/v4/mcp", gitlab.trim_end_matches('/'));
-        McpClient::connect(Http::new(address).bearer(token)).await?
+        let signed_in = match token {
+            Some(token) => Http::new(address).bearer(token),
+            None => sign_in(address).await?,
+        };
+        McpClient::connect(signed_in).await?
     } else {
         let mut itself = Command::new(std::env::current_exe()?);
         itself.arg("--serve");
@@ -37,6 +45,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let model = local::model_or(Rules(reply))?;
     local::react(model, server.tools().await?, question).await
+}
+
+#[cfg(feature = "auth")]
+async fn sign_in(address: String) -> Result<Http, McpError> {
+    let sign_in = SignIn::new(address).scope("mcp");
+    let open = |address: &str| eprintln!("open this address to let the program in: {address}");
+    sign_in.run(open).await
+}
+
+#[cfg(not(feature = "auth"))]
+#[allow(clippy::unused_async, reason = "with the feature `auth` it waits")]
+async fn sign_in(_: String) -> Result<Http, Box<dyn Error>> {
+    Err("signing in needs `--features auth`; or set `GITLAB_TOKEN`".into())
 }
 
 /// What is open, then the oldest of it in full, then the answer.

@@ -31,6 +31,14 @@ pub enum McpError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// Nobody was signed in at the server.
+    #[error("cannot sign in at the MCP server `{server}`: {source}")]
+    SignIn {
+        /// The address.
+        server: String,
+        /// The cause.
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// The server did not answer in time.
     #[error("the MCP server `{server}` does not answer within {limit:?}: {doing}")]
     TimedOut {

@@ -41,6 +41,11 @@
 //! [`McpServer`] offers compiled graphs as tools to other programs, over standard input and output or at
 //! an address. The interrupts of a graph become questions to the client's user.
 //!
+//! # Sign-in
+//!
+//! A server may want a token ([`Http::bearer`]), or a header ([`Http::header`]). Where a person has to let
+//! the program in, as at GitLab's server, `SignIn` does that, with the feature `auth`.
+//!
 //! # TLS
 //!
 //! Addresses that begin with `https` need the feature `rustls` or the feature `native-tls`.
@@ -59,6 +64,8 @@ mod prompt;
 mod resource;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "auth")]
+mod sign_in;
 mod tool;
 mod transport;
 
@@ -69,4 +76,6 @@ pub use prompt::{Prompt, PromptArgument};
 pub use resource::Resource;
 #[cfg(feature = "server")]
 pub use server::{GraphTool, McpServer, McpService};
+#[cfg(feature = "auth")]
+pub use sign_in::SignIn;
 pub use transport::{Http, Transport};

@@ -62,8 +62,8 @@ impl Transport {
 /// ```
 /// use langgraph_mcp::Http;
 ///
-/// let server = Http::new("https://gitlab.example.com/api/v4/mcp").bearer("glpat-…");
-/// # assert!(!format!("{server:?}").contains("glpat"));
+/// let server = Http::new("https://mcp.example.com/mcp").bearer("secret");
+/// # assert!(!format!("{server:?}").contains("secret"));
 /// ```
 #[derive(Clone)]
 pub struct Http {

@@ -36,6 +36,7 @@ fn printed(name: &str, question: &str) -> Vec<String> {
         "MODEL",
         "MCP_COMMAND",
         "GITLAB_TOKEN",
+        "GITLAB_URL",
         "EXA_API_KEY",
         "EXA_URL",
     ] {
