@@ -70,13 +70,14 @@ async fn gitlab(upstream: String) -> (String, Arc<Seen>) {
     (origin, seen)
 }
 
-async fn serve(mut stream: TcpStream, origin: String, upstream: String, seen: Arc<Seen>) {
+/// A request: all of it, its head, and its body.
+async fn read(stream: &mut TcpStream) -> Option<(Vec<u8>, String, String)> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
-    let (head, body) = loop {
+    loop {
         let count = stream.read(&mut buffer).await.unwrap_or(0);
         if count == 0 {
-            return;
+            return None;
         }
         bytes.extend_from_slice(&buffer[..count]);
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -89,8 +90,14 @@ async fn serve(mut stream: TcpStream, origin: String, upstream: String, seen: Ar
             is_length.then(|| value.trim().parse::<usize>().unwrap())
         });
         if body.len() >= length.unwrap_or(0) {
-            break (head.to_owned(), body.to_owned());
+            return Some((bytes, head.to_owned(), body.to_owned()));
         }
+    }
+}
+
+async fn serve(mut stream: TcpStream, origin: String, upstream: String, seen: Arc<Seen>) {
+    let Some((bytes, head, body)) = read(&mut stream).await else {
+        return;
     };
     let path = head
         .split_whitespace()
