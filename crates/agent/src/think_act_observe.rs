@@ -15,10 +15,20 @@ pub struct ReactState {
     pub messages: Vec<Message>,
     /// The tool calls that the model requests.
     pub tool_calls: Vec<ToolCall>,
-    /// The tools' answers, until they are observed.
+    /// The tools' answers, until they are observed. Each call is a task, which adds its own; an empty
+    /// list removes them.
+    #[reducer(collected)]
     pub tool_results: Vec<Message>,
     /// The number of observations so far.
     pub turns: usize,
+}
+
+fn collected(mut known: Vec<Message>, new: Vec<Message>) -> Vec<Message> {
+    if new.is_empty() {
+        return new;
+    }
+    known.extend(new);
+    known
 }
 
 impl ReactState {

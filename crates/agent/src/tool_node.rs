@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::approval::{self, Approvals, Decided};
+use super::digest::digest;
 use super::join_all::join_all;
 use super::pending::pending;
 use super::tool::CommandFor;
@@ -15,6 +16,7 @@ use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeError, NodeRun, Output};
 use langgraph::state::{Field, HasMessages, State};
+use serde_json::json;
 
 mod kept;
 mod on;
@@ -88,7 +90,8 @@ pub use on::ToolNodeOn;
 ///
 /// Two cases run all calls in one task: a state whose messages have no reducer, because several
 /// tasks may not write such a field, and a direct call of [`Node::run`]. Then the keys of interrupts
-/// and of `once` are `call id/key`, and the calls ask one after the other.
+/// and of `once` are `call id/key`, and the calls ask one after the other. What has finished does not run
+/// again there either: its answer is kept with the task, unless it is a command.
 #[derive(Clone)]
 pub struct ToolNode {
     tools: Tools,
@@ -279,25 +282,57 @@ impl ToolNode {
     ) -> Result<Answers<S>, NodeError> {
         let calls = pending(messages)?;
         let decided = self.decide_all(&calls, turn(messages), cx).await?;
-        let runs = decided.iter().filter_map(|decided| match decided {
-            Decided::Run { call, .. } => Some(call),
-            Decided::Answered(_) => None,
+        let known: Vec<Option<Message>> = calls
+            .iter()
+            .map(|call| finished_before(call, &calls, cx))
+            .collect();
+        let runs = decided.iter().zip(&known);
+        let runs = runs.filter_map(|(decided, known)| match decided {
+            Decided::Run { call, .. } if known.is_none() => Some(call),
+            _ => None,
         });
         let contexts: Vec<_> = runs
             .map(|call| ToolContext::new(cx, call).with_state(state).scoped())
             .collect();
         let runs = contexts.iter().map(|cx| Box::pin(self.run(cx)));
-        let mut results = join_all(runs).await.into_iter();
+        let mut results = join_all(runs).await.into_iter().zip(&contexts);
+        let mut finished = Vec::new();
         let mut messages = Vec::with_capacity(calls.len());
         let mut commands = vec![];
-        for (call, decided) in calls.iter().zip(&decided) {
-            let result = match decided {
-                Decided::Run { .. } => results.next(),
-                Decided::Answered(_) => None,
+        let mut failed = None;
+        for ((call, decided), known) in calls.iter().zip(&decided).zip(known) {
+            let ran = match decided {
+                Decided::Run { .. } if known.is_none() => results.next(),
+                _ => None,
             };
-            let answer: Answer<S> = self.answer_decided(call, decided, result)?;
-            messages.push(answer.message);
-            commands.extend(answer.command);
+            if let Some(message) = known {
+                messages.push(message);
+                continue;
+            }
+            let (result, context) = ran.unzip();
+            match self.answer_decided(call, decided, result) {
+                Ok(Answer { message, command }) => {
+                    if command.is_none() && context.is_some_and(|context| !context.waits()) {
+                        finished.push((call, message.clone()));
+                    }
+                    messages.push(message);
+                    commands.extend(command);
+                }
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        if failed.is_some() || cx.has_open_question() {
+            // All calls share this task, which will run again: what has finished does not.
+            for (call, message) in finished {
+                if let Some(key) = finished_key(call, &calls) {
+                    cx.once_with(key, || Ok::<_, NodeError>(message)).await?;
+                }
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         pause(cx)?;
         if !messages.is_empty() {
@@ -484,6 +519,19 @@ impl ToolNode {
 
 fn fatal(error: NodeError) -> Failed {
     Failed::Tool(ToolError::Fatal(error))
+}
+
+/// The key under which the answer of a call is kept, where several calls share a task. Calls that share an
+/// id cannot be told apart.
+fn finished_key(call: &ToolCall, calls: &[ToolCall]) -> Option<String> {
+    let same = calls.iter().filter(|other| other.id == call.id).count();
+    let digest = digest(&json!([call.name, call.arguments]));
+    (same == 1).then(|| format!("{}/answer {digest}", call.id))
+}
+
+/// Returns the answer of a call that has finished in an earlier attempt of this task.
+fn finished_before(call: &ToolCall, calls: &[ToolCall], cx: &Context) -> Option<Message> {
+    cx.once_result(finished_key(call, calls)?).ok()?
 }
 
 /// Ends the task if a tool has interrupted, whatever the tool did with the error.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -51,6 +51,8 @@ pub struct ToolContext<'a> {
     /// The prefix of interrupt keys, if several calls share one task.
     scope: Option<&'a str>,
     asked: AtomicUsize,
+    /// True if it has asked a question that is open.
+    waits: AtomicBool,
 }
 
 impl<'a> ToolContext<'a> {
@@ -62,6 +64,7 @@ impl<'a> ToolContext<'a> {
             state: None,
             scope: None,
             asked: AtomicUsize::new(0),
+            waits: AtomicBool::new(false),
         }
     }
 
@@ -110,10 +113,19 @@ impl<'a> ToolContext<'a> {
         key: &str,
         question: &(impl Serialize + ?Sized),
     ) -> Result<A, Interrupted> {
-        match self.scope {
+        let answer = match self.scope {
             None => self.cx.interrupt(key, question),
             Some(scope) => self.cx.interrupt(&format!("{scope}/{key}"), question),
+        };
+        if answer.is_err() {
+            self.waits.store(true, Ordering::Relaxed);
         }
+        answer
+    }
+
+    /// Returns true if this call, and not another one of its task, waits for an answer.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// As [`Context::once`], with the keys of [`interrupt`](Self::interrupt).

@@ -12,8 +12,9 @@ use langgraph::prelude::*;
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    MessagesState, MessagesStateUpdate, ScriptedModel, ToolAgent, ToolAgentState, ToolDefinition,
-    ToolOutput, Turn, react_agent,
+    MessagesState, MessagesStateUpdate, ModelNode, ReactState, ReactStateUpdate, ScriptedModel,
+    ToolAgent, ToolAgentState, ToolDefinition, ToolOutput, ToolRoute, Turn, WhatNext, act, observe,
+    react_agent, think, tools_condition, what_next,
 };
 use serde_json::{Value, json};
 
@@ -131,6 +132,91 @@ async fn k1_a_finished_call_runs_once_however_often_others_ask() {
     assert_eq!(counts(&ran), once_each());
     assert_eq!(texts(&state.messages), PAID);
     assert_eq!(state.reply().unwrap().text(), "Done.");
+}
+
+/// A chat of a program's own, as in the README.
+#[derive(State, Clone, Debug, Default)]
+struct Chat {
+    #[reducer(add_messages)]
+    messages: Vec<Message>,
+}
+
+/// A state whose messages have another name, and no reducer.
+#[derive(State, Clone, Debug, Default)]
+struct Log {
+    lines: Vec<Message>,
+}
+
+/// Runs the calls of a graph up to their questions, answers those, and counts.
+async fn asks_and_counts<S: State>(graph: CompiledStateGraph<S>, input: S::Update, ran: &Ran) -> S {
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let mut outcome = graph.run(input).thread("t").await.unwrap();
+    while let Some(asked) = outcome.interrupts().first() {
+        assert_eq!(counts(ran)[0], ("c1".to_owned(), 1));
+        let id = asked.id.clone();
+        outcome = graph.thread("t").resume(id, true).await.unwrap();
+    }
+    assert_eq!(counts(ran), once_each());
+    outcome.finished().unwrap()
+}
+
+#[tokio::test]
+async fn k1_a_finished_call_runs_once_in_graphs_of_ones_own_and_in_ready_made_agents() {
+    let model = || ScriptedModel::new([Turn::tool_calls(three()), Turn::text("Done.")]);
+    let tool = |ran: &Ran| pay(ran, &["c2", "c3"]);
+
+    // The README's form: a state of one's own, and `graph!`.
+    let ran = Ran::default();
+    let asks = ModelNode::new(model()).tools((tool(&ran),));
+    let graph = graph! {
+        type State = Chat;
+
+        let think = asks;
+        let act = ToolNode::new((tool(&ran),));
+
+        START => think => match |chat: &Chat| tools_condition(chat) {
+            ToolRoute::Tools => act => think,
+            ToolRoute::End => END,
+        };
+    };
+    let chat = asks_and_counts(
+        graph.compile().unwrap(),
+        ChatUpdate::default().messages(vec![Message::user("Pay!")]),
+        &ran,
+    )
+    .await;
+    assert_eq!(texts(&chat.messages), PAID);
+
+    // `think`, `act`, `observe`.
+    let ran = Ran::default();
+    let node = ModelNode::new(model()).tools((tool(&ran),));
+    let graph = graph! {
+        type State = ReactState;
+
+        let think = think(node);
+        let act = act((tool(&ran),));
+
+        START => think => act => observe => match what_next {
+            WhatNext::Think => think,
+            WhatNext::Stop => END,
+        };
+    };
+    let input = ReactStateUpdate::default().messages(vec![Message::user("Pay!")]);
+    let state = asks_and_counts(graph.compile().unwrap(), input, &ran).await;
+    assert_eq!(texts(&state.messages), PAID);
+
+    // Messages elsewhere, in a field that only one task may write.
+    let ran = Ran::default();
+    let node = ToolNode::new((tool(&ran),)).on(
+        |log: &Log| &log.lines,
+        |messages| LogUpdate::default().lines(messages),
+    );
+    let mut graph = StateGraph::<Log>::new();
+    graph.add_node("tools", node).add_sequence(&["tools"]);
+    let lines = vec![Message::assistant_with_tool_calls("", three())];
+    let input = LogUpdate::default().lines(lines);
+    let log = asks_and_counts(graph.compile().unwrap(), input, &ran).await;
+    assert_eq!(texts(&log.lines), PAID);
 }
 
 fn once_each() -> Vec<(String, u32)> {
