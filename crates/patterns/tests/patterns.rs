@@ -50,6 +50,68 @@ fn ticker(asks: bool) -> CompiledStateGraph<MessagesState> {
     agent.compile().unwrap()
 }
 
+/// Asks before it answers.
+#[tool]
+async fn sure(cx: &ToolContext<'_>) -> Result<bool, ToolError> {
+    Ok(cx.interrupt("sure", "sure?")?)
+}
+
+/// A model that requests two calls that finish, and one that asks.
+fn three_calls() -> ScriptedModel {
+    ScriptedModel::new([
+        Turn::tool_calls([
+            call("t1", "tick", json!({})),
+            call("t2", "sure", json!({})),
+            call("t3", "tick", json!({})),
+        ]),
+        Turn::text("ticked"),
+    ])
+}
+
+/// Runs up to the question, answers it, and returns how often `tick` ran.
+async fn ticks<S: State>(graph: CompiledStateGraph<S>, input: S::Update) -> u32 {
+    let ran = Arc::new(AtomicU32::new(0));
+    let graph = graph.resource(Arc::clone(&ran));
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    let outcome = thread.run(input).await.unwrap();
+    assert_eq!(outcome.interrupts()[0].key, "sure");
+    assert_eq!(ran.load(Ordering::Relaxed), 2);
+    thread.answer(true).await.unwrap();
+    ran.load(Ordering::Relaxed)
+}
+
+#[tokio::test]
+async fn k1_a_finished_call_runs_once_in_every_ready_made_agent() {
+    let agent = || react_agent(three_calls(), (tick, sure)).compile().unwrap();
+    let chat = || MessagesStateUpdate::user("Go!");
+
+    let boss = Supervisor::new(three_calls()).tools((tick, sure));
+    let boss = boss.agent("idle", "does nothing", agent());
+    assert_eq!(ticks(boss.compile().unwrap(), chat()).await, 2);
+
+    let boss = ScriptedModel::new([
+        Turn::tool_calls([call("c1", "hand_off_to_worker", json!({"task": "tick"}))]),
+        Turn::text("Done."),
+    ]);
+    let boss = Supervisor::new(boss).agent("worker", "ticks", agent());
+    assert_eq!(ticks(boss.compile().unwrap(), chat()).await, 2);
+
+    let swarm = Swarm::new().agent("peer", "ticks", three_calls(), (tick, sure));
+    let input = SwarmStateUpdate::user("Go!");
+    assert_eq!(ticks(swarm.compile().unwrap(), input).await, 2);
+
+    let guarded = Guarded::new(agent()).compile().unwrap();
+    assert_eq!(ticks(guarded, chat()).await, 2);
+
+    let planner = ScriptedModel::new([
+        r#"{"steps": ["tick"]}"#,
+        r#"{"answer": "ticked", "steps": []}"#,
+    ]);
+    let plan = PlanAndExecute::new(planner, agent()).compile().unwrap();
+    assert_eq!(ticks(plan, PlanStateUpdate::of("Go!")).await, 2);
+}
+
 #[tokio::test]
 async fn a_supervisor_pauses_for_one_agent_and_keeps_what_the_other_has_done() {
     let boss = ScriptedModel::new([
