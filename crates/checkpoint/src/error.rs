@@ -36,6 +36,16 @@ pub enum CheckpointError {
         /// The cause.
         source: FormatError,
     },
+    /// The path to the log of a graph inside is too long to be a key of every database.
+    #[error(
+        "the graph in `{path}` cannot be stored: the path to it has {bytes} bytes, and at most 1536 are allowed; give its nodes shorter names, or nest fewer graphs"
+    )]
+    LongPath {
+        /// The beginning of the path.
+        path: String,
+        /// How many bytes it has.
+        bytes: usize,
+    },
     /// A state type cannot be stored as bytes.
     #[error(
         "a graph over `{state}` cannot be stored as bytes: its update is not known to be `Serialize` and `DeserializeOwned`; if it is, attach the subgraph as `graph.storable()`"

@@ -121,6 +121,7 @@ impl CheckpointError {
             | Self::NoCheckpointer(_)
             | Self::InterruptsUnkept(_)
             | Self::NotStorable { .. }
+            | Self::LongPath { .. }
             | Self::NoLeases { .. }
             | Self::NoAdministration { .. }
             | Self::SubgraphNotStorable { .. } => ErrorKind::Program,

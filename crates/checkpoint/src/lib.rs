@@ -87,7 +87,7 @@ pub use subgraph_error::SubgraphError;
 pub use subgraph_path::{PathNode, SubgraphPath};
 pub use task_fold::{TaskFold, fold_tasks};
 pub use thread_filter::ThreadFilter;
-pub use thread_id::{MAX_THREAD_ID, check_thread_id};
+pub use thread_id::{MAX_PATH, MAX_THREAD_ID, check_path, check_thread_id};
 pub use thread_info::ThreadInfo;
 pub use thread_position::ThreadPosition;
 pub use unfilled_join::UnfilledJoin;

@@ -17,10 +17,10 @@ pub use inner::InnerSnapshot;
 pub use langgraph_checkpoint::{
     Administration, AskedQuestions, Base, Batch, Chain, CheckpointError, CheckpointId,
     CheckpointRecord, Checkpointer, Encoded, EntryRecord, Fold, Format, FormatError, Formats, Head,
-    HeldBy, JoinRecord, Json, Leases, ListOptions, MAX_THREAD_ID, MemorySaver, Owner, Payload,
-    PayloadValue, Prune, ReadValue, RunStatus, Source, StatePart, StateType, Stored, TaskArgument,
-    TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
-    VisitStatePart, check_thread_id, open_interrupts,
+    HeldBy, JoinRecord, Json, Leases, ListOptions, MAX_PATH, MAX_THREAD_ID, MemorySaver, Owner,
+    Payload, PayloadValue, Prune, ReadValue, RunStatus, Source, StatePart, StateType, Stored,
+    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadInfo, ThreadKey,
+    ThreadPosition, Usage, VisitStatePart, check_path, check_thread_id, open_interrupts,
 };
 pub(crate) use langgraph_checkpoint::{
     Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::checkpoint::check_path;
 use crate::error::AgentError;
 use crate::graph::thread_policy::OnOpenQuestion;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
@@ -113,6 +114,7 @@ async fn run_below<S: State>(
             ending: place.log_head.ending().cloned(),
         })
     });
+    log.as_ref().map_or(Ok(()), |log| check_path(&log.key))?;
     let Some(log) = log else {
         engine.observer.asking.call = call;
         engine.observer.asking.given = cx.answers().to_vec();

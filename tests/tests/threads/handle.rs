@@ -205,6 +205,28 @@ async fn a_graph_inside_is_run_and_kept_by_its_thread() {
 }
 
 #[tokio::test]
+async fn a_graph_inside_whose_path_not_every_saver_can_store_is_refused_everywhere() {
+    let inner = |n: &i64| n + 1;
+    let inner = graph! { type State = i64; START => inner => END };
+    let inner = inner.compile().unwrap();
+    for (bytes, fits) in [(1_400, true), (1_500, false), (40_000, false)] {
+        let name = "n".repeat(bytes);
+        let mut graph = StateGraph::<i64>::new();
+        graph.add_node(&name, inner.clone()).add_sequence(&[&name]);
+        let graph = graph.compile().unwrap();
+        // Without a thread, any name will do.
+        assert_eq!(graph.invoke(1).await.unwrap(), 2);
+        let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+        let run = graph.run(1).thread("t").await;
+        assert_eq!(run.is_ok(), fits, "{bytes}");
+        if let Err(error) = run {
+            let text = error.to_string();
+            assert!(text.contains("and at most 1536 are allowed"), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_not_every_saver_can_store_is_refused_everywhere() {
     let mut graph = StateGraph::<i64>::new();
     graph.add_node("a", |n: &i64| n + 1).add_sequence(&["a"]);

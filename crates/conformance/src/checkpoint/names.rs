@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::log::{Log, checkpoint, entry};
 use super::{Problem, World, administration, same};
-use langgraph::checkpoint::{Batch, ListOptions, MAX_THREAD_ID, ThreadKey};
+use langgraph::checkpoint::{Batch, ListOptions, MAX_PATH, MAX_THREAD_ID, ThreadKey, check_path};
 
 super::cases! {
     threads_are_never_mistaken_for_each_other,
@@ -75,7 +75,19 @@ async fn the_longest_names_are_stored(world: &World<'_>) -> Result<(), Problem> 
         let found = Log::root(&saver, &name).values(None).await?;
         same("of a long name", found, vec![json!(name)])?;
     }
-    Ok(())
+    // The path to a graph inside, in a thread of the longest name: nothing that a database could
+    // make shorter.
+    let [thread, _] = longest();
+    let mut rng = fastrand::Rng::with_seed(7);
+    let label: String = (0..MAX_PATH - 5).map(|_| rng.alphanumeric()).collect();
+    let key = ThreadKey {
+        thread,
+        namespace: vec![label],
+    };
+    same("a long path", check_path(&key).is_ok(), true)?;
+    sign(&mut Log::at(&saver, key.clone()), "inside").await?;
+    let found = Log::at(&saver, key).values(None).await?;
+    same("of a long path", found, vec![json!("inside")])
 }
 
 async fn threads_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<(), Problem> {

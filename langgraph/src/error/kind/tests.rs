@@ -289,6 +289,13 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
             },
         ),
         (
+            "CheckpointError::LongPath",
+            E::LongPath {
+                path: text(),
+                bytes: 2_000,
+            },
+        ),
+        (
             "CheckpointError::WrongType",
             E::WrongType {
                 thread: text(),
