@@ -283,3 +283,25 @@ async fn d5_thirty_graphs_run_alike_by_macro_and_by_builder() {
     }
     assert!(longest > 12, "some runs go round: {longest}");
 }
+
+#[tokio::test]
+async fn k8_no_graph_diverges_from_what_it_has_stored() {
+    for (index, (make, other)) in generated::GRAPHS.iter().enumerate() {
+        let saver = std::sync::Arc::new(langgraph::checkpoint::MemorySaver::new());
+        let graph = make().compile().unwrap();
+        let stored = graph.clone().checkpointer(saver.clone());
+        for _ in 0..2 {
+            let run = stored.run(TraceUpdate::default()).thread("t").limit(200);
+            run.await.unwrap();
+        }
+        for graph in [&graph, &other().compile().unwrap()] {
+            let replayed = langgraph_testing::replay(saver.clone(), graph);
+            let report = replayed.await.unwrap();
+            assert!(report.is_same(), "graph {index}: {report}");
+            assert_eq!(report.threads.len(), 1, "graph {index}: {report}");
+            let thread = &report.threads[0];
+            assert!(thread.unchecked.is_empty(), "graph {index}: {report}");
+            assert!(thread.supersteps > 4, "graph {index}: {report}");
+        }
+    }
+}

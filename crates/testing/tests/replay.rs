@@ -8,6 +8,7 @@ use langgraph::checkpoint::{MemorySaver, Usage};
 use langgraph::message::ToolCall;
 use langgraph::node::Send;
 use langgraph::prelude::*;
+use langgraph::run::Persistence;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     EffectExt, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
@@ -436,6 +437,43 @@ async fn k8_graphs_inside_nodes_are_replayed_superstep_by_superstep() {
         shown(divergence),
         (2, "file", "notes", &json!(["filed"]), &json!(["shredded"]))
     );
+}
+
+#[tokio::test]
+async fn k8_a_graph_that_keeps_its_memory_takes_no_turn_in_a_replay() {
+    static TURNS: AtomicUsize = AtomicUsize::new(0);
+    let mut inner = StateGraph::<Order>::new();
+    inner
+        .add_node("remember", |_: &Order| {
+            TURNS.fetch_add(1, Ordering::Relaxed);
+            note("remembered")
+        })
+        .add_sequence(&["remember"]);
+    let inner = inner.compile().unwrap();
+    let inner = inner.persistence(Persistence::PerThread("memory".to_owned()));
+    let mut outer = StateGraph::<Order>::new();
+    outer
+        .add_node("memory", inner)
+        .add_node("bill", |_: &Order| note("billed"))
+        .add_sequence(&["memory", "bill"]);
+    let graph = outer.compile().unwrap();
+
+    let saver = Arc::new(MemorySaver::new());
+    let stored = graph.clone().checkpointer(saver.clone());
+    for _ in 0..2 {
+        stored
+            .thread("t")
+            .run(OrderUpdate::default())
+            .await
+            .unwrap();
+    }
+    let before = stored.thread("t").usage().await.unwrap();
+    let report = replay(saver, &graph).await.unwrap();
+    assert!(report.is_same(), "{report}");
+    assert_eq!(report.threads[0].supersteps, 6, "{report}");
+    assert_eq!(TURNS.load(Ordering::Relaxed), 2);
+    let after = stored.thread("t").usage().await.unwrap();
+    assert_eq!(format!("{before:?}"), format!("{after:?}"));
 }
 
 #[tokio::test]
