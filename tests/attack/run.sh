@@ -8,7 +8,7 @@
 # (processes fight for threads), faults (calls of savers fail), files (limits, full disks, deleted files),
 # fuzz (hostile input to decoders), clocks (leases and times of threads), soak (memory).
 #
-# The short form takes two minutes on two cores, and is built without optimization. The long form takes
+# The short form takes two to three minutes on two cores, and is built without optimization. The long form takes
 # about an hour and a half on two cores; name modes to run parts of it. The cases of a seed are the same
 # each time, but for the moments at which processes meet. PostgreSQL is started by `tests/servers.sh`;
 # as root, a small disk is mounted for the attack on full disks.
