@@ -16,7 +16,15 @@ use super::{RunEvent, Schemas};
 use crate::RunContext;
 
 /// Takes the events of a run, in order.
-pub(crate) type Sink<'a> = &'a mut (dyn FnMut(RunEvent) + Send);
+#[async_trait]
+pub(crate) trait Sink: Send {
+    /// Takes the next event. The run waits meanwhile.
+    async fn take(&mut self, event: RunEvent);
+
+    /// Waits for somebody who wants to know when everything so far is stored, and sees to it that
+    /// he hears it. Dropping the future loses nothing.
+    async fn answer(&mut self);
+}
 
 /// A compiled graph with a checkpointer, without its types.
 #[async_trait]
@@ -26,7 +34,7 @@ pub(crate) trait ErasedGraph: Send + Sync {
     fn schemas(&self) -> &Schemas;
 
     /// Runs the graph on a thread, and hands each event to `sink`.
-    async fn run(&self, spec: RunSpec, sink: Sink<'_>) -> Result<Finished, AgentError>;
+    async fn run(&self, spec: RunSpec, sink: &mut dyn Sink) -> Result<Finished, AgentError>;
 
     /// Returns the state of a thread, or `None` if nothing has run there.
     async fn state(

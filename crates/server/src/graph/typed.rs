@@ -120,7 +120,7 @@ where
         &self.options.schemas
     }
 
-    async fn run(&self, mut spec: RunSpec, sink: Sink<'_>) -> Result<Finished, AgentError> {
+    async fn run(&self, mut spec: RunSpec, sink: &mut dyn Sink) -> Result<Finished, AgentError> {
         let mut run = self
             .begin(&mut spec)
             .await?
@@ -153,15 +153,24 @@ where
             options = options.subgraphs();
         }
         let mut events = run.stream(options);
-        while let Some(event) = events.next().await {
-            let event = event?;
+        loop {
+            let event = tokio::select! {
+                // What was told before a question is taken before it.
+                biased;
+                event = events.next() => event,
+                () = sink.answer() => continue,
+            };
+            let Some(event) = event.transpose()? else {
+                break;
+            };
             let payload = payload::<S>(&event.kind, &spec.thread, &self.options.inner);
             if let Some(payload) = payload {
-                sink(RunEvent {
+                let event = RunEvent {
                     namespace: event.namespace.to_vec(),
                     step: event.step,
                     payload,
-                });
+                };
+                sink.take(event).await;
             }
         }
         let outcome = events.finish().await?;

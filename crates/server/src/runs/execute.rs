@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use langgraph::AgentError;
 use langgraph::checkpoint::CheckpointError;
-use langgraph_queue::{Cancel, Claim, EventLog, LoggedEvent, RunQueue};
+use langgraph_queue::{Cancel, Claim, EventLog, RunQueue};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::frame::Frame;
 use super::frames::{Frames, waiting};
 use super::live::Live;
 use super::request::{Spec, spec};
 use super::submit::load;
+use super::told::{AfterEvents, Out, Questions, Teller};
 use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished, Start};
@@ -22,9 +22,6 @@ use crate::wire::time::now;
 
 /// How long a thread is held without a renewal. The queue, and not this, says who runs.
 const TERM: Duration = Duration::from_secs(600);
-
-/// Events that are stored at once.
-const GROUP: usize = 256;
 
 /// Carries out a run that was claimed.
 pub(super) async fn execute(app: &Arc<App>, claim: Claim) {
@@ -173,58 +170,12 @@ async fn hold(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
     done
 }
 
-/// Stores the events of a run, many at once, before clients see them.
-async fn store(app: Arc<App>, live: Arc<Live>, mut frames: UnboundedReceiver<Frame>) {
-    let mut group = Vec::with_capacity(GROUP);
-    while frames.recv_many(&mut group, GROUP).await > 0 {
-        let first = i64::try_from(live.feed.len()).unwrap_or(i64::MAX);
-        let logged: Vec<LoggedEvent> = (first..)
-            .zip(&group)
-            .map(|(number, frame)| frame.logged(number))
-            .collect();
-        let mut pause = Duration::from_millis(50);
-        loop {
-            match app.rows.append(&live.claim, &logged).await {
-                Ok(true) => break,
-                Ok(false) => return live.lose(),
-                Err(error) if pause > Duration::from_secs(5) => {
-                    tracing::error!(%error, "the events of a run cannot be stored");
-                    return live.lose();
-                }
-                Err(_) => tokio::time::sleep(pause).await,
-            }
-            pause *= 2;
-        }
-        live.feed.push(group.drain(..));
-    }
-}
-
-/// Where the frames of a run go: to the database first, or to the clients at once.
-enum Out {
-    Stored(UnboundedSender<Frame>),
-    Shown(Arc<Live>),
-    /// Nowhere: an earlier attempt has told all, and its process died before it ended the row.
-    Told,
-}
-
-impl Out {
-    fn push(&self, frame: Frame) {
-        match self {
-            // Without a reader the run is lost, and ends soon.
-            Self::Stored(frames) => drop(frames.send(frame)),
-            Self::Shown(live) => live.feed.push([frame]),
-            Self::Told => {}
-        }
-    }
-}
-
 async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
     let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
     let planned = spec(&row, live.token.clone(), &app.limits)?;
     let holder: Arc<str> = live.holder().into();
-    let graph = app
-        .graph(&planned.graph)?
-        .with_saver(app.saver.held_by(&holder));
+    let saver = app.saver.held_by(&holder);
+    let graph = app.graph(&planned.graph)?.with_saver(Arc::clone(&saver));
     if live.feed.resumable {
         // What an earlier attempt has told.
         let _one = live.feed.reading.lock().await;
@@ -249,12 +200,11 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         return Ok(Done::Elsewhere);
     }
 
-    let (out, storing) = if live.feed.has_ended() {
+    let (mut out, storing) = if live.feed.has_ended() {
         (Out::Told, None)
     } else if live.feed.resumable {
-        let (sender, receiver) = unbounded_channel();
-        let storing = tokio::spawn(store(Arc::clone(app), Arc::clone(live), receiver));
-        (Out::Stored(sender), Some(storing))
+        let (out, storing) = Out::stored(app, live);
+        (out, Some(storing))
     } else {
         (Out::Shown(Arc::clone(live)), None)
     };
@@ -262,8 +212,15 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         "metadata",
         "metadata",
         &json!({"run_id": run, "attempt": live.claim.attempt}),
-    ));
-    let ended = attempt(&*graph, app, &row, planned, &out).await?;
+    ))
+    .await;
+    let (saver, asked) = AfterEvents::new(saver);
+    let telling = Telling {
+        graph: graph.with_saver(saver),
+        asked,
+        out: &mut out,
+    };
+    let ended = attempt(telling, app, &row, planned).await?;
     let problem = match &ended {
         Err((AgentError::Cancelled, _)) | Ok(_) => None,
         Err((error, _)) => Some(problem(error)),
@@ -275,10 +232,11 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         Err(_) => true,
     };
     if let (Some(problem), true) = (&problem, stays && !live.is_lost()) {
-        out.push(Frame::new("", "error", problem));
+        out.push(Frame::new("", "error", problem)).await;
     }
     if live.feed.resumable && stays && !live.is_lost() {
-        out.push(Frame::new("end", "end", &end(&ended, problem.as_ref())));
+        let end = end(&ended, problem.as_ref());
+        out.push(Frame::new("end", "end", &end)).await;
     }
     drop(out);
     settled(storing).await;
@@ -366,15 +324,22 @@ async fn settled(storing: Option<tokio::task::JoinHandle<()>>) {
     }
 }
 
+/// A graph whose checkpoints wait for its events, and where these go.
+struct Telling<'a> {
+    graph: Arc<dyn ErasedGraph>,
+    asked: Questions,
+    out: &'a mut Out,
+}
+
 /// Runs the graph, from where an earlier attempt has stopped. A failure comes with the checkpoint
 /// at which the thread was before the run; empty if there was none.
 async fn attempt(
-    graph: &dyn ErasedGraph,
+    telling: Telling<'_>,
     app: &App,
     row: &Run,
     mut planned: Spec,
-    out: &Out,
 ) -> ApiResult<Result<Finished, (AgentError, String)>> {
+    let Telling { graph, asked, out } = telling;
     let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
     let head = match graph.head(thread).await {
         Ok(head) => head,
@@ -404,14 +369,9 @@ async fn attempt(
     }
     let mut metadata = row.metadata.clone();
     crate::rows::merge(&mut metadata, &json!({"run_id": run, "thread_id": thread}));
-    let mut frames = Frames::new(planned.modes, run, metadata);
-    let ended = graph
-        .run(planned.run, &mut |event| {
-            for frame in frames.frames(event) {
-                out.push(frame);
-            }
-        })
-        .await;
+    let frames = Frames::new(planned.modes, run, metadata);
+    let mut teller = Teller { frames, out, asked };
+    let ended = graph.run(planned.run, &mut teller).await;
     Ok(ended.map_err(|error| (error, base)))
 }
 

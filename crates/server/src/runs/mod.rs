@@ -8,6 +8,7 @@ mod live;
 mod request;
 mod sse;
 mod submit;
+mod told;
 mod worker;
 
 pub(crate) use execute::settle;
