@@ -1,7 +1,6 @@
 //! The events of a thread, run after run.
 
 use std::collections::HashSet;
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use super::{Channels, Translator};
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::rows::{PER_EVENT, Run};
-use crate::runs::{Feed, join};
+use crate::runs::{Feed, broken_off, join};
 
 /// How often a silent stream says that it lives. Clients count on it once it has been said.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -51,7 +50,7 @@ struct Current {
 }
 
 /// Streams the events of a thread behind that number: of its runs so far, and of those to come. It
-/// ends with the server, or with its client.
+/// ends with its client, and breaks off with the server.
 pub(crate) fn streamed(app: &Arc<App>, thread: String, form: Form, since: i64) -> Body {
     let start = Streaming {
         signals: app.rows.signals(),
@@ -63,19 +62,20 @@ pub(crate) fn streamed(app: &Arc<App>, thread: String, form: Form, since: i64) -
         current: None,
         heartbeat: Instant::now() + HEARTBEAT,
     };
-    let texts = stream::unfold(start, |mut state| async move {
+    let texts = stream::unfold(Some(start), |state| async move {
+        let mut state = state?;
         loop {
             let text = match state.step().await {
                 Ok(Step::Text(text)) if text.is_empty() => continue,
                 Ok(Step::Text(text)) => text,
-                Ok(Step::End) => return None,
+                Ok(Step::End) => return Some((Err(broken_off()), None)),
                 Err(error) => {
                     tracing::error!(?error, "the events of a thread cannot be read");
-                    return None;
+                    return Some((Err(broken_off()), None));
                 }
             };
             state.heartbeat = Instant::now() + HEARTBEAT;
-            return Some((Ok::<_, Infallible>(text), state));
+            return Some((Ok(text), Some(state)));
         }
     });
     Body::from_stream(texts.boxed())

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use futures_util::stream::{self, Stream, StreamExt};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An event of a stream.
 #[derive(Debug)]
@@ -19,13 +19,24 @@ pub(super) fn events(response: Response) -> impl Stream<Item = Told> + Send + 's
     let bytes = response.into_body().into_data_stream();
     let start = (Box::pin(bytes), Vec::new());
     let batches = stream::unfold(start, |(mut bytes, mut buffer)| async move {
-        let chunk = bytes.next().await?.ok()?;
+        let Ok(chunk) = bytes.next().await? else {
+            return Some((stream::iter(vec![broken_off()]), (bytes, buffer)));
+        };
         buffer.extend_from_slice(&chunk);
         let frames = std::iter::from_fn(|| next(&mut buffer));
         let told: Vec<Told> = frames.filter_map(|frame| read(&frame)).collect();
         Some((stream::iter(told), (bytes, buffer)))
     });
     batches.flatten()
+}
+
+/// What is told of a run that goes on elsewhere, where these protocols cannot follow it.
+fn broken_off() -> Told {
+    Told {
+        mode: "error".to_owned(),
+        is_root: true,
+        data: json!({"error": "Unavailable", "message": "the server stops; try again"}),
+    }
 }
 
 /// Takes the next whole frame off the buffer.

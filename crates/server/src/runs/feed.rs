@@ -104,6 +104,12 @@ impl Feed {
         self.frames().get(index).filter(|_| reached).cloned()
     }
 
+    /// Returns true if the streams here have ended, and the run has not.
+    pub(crate) fn goes_on(&self) -> bool {
+        let result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.is_none() && !self.is_open()
+    }
+
     /// Waits for the end, and returns the result; `None` if the run goes on elsewhere.
     pub(crate) async fn result(&self) -> Option<Value> {
         let mut state = self.state.subscribe();

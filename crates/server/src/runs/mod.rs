@@ -15,6 +15,6 @@ pub(crate) use execute::settle;
 pub(crate) use feed::Feed;
 pub(crate) use frame::Frame;
 pub(crate) use request::{RunRequest, checkpoint_id, checkpoint_in, modes, one_of, plan};
-pub(crate) use sse::{Disconnect, streamed};
+pub(crate) use sse::{Disconnect, broken_off, streamed};
 pub(crate) use submit::{cancel, join, submit};
 pub(crate) use worker::{Runs, drain, start};

@@ -163,8 +163,8 @@ fn engine_modes(modes: &[String], subgraphs: bool) -> StreamModes {
             _ => StreamMode::Messages.into(),
         };
     }
-    if subgraphs {
-        // The names of namespaces hold the ids of tasks.
+    if subgraphs || modes.iter().any(|mode| mode.starts_with("messages")) {
+        // Namespaces, and the metadata of messages, hold the ids of tasks.
         set |= StreamModes::from(StreamMode::Tasks);
     }
     set

@@ -1,11 +1,11 @@
 //! Streams of events as HTTP bodies.
 
-use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use futures_util::{StreamExt, stream};
+use futures_util::stream;
 use langgraph_queue::Cancel;
 
 use super::feed::Feed;
@@ -48,6 +48,15 @@ struct Streaming {
     next: usize,
     modes: Vec<String>,
     guard: Disconnect,
+    left: bool,
+}
+
+/// The end of a stream whose run goes on: clients take it for a lost connection, and come again.
+pub(crate) fn broken_off() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::ConnectionAborted,
+        "the run goes on elsewhere",
+    )
 }
 
 /// Streams the events of a run from that number on.
@@ -62,23 +71,26 @@ pub(crate) fn streamed(
         next: from,
         modes,
         guard,
+        left: false,
     };
     let frames = stream::unfold(start, |mut state| async move {
         loop {
             let frame = tokio::time::timeout(HEARTBEAT, state.feed.wait_for(state.next)).await;
             let frame = match frame {
-                Err(_) => return Some((": heartbeat\r\n\r\n".to_owned(), state)),
+                Err(_) => return Some((Ok(": heartbeat\r\n\r\n".to_owned()), state)),
                 Ok(Some(frame)) => frame,
                 Ok(None) => {
                     state.guard.disarm();
-                    return None;
+                    let goes_on = !state.left && state.feed.goes_on();
+                    state.left = true;
+                    return goes_on.then(|| (Err(broken_off()), state));
                 }
             };
             state.next += 1;
             if frame.is_in(&state.modes) {
-                return Some((frame.text(state.feed.resumable), state));
+                return Some((Ok(frame.text(state.feed.resumable)), state));
             }
         }
     });
-    Body::from_stream(frames.map(Ok::<_, Infallible>))
+    Body::from_stream(frames)
 }
