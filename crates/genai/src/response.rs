@@ -11,28 +11,42 @@ use serde_json::Value;
 /// Converts an answer in one piece.
 pub(crate) fn convert(response: Response) -> ChatResponse {
     let mut text = String::new();
-    let mut reasoning = String::new();
-    let mut signature = None;
+    // Blocks of reasoning, each with its signature. At some providers the signature comes first.
+    let mut thoughts: Vec<(String, Option<String>)> = Vec::new();
     let mut calls = Vec::new();
     for part in response.content.into_parts() {
         match part {
             Part::Text(more) => text.push_str(&more),
-            Part::ReasoningContent(more) => reasoning.push_str(&more),
-            Part::ThoughtSignature(given) => signature = Some(given),
+            Part::ReasoningContent(more) => match thoughts.last_mut() {
+                Some((known, signed)) if known.is_empty() || signed.is_none() => {
+                    known.push_str(&more);
+                }
+                _ => thoughts.push((more, None)),
+            },
+            Part::ThoughtSignature(given) => match thoughts.last_mut() {
+                Some((_, signed @ None)) => *signed = Some(given),
+                _ => thoughts.push((String::new(), Some(given))),
+            },
             Part::ToolCall(call) => calls.push(tool_call(call)),
             Part::Binary(_) | Part::ToolResponse(_) | Part::Custom(_) => {}
         }
     }
-    if reasoning.is_empty() {
-        reasoning = response.reasoning_content.unwrap_or_default();
+    let elsewhere = response.reasoning_content.unwrap_or_default();
+    if thoughts.iter().all(|(known, _)| known.is_empty()) && !elsewhere.is_empty() {
+        match thoughts.first_mut() {
+            Some((known, _)) => *known = elsewhere,
+            None => thoughts.push((elsewhere, None)),
+        }
     }
-    let content = if reasoning.is_empty() && signature.is_none() {
+    let content = if thoughts.is_empty() {
         Content::Text(text)
     } else {
-        let mut parts = vec![ContentPart::Reasoning {
+        let thoughts = thoughts.into_iter();
+        let thoughts = thoughts.map(|(reasoning, signature)| ContentPart::Reasoning {
             reasoning,
             signature,
-        }];
+        });
+        let mut parts: Vec<_> = thoughts.collect();
         if !text.is_empty() {
             parts.push(ContentPart::text(text));
         }

@@ -208,6 +208,25 @@ async fn k5_reasoning_that_comes_is_kept_apart_from_the_answer() {
     }
 }
 
+/// Anthropic checks each block of reasoning against its signature.
+#[tokio::test]
+async fn k5_several_blocks_of_reasoning_keep_their_signatures() {
+    let thinking = |text: &str, signature: &str| json!({"type": "thinking", "thinking": text, "signature": signature});
+    let call = json!({"type": "tool_use", "id": "c1", "name": "look", "input": {}});
+    let said = json!([thinking("first", "s1"), thinking("second", "s2"), call]);
+    let answer = json!({"id": "m", "type": "message", "role": "assistant", "model": "m",
+        "content": said, "stop_reason": "tool_use", "usage": {"input_tokens": 5, "output_tokens": 1}});
+    let refusal = Answer::json("400 Bad Request", &json!({}));
+    let server = Server::start([Answer::json("200 OK", &answer), refusal]).await;
+    let model = server.anthropic().build().unwrap();
+    let mut chat = vec![Message::user("Look!")];
+    let response = model.generate(ChatRequest::new(chat.clone())).await;
+    chat.push(response.unwrap().message);
+    chat.push(Message::tool("c1", "a cat"));
+    model.generate(ChatRequest::new(chat)).await.unwrap_err();
+    assert_eq!(server.requests()[1]["messages"][1]["content"], said);
+}
+
 #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
 struct City {
     name: String,

@@ -159,8 +159,8 @@ impl From<&Message> for MessageChunk {
 pub struct MessageAccumulator {
     id: Option<String>,
     text: String,
-    reasoning: String,
-    signature: Option<String>,
+    /// Blocks of reasoning, each with its signature: a provider checks them one by one.
+    thoughts: Vec<(String, Option<String>)>,
     calls: Vec<ToolCallChunk>,
     usage: Option<Usage>,
     finish_reason: Option<FinishReason>,
@@ -181,8 +181,7 @@ impl MessageAccumulator {
             self.id = chunk.id.or_else(|| Some(MessageId::generate().into()));
         }
         self.text.push_str(&chunk.text);
-        self.reasoning.push_str(&chunk.reasoning);
-        self.signature = chunk.signature.or(self.signature.take());
+        self.push_thought(&chunk.reasoning, chunk.signature);
         for call in chunk.tool_calls {
             self.push_call(call);
         }
@@ -190,6 +189,23 @@ impl MessageAccumulator {
             self.usage = Some(self.usage.unwrap_or_default().at_least(usage));
         }
         self.finish_reason = chunk.finish_reason.or(self.finish_reason.take());
+    }
+
+    /// Adds to the last block of reasoning. What follows a signed one is a block of its own.
+    fn push_thought(&mut self, reasoning: &str, signature: Option<String>) {
+        if reasoning.is_empty() && signature.is_none() {
+            return;
+        }
+        let is_open = |(known, signed): &&mut (String, Option<String>)| {
+            reasoning.is_empty() || known.is_empty() || signed.is_none()
+        };
+        match self.thoughts.last_mut().filter(is_open) {
+            Some((known, signed)) => {
+                known.push_str(reasoning);
+                *signed = signature.or(signed.take());
+            }
+            None => self.thoughts.push((reasoning.to_owned(), signature)),
+        }
     }
 
     fn push_call(&mut self, mut piece: ToolCallChunk) {
@@ -238,13 +254,15 @@ impl MessageAccumulator {
     }
 
     fn into_message(self) -> Message {
-        let content = if self.reasoning.is_empty() && self.signature.is_none() {
+        let content = if self.thoughts.is_empty() {
             Content::Text(self.text)
         } else {
-            let mut parts = vec![ContentPart::Reasoning {
-                reasoning: self.reasoning,
-                signature: self.signature,
-            }];
+            let thoughts = self.thoughts.into_iter();
+            let thoughts = thoughts.map(|(reasoning, signature)| ContentPart::Reasoning {
+                reasoning,
+                signature,
+            });
+            let mut parts: Vec<_> = thoughts.collect();
             if !self.text.is_empty() {
                 parts.push(ContentPart::text(self.text));
             }
@@ -377,6 +395,33 @@ mod tests {
             panic!("expected two calls, found {message:?}");
         };
         assert!(a.id.starts_with("call_") && b.id.starts_with("call_") && a.id != b.id);
+    }
+
+    #[test]
+    fn reasoning_after_a_signature_is_a_part_of_its_own() {
+        let mut reply = MessageAccumulator::new();
+        let signed = |signature: &str| MessageChunk {
+            signature: Some(signature.into()),
+            ..MessageChunk::default()
+        };
+        for chunk in [
+            MessageChunk::reasoning("fir"),
+            MessageChunk::reasoning("st"),
+            signed("s1"),
+            MessageChunk::text("I look. "),
+            MessageChunk::reasoning("second"),
+            signed("s2"),
+            MessageChunk::text("Done."),
+        ] {
+            reply.push(chunk);
+        }
+        let part = |reasoning: &str, signature: &str| ContentPart::Reasoning {
+            reasoning: reasoning.into(),
+            signature: Some(signature.into()),
+        };
+        let text = ContentPart::text("I look. Done.");
+        let parts = [part("first", "s1"), part("second", "s2"), text];
+        assert_eq!(reply.finish().parts(), parts);
     }
 
     #[test]
