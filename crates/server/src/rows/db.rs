@@ -163,13 +163,46 @@ impl Db {
         !matches!(self, Self::Sqlite(_))
     }
 
-    /// Runs a script without parameters.
-    pub(crate) async fn script(&self, sql: &str) -> Result<(), RowsError> {
+    /// Applies the steps that the tables have not had yet, and refuses tables that have had more.
+    pub(crate) async fn migrate(&self, steps: &[&str]) -> Result<(), RowsError> {
+        const TABLE: &str = "CREATE TABLE IF NOT EXISTS served_schema (version BIGINT NOT NULL)";
+        const FOUND: &str = "SELECT coalesce(max(version), 0) FROM served_schema";
+        let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+        let missing = |found: i64| match usize::try_from(found) {
+            Ok(done) if found <= known => Ok(steps.iter().skip(done)),
+            _ => Err(RowsError::Newer { found, known }),
+        };
+        let version =
+            format!("DELETE FROM served_schema; INSERT INTO served_schema VALUES ({known})");
         match self {
-            Self::Sqlite(connection) => Ok(Self::lock(connection).execute_batch(sql)?),
+            Self::Sqlite(connection) => {
+                let mut connection = Self::lock(connection);
+                let transaction =
+                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                transaction.execute_batch(TABLE)?;
+                for step in missing(transaction.query_row(FOUND, [], |row| row.get(0))?)? {
+                    transaction.execute_batch(step)?;
+                }
+                transaction.execute_batch(&version)?;
+                transaction.commit()?;
+            }
             #[cfg(feature = "postgres")]
-            Self::Postgres(database) => Ok(database.client().await?.batch_execute(sql).await?),
+            Self::Postgres(database) => {
+                // Processes that start at the same time would create the same tables.
+                const LOCK: &str = "SELECT pg_advisory_xact_lock(7306370218745226337)";
+                let mut client = database.client().await?;
+                let transaction = client.transaction().await?;
+                transaction.batch_execute(LOCK).await?;
+                transaction.batch_execute(TABLE).await?;
+                let found = transaction.query_one(FOUND, &[]).await?;
+                for step in missing(found.try_get(0)?)? {
+                    transaction.batch_execute(step).await?;
+                }
+                transaction.batch_execute(&version).await?;
+                transaction.commit().await?;
+            }
         }
+        Ok(())
     }
 
     /// Runs a statement, and returns its rows.

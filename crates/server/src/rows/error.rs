@@ -12,6 +12,10 @@ pub(crate) enum RowsError {
     Postgres(#[from] langgraph_postgres::PostgresError),
     #[error("a row: {0}")]
     Json(#[from] serde_json::Error),
+    #[error(
+        "the tables of the server have version {found}; this program knows version {known}: use a newer one"
+    )]
+    Newer { found: i64, known: i64 },
     #[error(transparent)]
     Queue(#[from] QueueError),
 }

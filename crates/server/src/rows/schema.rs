@@ -1,9 +1,14 @@
 //! The tables, of the same form in both databases.
 
 use super::RowsResult;
-use super::db::{Db, Statement};
+use super::db::Db;
 
-const TABLES: &str = "
+/// What makes each version of the tables out of the one before. A step never changes: what is new
+/// is a step more.
+const STEPS: [&str; 1] = [FIRST];
+
+/// Version 1. Its tables may be there already, from before they had a version.
+const FIRST: &str = "
     CREATE TABLE IF NOT EXISTS served_threads (
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, status TEXT NOT NULL, temporary BIGINT NOT NULL,
         made BIGINT NOT NULL, doc TEXT NOT NULL
@@ -43,16 +48,69 @@ const TABLES: &str = "
     CREATE INDEX IF NOT EXISTS served_crons_due ON served_crons (due);
 ";
 
-/// Creates the tables that are missing.
+/// Brings the tables to the version of this program.
 pub(super) async fn create(db: &Db) -> RowsResult<()> {
-    if !db.is_shared() {
-        return db.script(TABLES).await;
+    db.migrate(&STEPS).await
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::{Rows, RowsError};
+    use super::*;
+
+    fn version(connection: &Connection) -> i64 {
+        let sql = "SELECT version FROM served_schema";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
     }
-    // Processes that start at the same time would create the same tables.
-    let lock = "SELECT 1 FROM pg_advisory_xact_lock(7306370218745226337)";
-    let mut statements = vec![Statement::new(lock, Vec::new())];
-    let tables = TABLES.split(';').map(str::trim);
-    let tables = tables.filter(|table| !table.is_empty());
-    statements.extend(tables.map(|table| Statement::new(table, Vec::new())));
-    db.together(statements).await.map(|_| ())
+
+    #[tokio::test]
+    async fn tables_have_a_version_and_newer_ones_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows.db");
+        let connection = Connection::open(&file).unwrap();
+        // As they were without a version.
+        connection.execute_batch(FIRST).unwrap();
+        let thread = "INSERT INTO served_threads VALUES ('t', '', 'idle', 0, 0, '{}')";
+        connection.execute(thread, []).unwrap();
+        for _ in 0..2 {
+            Rows::open(&file).await.unwrap();
+            assert_eq!(version(&connection), 1);
+        }
+        let kept = "SELECT count(*) FROM served_threads";
+        let kept: i64 = connection.query_row(kept, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 1);
+
+        connection
+            .execute("UPDATE served_schema SET version = 2", [])
+            .unwrap();
+        let refused = Rows::open(&file).await.err().unwrap();
+        assert!(matches!(refused, RowsError::Newer { found: 2, known: 1 }));
+        assert_eq!(version(&connection), 2);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn tables_in_postgres_have_a_version() {
+        use langgraph_postgres::{Database, Options};
+
+        let url = std::env::var("DATABASE_URL");
+        let url = url.expect("needs PostgreSQL: run it with tests/servers.sh");
+        let schema = format!("schema_{}", uuid::Uuid::new_v4().simple());
+        let options = Options::default().schema(schema).max_connections(4);
+        let database = Database::connect_with(&url, options).await.unwrap();
+        // Processes that start at the same time.
+        let (one, other) = tokio::join!(
+            Rows::postgres(database.clone()),
+            Rows::postgres(database.clone())
+        );
+        one.unwrap();
+        other.unwrap();
+        let newer = "UPDATE served_schema SET version = 7";
+        let client = database.client().await.unwrap();
+        client.batch_execute(newer).await.unwrap();
+        let refused = Rows::postgres(database).await.err().unwrap();
+        assert!(matches!(refused, RowsError::Newer { found: 7, .. }));
+    }
 }
