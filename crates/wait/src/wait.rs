@@ -92,4 +92,9 @@ impl Wait {
     pub fn answer(&self) -> Value {
         json!(End::<()>::Time)
     }
+
+    /// Returns the answer that says that its event has come, with this payload.
+    pub fn answer_with(&self, payload: Value) -> Value {
+        json!(End::Event(payload))
+    }
 }

@@ -1,0 +1,24 @@
+//! Tasks as calls of services.
+
+mod driver;
+mod host;
+mod notes;
+mod wire;
+
+pub use driver::Tasks;
+pub(crate) use host::{HANDLERS, TaskService};
+pub(crate) use notes::{NOTES, Notes};
+
+/// The status of a task that was stopped.
+const STOPPED: u16 = 499;
+
+/// Returns the name of the service that runs tasks of a graph. The graph's fingerprint is part of it, so
+/// a task never meets another version.
+pub(crate) fn service_name(graph: &str, fingerprint: u64) -> String {
+    format!("{graph}.tasks.{fingerprint:016x}")
+}
+
+/// Returns the name of the object that keeps what tasks of a graph share.
+pub(crate) fn notes_name(graph: &str) -> String {
+    format!("{graph}.notes")
+}
