@@ -1,6 +1,7 @@
 //! What a program serves to Restate.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use restate_sdk::http_server::HttpServer;
 use restate_sdk::service::ServiceDefinition;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 
 use crate::service::{Kind, define, name_of};
 use crate::tasks::{self, Notes, TaskService};
@@ -109,7 +110,7 @@ impl Endpoint {
         self.serve_on(listener).await
     }
 
-    /// As [`serve`](Self::serve), with a listener.
+    /// As [`serve`](Self::serve), with a listener. Give it `TCP_NODELAY`: without it, calls take longer.
     ///
     /// # Errors
     ///
@@ -122,6 +123,24 @@ impl Endpoint {
         HttpServer::new(builder.build()).serve(listener).await;
         Ok(())
     }
+}
+
+async fn listen(address: impl ToSocketAddrs) -> std::io::Result<TcpListener> {
+    let mut failed = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+    for address in lookup_host(address).await? {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.set_reuseaddr(true)?;
+        // Connections inherit it on Linux. Without it, small frames wait for an acknowledgement.
+        socket.set_nodelay(true)?;
+        match socket.bind(address).and_then(|()| socket.listen(1_024)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 impl fmt::Debug for Endpoint {

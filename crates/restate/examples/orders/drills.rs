@@ -1,4 +1,4 @@
-//! The drills of `tests/peers/restate.sh`: programs and servers that are killed, and measurements.
+//! The drills of `tests/peers/restate.sh`: programs and servers that are killed.
 
 use std::fs::OpenOptions;
 use std::io::{Error, Write as _};
@@ -21,6 +21,7 @@ pub(crate) fn listen(port: u16) -> Result<TcpListener, Error> {
     socket.set_reuseaddr(true)?;
     #[cfg(unix)]
     socket.set_reuseport(true)?;
+    socket.set_nodelay(true)?;
     socket.bind(([127, 0, 0, 1], port).into())?;
     socket.listen(1_024)
 }
@@ -34,9 +35,12 @@ pub(crate) fn unknown(item: &str) -> Result<(), NodeError> {
 
 pub(crate) async fn run(restate: &Restate, drill: &[&str]) -> Result<(), Failure> {
     match *drill {
-        ["kill", rounds] => kill(restate, rounds.parse()?).await,
-        ["measure", threads] => measure(restate, threads.parse()?).await,
-        _ => Err("usage: orders serve PORT | kill ROUNDS | measure THREADS".into()),
+        ["kill", rounds] => tokio::select! {
+            done = kill(restate, rounds.parse()?) => done,
+            // The server and the service end with this program.
+            _ = tokio::signal::ctrl_c() => Err("stopped".into()),
+        },
+        _ => Err("usage: orders serve PORT | kill ROUNDS".into()),
     }
 }
 
@@ -261,10 +265,4 @@ fn spawn(thread: &RemoteThread, call: Call) -> tokio::task::JoinHandle<Result<()
         };
         Ok(())
     })
-}
-
-/// Measures calls, supersteps and tasks.
-async fn measure(restate: &Restate, threads: usize) -> Result<(), Failure> {
-    let _ = (restate, threads);
-    Ok(())
 }
