@@ -104,9 +104,7 @@ impl Endpoint {
     ///
     /// [`RestateError::Listen`]; [`RestateError::Name`] if Restate does not take the name of a graph.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), RestateError> {
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(RestateError::Listen)?;
+        let listener = listen(address).await.map_err(RestateError::Listen)?;
         self.serve_on(listener).await
     }
 

@@ -165,9 +165,9 @@ async fn kill(restate: &Restate, rounds: usize) -> Result<(), Failure> {
             if now == phase && !hit {
                 hit = true;
                 if kills_server {
-                    server.kill()?
+                    server.kill()?;
                 } else {
-                    service.kill()?
+                    service.kill()?;
                 }
             }
             Ok(())

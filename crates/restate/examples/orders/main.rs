@@ -114,7 +114,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match *arguments {
-        ["serve", ref port] => {
+        ["serve", port] => {
             let file = std::env::var("THREADS").unwrap_or_else(|_| "orders.sqlite".to_owned());
             let saver = Arc::new(SqliteSaver::open(file)?);
             let graph = graph()?.executor(restate.tasks()).checkpointer(saver);

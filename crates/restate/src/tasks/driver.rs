@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::wire::{SnapshotSent, TaskAnswer, TaskRequest};
-use super::{STOPPED, notes_name, service_name};
+use super::{CANCELLED, STOPPED, notes_name, service_name};
 use crate::threads::INVOCATION;
 use crate::{Restate, RestateError};
 
@@ -110,7 +110,7 @@ impl Tasks {
             let is_stopped = matches!(
                 answer,
                 Err(RestateError::Failed {
-                    status: STOPPED,
+                    status: STOPPED | CANCELLED,
                     ..
                 })
             );

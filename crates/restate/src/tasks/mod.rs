@@ -12,6 +12,9 @@ pub(crate) use notes::{NOTES, Notes};
 /// The status of a task that was stopped.
 const STOPPED: u16 = 499;
 
+/// The status that Restate gives an invocation which was cancelled before it ran.
+const CANCELLED: u16 = 409;
+
 /// Returns the name of the service that runs tasks of a graph. The graph's fingerprint is part of it, so
 /// a task never meets another version.
 pub(crate) fn service_name(graph: &str, fingerprint: u64) -> String {

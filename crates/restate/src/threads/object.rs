@@ -156,10 +156,9 @@ impl Call<'_> {
             return write(&());
         }
         self.cx.clear(TIMER);
-        let answers = match self.accept(Given::Time(SystemTime::now())).await {
-            Ok(answers) => answers,
+        let Ok(answers) = self.accept(Given::Time(SystemTime::now())).await else {
             // The thread was deleted.
-            Err(_) => return write(&()),
+            return write(&());
         };
         if !answers.is_empty() {
             return self.run(Begin::Answers(answers)).await;
@@ -284,19 +283,16 @@ struct Attempt {
 impl Attempt {
     /// Runs the next superstep. The first one of an attempt takes up the thread where it stands.
     async fn next(&mut self) -> Result<Step, AgentError> {
-        let steps = match &mut self.steps {
-            Some(steps) => steps,
-            None => {
-                let begun = self.threads.begin(
-                    &self.thread,
-                    &self.begin,
-                    &self.invocation,
-                    self.cancel.clone(),
-                );
-                self.steps.insert(begun.await?)
-            }
-        };
-        steps.next().await
+        if let Some(steps) = &mut self.steps {
+            return steps.next().await;
+        }
+        let begun = self.threads.begin(
+            &self.thread,
+            &self.begin,
+            &self.invocation,
+            self.cancel.clone(),
+        );
+        self.steps.insert(begun.await?).next().await
     }
 }
 
