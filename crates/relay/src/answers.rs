@@ -31,6 +31,8 @@ pub(crate) struct Answers {
 
 #[derive(Default)]
 struct Answer {
+    /// Names the run, in each part: another life of the agent answers by another.
+    run: String,
     parts: Vec<String>,
     /// The next part to write.
     cursor: usize,
@@ -50,8 +52,17 @@ pub(crate) enum Begin {
 }
 
 impl Answers {
-    pub(crate) fn begin(&mut self, key: &Key, from_part: u64) -> Begin {
+    /// Decides about a request whose requester has the parts before `from_part`, of `run`.
+    pub(crate) fn begin(&mut self, key: &Key, from_part: u64, run: Option<&str>) -> Begin {
+        const LOST: &str = "the agent has started anew, and the rest of the reply is lost";
         if let Some(answer) = self.known.get_mut(key) {
+            // The requester has parts of an earlier life, so it can use none of this one.
+            if run.is_some_and(|run| run != answer.run) {
+                if let Some(work) = answer.work.take() {
+                    work.abort();
+                }
+                return Begin::Refused("lost".into(), LOST);
+            }
             let from_part = usize::try_from(from_part).unwrap_or(usize::MAX);
             answer.cursor = from_part.min(answer.parts.len());
             self.make_ready(key);
@@ -61,14 +72,17 @@ impl Answers {
             return Begin::Refused("forgotten".into(), "the reply is no longer kept");
         }
         if from_part > 0 {
-            let why = "the agent has started anew, and the rest of the reply is lost";
-            return Begin::Refused("lost".into(), why);
+            return Begin::Refused("lost".into(), LOST);
         }
         if self.running >= RUNNING {
             return Begin::Refused(ErrorCode::Overloaded, "the agent is busy");
         }
         self.running += 1;
-        self.known.insert(key.clone(), Answer::default());
+        let answer = Answer {
+            run: uuid::Uuid::new_v4().simple().to_string(),
+            ..Answer::default()
+        };
+        self.known.insert(key.clone(), answer);
         Begin::Run
     }
 
@@ -84,12 +98,16 @@ impl Answers {
             return;
         };
         let seq = answer.parts.len() as u64;
-        let text = Frame::reply(envelope.clone()).numbered(seq).to_json();
+        let write = |envelope: AgentEnvelope| {
+            let frame = Frame::reply(envelope).numbered(seq);
+            frame.of_run(answer.run.clone()).to_json()
+        };
+        let text = write(envelope.clone());
         let text = text.or_else(|error| {
             let body = EnvelopeBody::error(ErrorCode::Failed, error.to_string());
             let mut envelope = envelope;
             envelope.body = body;
-            Frame::reply(envelope).numbered(seq).to_json()
+            write(envelope)
         });
         if let Ok(text) = text {
             self.bytes += text.len();
@@ -205,7 +223,7 @@ mod tests {
         let request = AgentEnvelope::request("a", "b", "hi").unwrap();
         let key = ("a".into(), request.request_id.clone().unwrap());
         let mut answers = Answers::default();
-        assert!(matches!(answers.begin(&key, 0), Begin::Run));
+        assert!(matches!(answers.begin(&key, 0, None), Begin::Run));
         for number in 0..3 {
             let body = EnvelopeBody::complete(&number).unwrap();
             answers.add(&key, request.reply(body));
@@ -213,11 +231,31 @@ mod tests {
         assert_eq!(answers.next_parts().len(), 3);
         answers.finish(&key);
         assert!(answers.next_parts().is_empty());
-        assert!(matches!(answers.begin(&key, 1), Begin::Repeated));
+        assert!(matches!(answers.begin(&key, 1, None), Begin::Repeated));
         let parts = answers.next_parts();
         assert_eq!(parts.len(), 2);
         assert!(parts[0].contains(r#""seq":1"#), "{parts:?}");
         let unknown = ("a".into(), "r-0".into());
-        assert!(matches!(answers.begin(&unknown, 1), Begin::Refused(..)));
+        assert!(matches!(
+            answers.begin(&unknown, 1, None),
+            Begin::Refused(..)
+        ));
+    }
+    #[test]
+    fn who_has_parts_of_an_earlier_life_gets_none_of_this_one() {
+        let request = AgentEnvelope::request("a", "b", "hi").unwrap();
+        let key = ("a".into(), request.request_id.clone().unwrap());
+        let mut answers = Answers::default();
+        answers.begin(&key, 0, None);
+        answers.add(&key, request.reply(EnvelopeBody::complete(&1).unwrap()));
+        let parts = answers.next_parts();
+        let run = Frame::from_json(&parts[0]).unwrap().run;
+        assert!(matches!(
+            answers.begin(&key, 1, run.as_deref()),
+            Begin::Repeated
+        ));
+        let other = answers.begin(&key, 1, Some("of an earlier life"));
+        assert!(matches!(other, Begin::Refused(code, _) if code.as_str() == "lost"));
+        assert!(answers.next_parts().is_empty());
     }
 }

@@ -78,6 +78,8 @@ pub(crate) struct Open {
     pub(crate) frame: Frame,
     /// The number of the next part of its reply.
     pub(crate) next: u64,
+    /// The run of the parts that are there: those of another are not taken.
+    pub(crate) run: Option<String>,
     pub(crate) due: Instant,
     pub(crate) pause: Duration,
     pub(crate) sent: usize,
@@ -235,6 +237,7 @@ impl Transport for RelayClient {
             let open = Open {
                 frame,
                 next: 0,
+                run: None,
                 due: Instant::now(),
                 pause: client.options.repeat_after,
                 sent: 0,

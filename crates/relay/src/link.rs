@@ -263,18 +263,18 @@ fn control_arrived(client: &Client, control: Control) {
 }
 
 fn frame_arrived(client: &Arc<Client>, frame: Frame) {
-    let (kind, seq) = (frame.kind, frame.seq);
+    let (kind, seq, run) = (frame.kind, frame.seq, frame.run.clone());
     let Ok(envelope) = frame.into_envelope(&client.options.id) else {
         return;
     };
     match kind {
-        FrameKind::Reply => reply_arrived(client, envelope, seq),
-        FrameKind::Message => request_arrived(client, envelope, seq.unwrap_or(0)),
+        FrameKind::Reply => reply_arrived(client, envelope, seq, run),
+        FrameKind::Message => request_arrived(client, envelope, seq.unwrap_or(0), run.as_deref()),
         FrameKind::Send => {}
     }
 }
 
-fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>) {
+fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>, run: Option<String>) {
     let Some(id) = envelope.request_id.clone() else {
         return;
     };
@@ -288,6 +288,13 @@ fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>) {
             return;
         }
         if let Some(seq) = seq {
+            if open.next > 0 && run != open.run {
+                // The agent has started anew. It is asked by the old run, and says that this is lost.
+                open.due = open.due.min(Instant::now() + Duration::from_millis(50));
+                drop(state);
+                client.wake.notify_one();
+                return;
+            }
             if seq < open.next {
                 return;
             }
@@ -297,6 +304,7 @@ fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>) {
                 return;
             }
             open.next += 1;
+            open.run = run;
         }
         open.pause = client.options.repeat_after;
         open.due = Instant::now() + open.pause;
@@ -307,7 +315,12 @@ fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>) {
     }
 }
 
-fn request_arrived(client: &Arc<Client>, request: AgentEnvelope, from_part: u64) {
+fn request_arrived(
+    client: &Arc<Client>,
+    request: AgentEnvelope,
+    from_part: u64,
+    run: Option<&str>,
+) {
     let Some(id) = request.request_id.clone() else {
         // Nobody waits for a reply.
         if matches!(request.body, EnvelopeBody::Complete(_)) {
@@ -336,7 +349,7 @@ fn request_arrived(client: &Arc<Client>, request: AgentEnvelope, from_part: u64)
         }
         _ => return,
     }
-    let begin = client.state().answers.begin(&key, from_part);
+    let begin = client.state().answers.begin(&key, from_part, run);
     match begin {
         Begin::Repeated => client.wake.notify_one(),
         Begin::Refused(code, message) => refuse(code, message.to_owned()),
@@ -471,7 +484,7 @@ fn next_texts(client: &Client, now: Instant) -> (Vec<String>, Option<Instant>) {
             let frame = open.frame.clone();
             let frame = match open.sent {
                 0 => frame,
-                _ => frame.numbered(open.next),
+                _ => frame.numbered(open.next).of_run(open.run.clone()),
             };
             texts.extend(frame.to_json());
             open.sent += 1;

@@ -24,6 +24,7 @@ pub struct RelayOptions {
     pub(crate) max_frame: usize,
     pub(crate) queue_frames: usize,
     pub(crate) queue_bytes: usize,
+    pub(crate) queued: usize,
     pub(crate) max_connections: usize,
     pub(crate) max_agents: usize,
     pub(crate) heartbeat: Duration,
@@ -39,6 +40,7 @@ impl Default for RelayOptions {
             max_frame: 1 << 20,
             queue_frames: 1_024,
             queue_bytes: 8 << 20,
+            queued: 256 << 20,
             max_connections: 4_096,
             max_agents: 4_096,
             heartbeat: Duration::from_secs(15),
@@ -75,6 +77,14 @@ impl RelayOptions {
     pub fn queue(mut self, frames: usize, bytes: usize) -> Self {
         self.queue_frames = frames;
         self.queue_bytes = bytes;
+        self
+    }
+
+    /// Limits what waits for all agents together; the default is 256 MiB. If it is reached, each queue
+    /// still takes 64 KiB.
+    #[must_use]
+    pub fn queued(mut self, bytes: usize) -> Self {
+        self.queued = bytes;
         self
     }
 

@@ -1,7 +1,8 @@
 //! What waits to be written to an agent.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph_remote::AgentId;
 use tokio::sync::Notify;
@@ -14,7 +15,27 @@ pub(crate) struct Queue {
     arrived: Notify,
     frames: usize,
     bytes: usize,
+    room: Room,
 }
+
+/// The bytes that all queues of a relay share.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    used: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl Room {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            used: Arc::default(),
+            most,
+        }
+    }
+}
+
+/// What a queue may hold if the others have taken all of the room.
+const ALWAYS: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -28,12 +49,13 @@ struct Waiting {
 pub(crate) struct Full;
 
 impl Queue {
-    pub(crate) fn new(frames: usize, bytes: usize) -> Self {
+    pub(crate) fn new(frames: usize, bytes: usize, room: Room) -> Self {
         Self {
             waiting: Mutex::default(),
             arrived: Notify::new(),
             frames,
             bytes,
+            room,
         }
     }
 
@@ -49,11 +71,14 @@ impl Queue {
         if waiting.texts.len() >= self.frames
             || waiting.bytes.saturating_add(text.len()) > self.bytes
             || frames >= share(self.frames)
+            || (waiting.bytes.saturating_add(text.len()) > ALWAYS
+                && self.room.used.load(Ordering::Relaxed) + text.len() > self.room.most)
             || (frames > 0 && bytes.saturating_add(text.len()) > share(self.bytes))
         {
             return Err(Full);
         }
         waiting.bytes += text.len();
+        self.room.used.fetch_add(text.len(), Ordering::Relaxed);
         let used = (frames + 1, bytes + text.len());
         waiting.by_sender.insert(from.clone(), used);
         waiting.texts.push_back((from.clone(), text));
@@ -76,6 +101,7 @@ impl Queue {
         let mut waiting = self.waiting();
         let (from, text) = waiting.texts.pop_front()?;
         waiting.bytes = waiting.bytes.saturating_sub(text.len());
+        self.room.used.fetch_sub(text.len(), Ordering::Relaxed);
         if let Some((frames, bytes)) = waiting.by_sender.get_mut(&from) {
             *frames = frames.saturating_sub(1);
             *bytes = bytes.saturating_sub(text.len());
@@ -87,6 +113,13 @@ impl Queue {
     }
 }
 
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let left = self.waiting().bytes;
+        self.room.used.fetch_sub(left, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -94,7 +127,7 @@ mod tests {
 
     #[test]
     fn one_sender_leaves_room_for_the_others() {
-        let queue = Queue::new(8, 1_000);
+        let queue = Queue::new(8, 1_000, Room::new(1_000));
         let (a, b) = (AgentId::new("a"), AgentId::new("b"));
         queue.push(&a, "1".to_owned()).unwrap();
         queue.push(&a, "2".to_owned()).unwrap();
@@ -103,5 +136,21 @@ mod tests {
         assert_eq!(queue.push(&b, "y".repeat(99)), Err(Full));
         assert_eq!(queue.take().unwrap(), "1");
         queue.push(&a, "3".to_owned()).unwrap();
+    }
+    #[test]
+    fn full_queues_leave_a_little_room_to_each_other_one() {
+        let room = Room::new(100_000);
+        let queue = || Queue::new(8, 1_000_000, room.clone());
+        let (a, text) = (AgentId::new("a"), |bytes| "x".repeat(bytes));
+        let (full, other) = (queue(), queue());
+        full.push(&a, text(100_000)).unwrap();
+        assert_eq!(other.push(&a, text(ALWAYS + 1)), Err(Full));
+        other.push(&a, text(ALWAYS)).unwrap();
+        assert_eq!(other.push(&a, text(1)), Err(Full));
+        drop(full);
+        other.push(&a, text(1)).unwrap();
+        other.take().unwrap();
+        other.take().unwrap();
+        assert_eq!(room.used.load(Ordering::Relaxed), 0);
     }
 }

@@ -9,15 +9,16 @@ use tokio::time::Instant;
 
 use crate::options::RelayOptions;
 use crate::protocol::{AgentRecord, Control, Session};
-use crate::queue::Queue;
+use crate::queue::{Queue, Room};
 
 /// The number of other agents that an agent hears of when they leave.
 const CONTACTS: usize = 256;
 /// The longest id of an agent.
 const ID_BYTES: usize = 256;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Registry {
+    room: Room,
     agents: HashMap<AgentId, Agent>,
 }
 
@@ -41,6 +42,13 @@ pub(crate) struct Seat {
 }
 
 impl Registry {
+    pub(crate) fn new(options: &RelayOptions) -> Self {
+        Self {
+            room: Room::new(options.queued),
+            agents: HashMap::new(),
+        }
+    }
+
     /// Registers an agent, or says why not: a code and a sentence.
     pub(crate) fn register(
         &mut self,
@@ -87,7 +95,9 @@ impl Registry {
         if self.agents.len() >= options.max_agents && !self.forget_oldest() {
             return Err(("overloaded", "the relay is full".to_owned()));
         }
-        let queue = Arc::new(Queue::new(options.queue_frames, options.queue_bytes));
+        let room = self.room.clone();
+        let queue = Queue::new(options.queue_frames, options.queue_bytes, room);
+        let queue = Arc::new(queue);
         let agent = Agent {
             name,
             token,

@@ -38,8 +38,8 @@ impl Relay {
     pub fn new(options: RelayOptions) -> Self {
         Self {
             shared: Arc::new(Shared {
+                registry: Mutex::new(Registry::new(&options)),
                 options,
-                registry: Mutex::default(),
                 counters: Counters::default(),
                 next: AtomicU64::new(0),
             }),

@@ -317,3 +317,58 @@ async fn hostile_clients_harm_nobody_else() {
     // All of them are forgotten in the end.
     eventually(|| relay.metrics().agents == 2 && relay.metrics().connections == 2).await;
 }
+
+#[tokio::test]
+async fn parts_of_two_runs_of_one_request_do_not_meet() {
+    let (_relay, address) = start(RelayOptions::default()).await;
+    let (mut agent, _) = connect_async(url(address)).await.unwrap();
+    let say = |frame: Value| Message::text(frame.to_string());
+    let register = json!({"type": "register", "id": "twice"});
+    agent.send(say(register)).await.unwrap();
+    let caller = caller(address, "assistant").await;
+    let request = AgentEnvelope::request("assistant", "twice", "x").unwrap();
+    let id = request.request_id.clone().unwrap();
+    let reply = caller.request(request).await.unwrap();
+    let agent = async {
+        // Two parts of its first life reach the caller, and then the rest of what its second one says.
+        let part = |kind: &str, seq: u64, run: &str| {
+            say(
+                json!({"type": kind, "to": "assistant", "request_id": id, "stream": seq == 0,
+                "stream_id": "s", "chunk": run, "seq": seq, "run": run}),
+            )
+        };
+        let mut asked = Vec::new();
+        while let Some(Ok(message)) = agent.next().await {
+            let Ok(frame) = serde_json::from_str::<Value>(message.to_text().unwrap()) else {
+                continue;
+            };
+            if frame["type"] != "message" {
+                continue;
+            }
+            asked.push((
+                frame["seq"].as_u64(),
+                frame["run"].as_str().map(str::to_owned),
+            ));
+            if asked.len() > 1 {
+                break;
+            }
+            for (kind, seq, run) in [
+                ("reply", 0, "first"),
+                ("reply_chunk", 1, "first"),
+                ("reply_chunk", 2, "second"),
+                ("reply_end", 3, "second"),
+            ] {
+                agent.send(part(kind, seq, run)).await.unwrap();
+            }
+        }
+        // The caller asks for the rest of the run that it knows.
+        assert_eq!(asked[1], (Some(2), Some("first".to_owned())));
+        agent.send(part("reply_chunk", 2, "first")).await.unwrap();
+        agent.send(part("reply_end", 3, "first")).await.unwrap();
+        agent
+    };
+    let both = async { tokio::join!(reply.whole(), agent) };
+    let both = tokio::time::timeout(Duration::from_secs(10), both);
+    let (whole, _agent) = both.await.unwrap();
+    assert_eq!(whole.unwrap(), "firstfirst");
+}

@@ -19,7 +19,8 @@ use async_trait::async_trait;
 use futures_util::{SinkExt, StreamExt};
 use langgraph_relay::{Accepted, Dial, Listen, Relay, RelayClient, RelayOptions, Wire};
 use langgraph_remote::{
-    AgentEnvelope, AgentHandler, RemoteError, ReplyStream, RequestId, StreamContent, Transport,
+    AgentEnvelope, AgentHandler, EnvelopeBody, RemoteError, ReplyStream, RequestId, StreamContent,
+    StreamId, Transport,
 };
 use tokio_tungstenite::tungstenite::Message;
 use turmoil::net::{TcpListener, TcpStream};
@@ -132,20 +133,33 @@ where
     }
 }
 
-/// Repeats the request, part by part, and counts how often it began each request.
+/// Repeats the request, part by part, and counts how often it began each request. Its streams have
+/// always the same id, and each part says which of these runs it is of.
 #[derive(Clone)]
 struct Echo(Arc<Mutex<BTreeMap<RequestId, usize>>>);
 
 impl AgentHandler for Echo {
     fn handle(&self, request: AgentEnvelope) -> ReplyStream {
         let id = request.request_id.clone().unwrap();
-        *self.0.lock().unwrap().entry(id).or_default() += 1;
+        let run = {
+            let mut runs = self.0.lock().unwrap();
+            let run = runs.entry(id).or_default();
+            *run += 1;
+            *run
+        };
         let text: String = request.payload().unwrap_or_default();
         ReplyStream::produce(&request, |replies| async move {
-            let stream = replies.start(StreamContent::Values.metadata()).await;
+            let stream = StreamId::new("the only one");
+            let start = EnvelopeBody::StreamStart {
+                stream_id: stream.clone(),
+                metadata: StreamContent::Values.metadata(),
+            };
+            replies.send(start).await;
             for part in 0..PARTS {
                 tokio::time::sleep(Duration::from_millis(fastrand::u64(..60))).await;
-                replies.chunk(&stream, &format!("{text}/{part}")).await?;
+                replies
+                    .chunk(&stream, &format!("{text}/{part} of run {run}"))
+                    .await?;
             }
             replies.end(stream).await;
             Ok(())
@@ -187,8 +201,11 @@ async fn caller(number: usize, seen: Arc<Mutex<Seen>>, calm: Arc<Mutex<bool>>) -
                 return false;
             }
         };
-        let expected: Vec<String> = (0..PARTS).map(|p| format!("{text}/{p}")).collect();
-        assert_eq!(reply, serde_json::json!(expected), "of `{text}`");
+        let of = |run: usize| {
+            let parts = (0..PARTS).map(|part| format!("{text}/{part} of run {run}"));
+            serde_json::Value::from_iter(parts)
+        };
+        assert!((1..20).any(|run| reply == of(run)), "of `{text}`: {reply}");
         seen.answered += 1;
         true
     };

@@ -67,6 +67,9 @@ pub struct Frame {
     /// In an answer, the number of this part, from 0. In a request that is repeated, the number of
     /// the first part that is missing. Agents that repeat nothing leave it out.
     pub seq: Option<u64>,
+    /// The run that a numbered answer is a part of: an agent that has started anew answers the same
+    /// request by another. In a request that is repeated, the run of the parts that are there.
+    pub run: Option<String>,
     /// The content.
     pub body: EnvelopeBody,
 }
@@ -123,6 +126,7 @@ impl Frame {
             timeout: envelope.timeout,
             trace: envelope.trace,
             seq: None,
+            run: None,
             body: envelope.body,
         }
     }
@@ -131,6 +135,13 @@ impl Frame {
     #[must_use]
     pub fn numbered(mut self, seq: u64) -> Self {
         self.seq = Some(seq);
+        self
+    }
+
+    /// Names the run of the part; see [`run`](Self::run).
+    #[must_use]
+    pub fn of_run(mut self, run: impl Into<Option<String>>) -> Self {
+        self.run = run.into();
         self
     }
 
@@ -227,6 +238,8 @@ struct Wire {
     conversation: Option<ConversationId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
     #[serde(
         rename = "timeout_ms",
         with = "millis",
@@ -266,6 +279,7 @@ impl From<Frame> for Wire {
             request_id: frame.request_id,
             conversation: frame.conversation,
             seq: frame.seq,
+            run: frame.run,
             timeout: frame.timeout,
             traceparent,
             tracestate,
@@ -356,6 +370,7 @@ impl TryFrom<Wire> for Frame {
             request_id: wire.request_id,
             conversation: wire.conversation,
             seq: wire.seq,
+            run: wire.run,
             timeout: wire.timeout,
             trace: wire
                 .traceparent
