@@ -203,7 +203,7 @@ async fn caller(number: usize, seen: Arc<Mutex<Seen>>, calm: Arc<Mutex<bool>>) -
         };
         let of = |run: usize| {
             let parts = (0..PARTS).map(|part| format!("{text}/{part} of run {run}"));
-            serde_json::Value::from_iter(parts)
+            parts.collect::<serde_json::Value>()
         };
         assert!((1..20).any(|run| reply == of(run)), "of `{text}`: {reply}");
         seen.answered += 1;
