@@ -15,7 +15,7 @@ pub struct CheckpointId(Uuid);
 impl CheckpointId {
     /// Creates an id after `previous`, even if the clock has gone back since.
     pub fn after(previous: Option<Self>) -> Self {
-        let id = langgraph_ids::new_id();
+        let id = langgraph_values::new_id();
         match previous {
             Some(Self(previous)) if id <= previous => {
                 Self(Uuid::from_u128(previous.as_u128().wrapping_add(1)))

@@ -49,7 +49,7 @@ impl Lease {
             saver: Arc::clone(saver),
             thread: thread.to_owned(),
             // Not the run's id: two runs may have the same.
-            holder: langgraph_ids::new_id().to_string(),
+            holder: langgraph_values::new_id().to_string(),
             term,
             since: SystemTime::now(),
             ending: None,
@@ -97,7 +97,7 @@ impl Lease {
         call: &'static str,
     ) -> Result<Self, CheckpointError> {
         let leases = saver.leases_for(call)?;
-        let probe = langgraph_ids::new_id().to_string();
+        let probe = langgraph_values::new_id().to_string();
         while let Some(held) = leases.lease(thread, &probe, term).await? {
             leases.release(thread, &held.holder).await?;
         }

@@ -1,7 +1,7 @@
 //! Values that a state holds, and how updates merge into them, independent of graphs.
 //!
 //! A [`Reducer`] merges an update into a value; a history of chat [messages](message) is such a
-//! value. Programs use all of this as `langgraph::state` and `langgraph::message`. A crate that
+//! value, and each message has an [id](new_id). Programs use all of this as `langgraph::state` and `langgraph::message`. A crate that
 //! only speaks to models needs no more than this one.
 //!
 //! ```
@@ -17,11 +17,13 @@ mod add_messages;
 #[doc(hidden)]
 pub mod derive;
 mod field;
+mod ids;
 pub mod message;
 mod reducer;
 mod standard;
 
 pub use add_messages::{AddMessages, AddMessagesStrict, add_messages_strict};
 pub use field::{Field, FieldSet};
+pub use ids::new_id;
 pub use reducer::{Reducer, ReducerError, ReducerFn};
 pub use standard::*;

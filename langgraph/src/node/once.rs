@@ -13,7 +13,7 @@ use crate::checkpoint::CheckpointError;
 use crate::checkpoint::OnceRecord;
 use crate::checkpoint::{Format as _, FormatError, Json};
 use crate::error::AgentError;
-use crate::error::runtime;
+use crate::error::NoRuntime;
 
 /// The name of a piece of work, and its arguments.
 ///
@@ -215,7 +215,7 @@ impl Context {
         };
         // Check this first: the result of the work could not be stored.
         if let Some(place) = self.place() {
-            runtime(|| format!("keeping that `{name}` has been done once"))?;
+            NoRuntime::handle(|| format!("keeping that `{name}` has been done once"))?;
             place.check_new_work(&name).map_err(AgentError::from)?;
         }
         let value = work.await.map_err(Into::into)?;
@@ -241,7 +241,7 @@ impl Context {
             return Ok(());
         };
         let (name, record) = (record.key.clone(), record.clone());
-        let runtime = runtime(|| format!("keeping that `{name}` has been done once"))?;
+        let runtime = NoRuntime::handle(|| format!("keeping that `{name}` has been done once"))?;
         // If the task is dropped, a half-stored record would leave the log in doubt.
         let stored = runtime.spawn(async move { place.keep_once(record).await });
         let stored = stored.await.map_err(CheckpointError::storage).flatten();

@@ -2,8 +2,9 @@
 
 use super::command::Jump;
 use super::{Command, Next, NodeError};
-use crate::state::State;
+use crate::state::plain::with_single_values;
 use crate::state::write::{Write, Writes};
+use crate::state::{Plain, PlainUpdate, State};
 
 /// The output of a node: its writes, and its targets if it names some.
 ///
@@ -87,6 +88,24 @@ impl<S: State> IntoOutput<S> for S {
         Ok(Output::state(self))
     }
 }
+
+impl<T: Clone + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
+    fn into_output(self) -> Result<Output<Plain<T>>, NodeError> {
+        Ok(Output::update(self))
+    }
+}
+
+macro_rules! single_values {
+    ($($ty:ty)*) => {$(
+        impl IntoOutput<$ty> for PlainUpdate<$ty> {
+            fn into_output(self) -> Result<Output<$ty>, NodeError> {
+                Ok(Output::update(self))
+            }
+        }
+    )*};
+}
+
+with_single_values!(single_values);
 
 impl<S: State> IntoOutput<S> for () {
     fn into_output(self) -> Result<Output<S>, NodeError> {

@@ -14,7 +14,7 @@ use super::error_handler::{ErasedHandler, NodeFailure};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use super::{NodeTimeout, RetryPolicy, TimeoutKind};
-use crate::error::runtime;
+use crate::error::NoRuntime;
 use crate::node::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step, catch};
 use crate::state::State;
 
@@ -113,7 +113,7 @@ impl<S: State> Stack<S> {
                 Some(policy) if is_failure && attempts < policy.max_attempts => {
                     let what =
                         || format!("another attempt after a wait (the last one failed: {error})");
-                    if let Err(missing) = runtime(what) {
+                    if let Err(missing) = NoRuntime::handle(what) {
                         let error = missing.into();
                         return Err(Failed { error, attempts });
                     }
@@ -134,7 +134,7 @@ impl<S: State> Stack<S> {
         // A panic becomes an error here, so that it is retried and handled like one.
         let run = catch(|| self.step.call(call));
         if let Some(limit) = self.timeout.or(self.idle) {
-            runtime(|| format!("a time limit of {limit:?}"))?;
+            NoRuntime::handle(|| format!("a time limit of {limit:?}"))?;
         }
         match (self.timeout, self.idle) {
             (None, None) => run.await,
@@ -157,11 +157,7 @@ async fn run_limited<T>(
 ) -> Result<T, NodeError> {
     match tokio::time::timeout(limit, run).await {
         Ok(answer) => answer,
-        Err(_) => Err(NodeTimeout {
-            kind: TimeoutKind::Run,
-            limit,
-        }
-        .into()),
+        Err(_) => Err(NodeTimeout::new(TimeoutKind::Run, limit).into()),
     }
 }
 
@@ -188,11 +184,7 @@ async fn idle_limited<T>(
             match heartbeat.due(limit) {
                 Some(due) if alarm.deadline() < due => alarm.as_mut().reset(due),
                 _ => {
-                    return Poll::Ready(Err(NodeTimeout {
-                        kind: TimeoutKind::Idle,
-                        limit,
-                    }
-                    .into()));
+                    return Poll::Ready(Err(NodeTimeout::new(TimeoutKind::Idle, limit).into()));
                 }
             }
         }

@@ -11,7 +11,7 @@ use super::turns::OnThread;
 use super::{CancelToken, Outcome, exit_flush};
 use crate::checkpoint::{CheckpointError, Durability, Ending, ExitBuffer, RunStatus, WriteBehind};
 use crate::error::AgentError;
-use crate::error::runtime;
+use crate::error::NoRuntime;
 use crate::graph::plan::Plan;
 use crate::node::NodeId;
 use crate::node::{Command, NodeError, Output, caught};
@@ -39,7 +39,7 @@ impl<S: State> Run<S> {
     fn in_span(mut self, emitter: Option<Emitter>) -> Driven<S> {
         let id = match &emitter {
             Some(emitter) => emitter.start.run_id.clone(),
-            None => langgraph_ids::new_id().to_string(),
+            None => langgraph_values::new_id().to_string(),
         };
         let graph = &self.graph.topology().name;
         let span = Span::run(&id, graph, self.options.thread.as_deref());
@@ -181,7 +181,7 @@ pub(super) async fn with_log<S: State>(
     match options.durability {
         Durability::Sync => on_thread(plan, engine, log, begin, command, options).await,
         Durability::Async => {
-            runtime(|| {
+            NoRuntime::handle(|| {
                 let thread = &log.key.thread;
                 format!("storing thread `{thread}` in the background (`Durability::Async`)")
             })?;
@@ -258,7 +258,7 @@ async fn bounded<S: State>(
     ending: Option<Arc<Ending>>,
     mut run: Driven<S>,
 ) -> Result<Outcome<S>, AgentError> {
-    runtime(|| format!("the run's time limit of {limit:?}"))?;
+    NoRuntime::handle(|| format!("the run's time limit of {limit:?}"))?;
     if let Ok(result) = tokio::time::timeout(limit, run.as_mut()).await {
         return result;
     }

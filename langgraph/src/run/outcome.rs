@@ -1,7 +1,6 @@
 //! The outcome of a run.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::error::AgentError;
 use crate::error::Pause;
@@ -121,22 +120,23 @@ impl<S> Outcome<S> {
     {
         match self {
             Self::Done { state, .. } => Ok(state),
-            Self::Drained { state, next } => Err(AgentError::Interrupted(Box::new(Pause {
-                interrupts: Vec::new(),
-                next,
-                state: Arc::new(state),
-            }))),
+            Self::Drained { state, next } => paused(Vec::new(), next, state),
             Self::Interrupted {
                 state,
                 interrupts,
                 next,
-            } => Err(AgentError::Interrupted(Box::new(Pause {
-                interrupts,
-                next,
-                state: Arc::new(state),
-            }))),
+            } => paused(interrupts, next, state),
         }
     }
+}
+
+fn paused<S: Send + Sync + 'static>(
+    interrupts: Vec<Interrupt>,
+    next: Vec<NodeName>,
+    state: S,
+) -> Result<S, AgentError> {
+    let pause = Pause::new(interrupts, next, state);
+    Err(AgentError::Interrupted(Box::new(pause)))
 }
 
 impl<S: fmt::Debug> fmt::Debug for Outcome<S> {

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::{Outcome, Run, StreamOptions};
 use crate::checkpoint::{Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey};
 use crate::error::AgentError;
-use crate::error::runtime;
+use crate::error::NoRuntime;
 use crate::state::State;
 use crate::stream::Event;
 use crate::thread::Threads;
@@ -155,7 +155,7 @@ impl<S: State> ResumePending<S> {
         let mut filter = ThreadFilter::new();
         filter.statuses.clone_from(&self.statuses);
         self.threads.saver()?.leases_for(CALL)?;
-        let runtime = runtime(|| "`resume_pending`".to_owned())?;
+        let runtime = NoRuntime::handle(|| "`resume_pending`".to_owned())?;
         let mut found = self.threads.list(filter).await?;
         let name = &self.threads.graph.plan.topology.name;
         found.retain(|info| {

@@ -8,7 +8,7 @@ use super::future::{entered, outcome, with_log};
 use super::options::{Begin, Options, Run};
 use super::setup;
 use crate::checkpoint::CheckpointError;
-use crate::error::{AgentError, runtime};
+use crate::error::{AgentError, NoRuntime};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::{Handed, TurnEnd};
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
@@ -69,7 +69,7 @@ impl<S: State> OnThread<S> {
         let inboxes = graph.inboxes.clone().unwrap_or_default();
         let input = self.input()?;
         let call = policy.on_conflict.name();
-        runtime(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
+        NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
         loop {
             let accept = || {
                 if let Some(emitter) = &self.emitter {

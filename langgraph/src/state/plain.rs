@@ -6,7 +6,6 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Field, FieldSet, ReducerError, State, StateCodec};
-use crate::node::{IntoOutput, NodeError, Output};
 
 /// A state of one value, which the last write replaces.
 ///
@@ -130,12 +129,6 @@ impl<T: Clone + Send + Sync + 'static> State for Plain<T> {
     one_value!(T, self => self.0);
 }
 
-impl<T: Clone + Send + Sync + 'static> IntoOutput<Plain<T>> for PlainUpdate<T> {
-    fn into_output(self) -> Result<Output<Plain<T>>, NodeError> {
-        Ok(Output::update(self))
-    }
-}
-
 macro_rules! whole {
     ($($ty:ty)*) => {$(
         impl State for $ty {
@@ -155,13 +148,16 @@ macro_rules! whole {
                 Self(Some(value))
             }
         }
-
-        impl IntoOutput<$ty> for PlainUpdate<$ty> {
-            fn into_output(self) -> Result<Output<$ty>, NodeError> {
-                Ok(Output::update(self))
-            }
-        }
     )*};
 }
 
-whole!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char String serde_json::Value);
+/// Calls a macro with the types that are states themselves.
+macro_rules! with_single_values {
+    ($call:ident) => {
+        $call!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char String serde_json::Value);
+    };
+}
+
+pub(crate) use with_single_values;
+
+with_single_values!(whole);

@@ -44,7 +44,7 @@ pub(crate) fn failure<S: State>(
     };
     let name = plan.name(node);
     let namespace = scope.namespace.to_vec();
-    let source = Failure(error);
+    let source = Failure::from(error);
     let info = node
         .place()
         .and_then(|place| plan.topology.nodes.get(place));

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use crate::checkpoint::{Checkpointer, Ending};
 use crate::error::AgentError;
-use crate::error::runtime;
+use crate::error::NoRuntime;
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
 
 /// Runs `run` on a thread that other runs may use, under `policy`.
@@ -51,7 +51,7 @@ pub(crate) async fn claim(
         OnConflict::Enqueue | OnConflict::Join => Duration::MAX,
     };
     if !at_most.is_zero() || matches!(policy.on_conflict, OnConflict::Wait(_)) {
-        runtime(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
+        NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
     }
     Ok(Some(Lease::take(saver, thread, at_most, term, call).await?))
 }

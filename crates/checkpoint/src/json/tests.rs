@@ -231,7 +231,7 @@ fn keys_that_are_text_come_back() {
     assert_eq!(there_and_back(&by_char).unwrap(), by_char);
     let by_name = BTreeMap::from([(Name("a".to_owned()), 1)]);
     assert_eq!(there_and_back(&by_name).unwrap(), by_name);
-    let by_id = BTreeMap::from([(langgraph_ids::new_id(), 1)]);
+    let by_id = BTreeMap::from([(langgraph_values::new_id(), 1)]);
     assert_eq!(there_and_back(&by_id).unwrap(), by_id);
 }
 

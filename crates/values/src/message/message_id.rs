@@ -55,7 +55,7 @@ impl MessageId {
     /// Generates an id; later ones sort after earlier ones.
     pub(crate) fn generate() -> Self {
         let mut buffer = Uuid::encode_buffer();
-        let id = langgraph_ids::new_id();
+        let id = crate::new_id();
         Self {
             text: id.hyphenated().encode_lower(&mut buffer).to_owned(),
             fresh: false,

@@ -61,7 +61,7 @@ impl Context {
     /// Returns a text that no other task has, and that its attempts share.
     pub(in crate::node) fn identity(&self) -> &str {
         let memory = self.memory.get_or_init(Box::default);
-        let new = || langgraph_ids::new_id().to_string();
+        let new = || langgraph_values::new_id().to_string();
         memory.identity.get_or_init(new)
     }
 

@@ -4,7 +4,7 @@ use tokio::runtime::Handle;
 
 use super::task_set::TaskSetHandle;
 use super::{Executor, Stopped, TaskSlot};
-use crate::error::runtime;
+use crate::error::NoRuntime;
 use crate::graph::plan::Plan;
 use crate::state::State;
 use crate::superstep::log::Observer;
@@ -33,13 +33,14 @@ impl<S: State> Executor<S> for Parallel {
         let at_once = shared.max_concurrency.or(at.plan.at_once);
         let at_once = at_once.unwrap_or(usize::MAX);
         let fail_fast = at.plan.fail_fast || shared.fail_fast;
-        let runtime = match runtime(|| format!("running {} side by side", names(at, &slots))) {
-            Ok(runtime) => runtime,
-            Err(missing) => {
-                let error = missing.into();
-                return Err(Stopped { slots, error });
-            }
-        };
+        let runtime =
+            match NoRuntime::handle(|| format!("running {} side by side", names(at, &slots))) {
+                Ok(runtime) => runtime,
+                Err(missing) => {
+                    let error = missing.into();
+                    return Err(Stopped { slots, error });
+                }
+            };
         if fail_fast || observer.watches(at) || at_once < open {
             let at_once = at_once.max(1);
             return run_each(at, slots, observer, &runtime, at_once, fail_fast).await;

@@ -5,7 +5,7 @@
 //! once. Each id then hashes a counter under these keys with `SipHash`, which takes some 20 ns.
 //!
 //! ```
-//! let (first, second) = (langgraph_ids::new_id(), langgraph_ids::new_id());
+//! let (first, second) = (langgraph_values::new_id(), langgraph_values::new_id());
 //! assert_ne!(first, second);
 //! assert_eq!(first.get_version_num(), 7);
 //! ```

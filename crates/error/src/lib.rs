@@ -1,4 +1,8 @@
-//! Errors of runs, nodes and threads.
+//! Errors of runs, nodes and threads, independent of graphs.
+//!
+//! Programs use them as `langgraph::AgentError` and `langgraph::NodeError`. [`AgentError`] says why a run
+//! ended without its result, [`NodeError`] holds whatever a node failed with, and [`ErrorKind`] sorts
+//! both for a caller.
 
 mod agent_error;
 mod failure;
@@ -7,22 +11,22 @@ mod kind;
 mod no_runtime;
 mod node_error;
 mod node_timeout;
+mod panicked;
 mod pause;
 mod task_failure;
 mod transient;
 
-use crate::checkpoint::Interrupt;
+use langgraph_checkpoint::Interrupt;
 
 pub use agent_error::AgentError;
 pub use failure::Failure;
 pub use invalid_update::{InvalidUpdate, WrittenBy};
-pub(crate) use langgraph_checkpoint::quoted as list;
 #[doc(inline)]
 pub use langgraph_checkpoint::{ErrorKind, SubgraphError};
 pub use no_runtime::NoRuntime;
-pub(crate) use no_runtime::runtime;
 pub use node_error::NodeError;
 pub use node_timeout::{NodeTimeout, TimeoutKind};
+pub use panicked::{Catch, Panicked, catch, caught, contained};
 pub use pause::Pause;
 pub use task_failure::TaskFailure;
 pub use transient::{Transient, is_transient};

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 ///
 /// # Examples
 ///
-/// [`invoke_blocking`](crate::CompiledStateGraph::invoke_blocking) brings a runtime along;
+/// `invoke_blocking` brings a runtime along;
 /// elsewhere use `#[tokio::main]`.
 ///
 /// ```
@@ -48,11 +48,15 @@ impl NoRuntime {
     ///
     /// The error itself, with `what` in its text.
     pub fn check(what: impl FnOnce() -> String) -> Result<(), Self> {
-        runtime(what).map(|_| ())
+        Self::handle(what).map(|_| ())
     }
-}
 
-/// Returns the current runtime, for `what`.
-pub(crate) fn runtime(what: impl FnOnce() -> String) -> Result<Handle, NoRuntime> {
-    Handle::try_current().map_err(|_| NoRuntime { what: what() })
+    /// Returns the current runtime, or fails as [`check`](Self::check) does.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, with `what` in its text.
+    pub fn handle(what: impl FnOnce() -> String) -> Result<Handle, Self> {
+        Handle::try_current().map_err(|_| Self { what: what() })
+    }
 }

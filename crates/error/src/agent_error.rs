@@ -5,10 +5,9 @@ use std::time::Duration;
 use langgraph_topology::NodeName;
 
 use super::{
-    ErrorKind, Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, list, questions,
+    ErrorKind, Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError, questions,
 };
-use crate::checkpoint::CheckpointError;
-use crate::checkpoint::{Interrupt, Interrupted};
+use langgraph_checkpoint::{CheckpointError, Interrupt, Interrupted, quoted as list};
 
 /// Why a run ended without its result.
 ///
@@ -39,10 +38,10 @@ pub enum AgentError {
         /// The error of its last attempt.
         source: Failure,
     },
-    /// An [`Agent`](crate::Agent) failed with an error of its own, which `?` has turned into this.
+    /// An `Agent` failed with an error of its own, which `?` has turned into this.
     #[error("{}{source}", agent_prefix(.agent.as_deref()))]
     Agent {
-        /// The agent's [name](crate::Agent::name); it is known where the agent is a node.
+        /// The agent's name; it is known where the agent is a node.
         agent: Option<String>,
         /// What it failed with.
         source: Failure,
@@ -51,7 +50,7 @@ pub enum AgentError {
     #[error("the run waits for {}", .0)]
     Interrupted(Box<Pause>),
     /// A new input came while the thread waits for answers; see
-    /// [`OnOpenQuestion`](crate::thread::OnOpenQuestion).
+    /// `thread::OnOpenQuestion`.
     #[error(
         "thread `{thread}` waits for an answer to {}; answer it, or say with `.on_open_question(..)` what becomes of it",
         questions(.interrupts)
@@ -125,7 +124,7 @@ pub enum AgentError {
     #[error(transparent)]
     NoRuntime(#[from] NoRuntime),
     /// The run that took the input of this call failed; see
-    /// [`OnConflict::Join`](crate::thread::OnConflict::Join).
+    /// `thread::OnConflict::Join`.
     #[error("the run that took this input on thread `{thread}` failed: {reason}")]
     JoinedRun {
         /// The thread.
@@ -143,7 +142,7 @@ pub enum AgentError {
     TimedOut(Duration),
 }
 
-/// Converts the error of something that an [`Agent`](crate::Agent) calls, for `?` in the agent.
+/// Converts the error of something that an `Agent` calls, for `?` in the agent.
 ///
 /// Boxed errors and the errors of models and tools convert too; use `.map_err(NodeError::from)?` for
 /// any other error. If the agent is a node, the error names the agent.
@@ -183,9 +182,9 @@ pub enum AgentError {
 /// ```
 impl From<NodeError> for AgentError {
     fn from(error: NodeError) -> Self {
-        let own = |error| Self::Agent {
+        let own = |error: NodeError| Self::Agent {
             agent: None,
-            source: Failure(error),
+            source: error.into(),
         };
         error.into_agent().unwrap_or_else(own)
     }
@@ -203,13 +202,14 @@ impl AgentError {
         match self {
             Self::Node { source, .. }
             | Self::Agent { source, .. }
-            | Self::Remote { source, .. } => Some(&source.0),
+            | Self::Remote { source, .. } => Some(source.node_error()),
             _ => None,
         }
     }
 
     /// Adds the name of the agent, unless the error has one.
-    pub(crate) fn of_agent(mut self, name: &str) -> Self {
+    #[must_use]
+    pub fn of_agent(mut self, name: &str) -> Self {
         if let Self::Agent { agent, .. } = &mut self {
             agent.get_or_insert_with(|| name.to_owned());
         }

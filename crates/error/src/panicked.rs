@@ -8,16 +8,27 @@ use std::task::{Context, Poll};
 
 use super::NodeError;
 
-/// A panic in a node or in its router.
+/// A panic in a node or in its router, as the error of the node.
+///
+/// ```
+/// use langgraph::NodeError;
+/// use langgraph::node::Panicked;
+///
+/// fn is_a_bug(error: &NodeError) -> bool {
+///     error.is::<Panicked>()
+/// }
+/// # assert!(is_a_bug(&Panicked::lost().into()));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{}panicked: {text}", if *.router { "a router behind it " } else { "" })]
-pub(crate) struct Panicked {
+pub struct Panicked {
     text: String,
     router: bool,
 }
 
 impl Panicked {
-    pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
+    /// Creates the error of a panic with this payload.
+    pub fn new(payload: &(dyn Any + Send)) -> Self {
         let text = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned());
@@ -30,8 +41,9 @@ impl Panicked {
         Self { text, router }
     }
 
-    /// Marks a panic of the node's router.
-    pub(crate) fn of_router(&self) -> Self {
+    /// Returns the error as one of the node's router.
+    #[must_use]
+    pub fn of_router(&self) -> Self {
         Self {
             text: self.text.clone(),
             router: true,
@@ -41,19 +53,24 @@ impl Panicked {
 
 /// Runs `work`, and turns a panic into an error.
 ///
-/// The run ends, so nothing uses what the panicking code changed.
+/// The caller must not use what the panicking code changed.
+///
+/// # Errors
+///
+/// The panic.
 #[inline]
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panicked::new(&*payload))
 }
 
 impl Panicked {
-    pub(crate) fn into_message(self) -> String {
+    /// Returns what the panic said.
+    pub fn into_message(self) -> String {
         self.text
     }
 
-    /// The error if the runtime lost the task silently, for example at its shutdown.
-    pub(crate) fn lost() -> Self {
+    /// Creates the error of a task that the runtime lost the silently, for example at its shutdown.
+    pub fn lost() -> Self {
         Self::saying("the async runtime dropped the task".to_owned())
     }
 }
@@ -61,9 +78,11 @@ impl Panicked {
 /// Awaits `work`, and turns a panic into an error.
 ///
 /// The caller decides about what the panicking code changed.
-pub(crate) async fn contained<T>(
-    mut work: Pin<&mut impl Future<Output = T>>,
-) -> Result<T, Panicked> {
+///
+/// # Errors
+///
+/// The panic.
+pub async fn contained<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
     poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
         polled.map_or_else(
@@ -77,15 +96,20 @@ pub(crate) async fn contained<T>(
 /// Runs `start` and its future, and turns a panic in either into an error.
 ///
 /// The task has failed, so nothing uses what the panicking node saw.
-pub(crate) fn catch<T, C, F>(start: C) -> Catch<C, F>
+pub fn catch<T, C, F>(start: C) -> Catch<C, F>
 where
     C: FnOnce() -> F,
     F: Future<Output = Result<T, NodeError>> + Unpin,
 {
-    Catch::Start(Some(start))
+    Catch(Stage::Start(Some(start)))
 }
 
-pub(crate) enum Catch<C, F> {
+/// The future of [`catch`].
+#[derive(Debug)]
+pub struct Catch<C, F>(Stage<C, F>);
+
+#[derive(Debug)]
+enum Stage<C, F> {
     Start(Option<C>),
     Running(F),
 }
@@ -101,8 +125,8 @@ where
     type Output = Result<T, NodeError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = match &mut *self {
-            Self::Start(start) => {
+        let polled = match &mut self.0 {
+            Stage::Start(start) => {
                 let Some(start) = start.take() else {
                     return Poll::Pending;
                 };
@@ -117,13 +141,13 @@ where
                 match first {
                     Ok(Ok(result)) => return Poll::Ready(result),
                     Ok(Err(future)) => {
-                        *self = Self::Running(future);
+                        self.0 = Stage::Running(future);
                         return Poll::Pending;
                     }
                     Err(payload) => Err(payload),
                 }
             }
-            Self::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
+            Stage::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
         };
         polled.unwrap_or_else(|payload| Poll::Ready(Err(Panicked::new(&*payload).into())))
     }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::checkpoint::{CheckpointError, CheckpointId, FormatError};
-use crate::error::{
+use crate::{
     AgentError, ErrorKind, Failure, InvalidUpdate, NoRuntime, NodeError, Pause, SubgraphError,
     WrittenBy,
 };
-use crate::node::Interrupted;
-use crate::state::ReducerError;
+use langgraph_checkpoint::{CheckpointError, CheckpointId, FormatError, Interrupted};
+use langgraph_values::ReducerError;
 
 const KINDS: [ErrorKind; 14] = [
     ErrorKind::Conflict,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph_ids::new_id;
+use langgraph_values::new_id;
 use uuid::Uuid;
 
 #[test]

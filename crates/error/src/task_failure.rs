@@ -19,7 +19,7 @@ pub struct TaskFailure {
 
 impl TaskFailure {
     /// Returns the texts of an error.
-    pub(crate) fn of(error: &NodeError) -> Self {
+    pub fn of(error: &NodeError) -> Self {
         Self {
             transient: is_transient(error),
             ..Self::texts(error.source())

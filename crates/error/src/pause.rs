@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use langgraph_topology::NodeName;
 
-use super::{list, questions};
-use crate::checkpoint::Interrupt;
+use super::questions;
+use langgraph_checkpoint::{Interrupt, quoted as list};
 
 /// A run that waits for answers.
 pub struct Pause {
@@ -15,17 +15,38 @@ pub struct Pause {
     pub interrupts: Vec<Interrupt>,
     /// The nodes that run after the resume.
     pub next: Vec<NodeName>,
-    pub(crate) state: Arc<dyn Any + Send + Sync>,
+    state: Arc<dyn Any + Send + Sync>,
 }
 
 impl Pause {
+    /// Creates a pause of a run whose state is `state`.
+    pub fn new<S: Send + Sync + 'static>(
+        interrupts: Vec<Interrupt>,
+        next: Vec<NodeName>,
+        state: S,
+    ) -> Self {
+        let state = Arc::new(state);
+        Self {
+            interrupts,
+            next,
+            state,
+        }
+    }
+
     /// Returns the state so far, if the graph's state type is `S`.
     pub fn state<S: Send + Sync + 'static>(&self) -> Option<&S> {
         self.state.downcast_ref()
     }
 }
 
-impl_debug!([] Pause, |pause| interrupts = pause.interrupts, next = pause.next);
+impl fmt::Debug for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pause")
+            .field("interrupts", &self.interrupts)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
 
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

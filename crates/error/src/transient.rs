@@ -64,8 +64,8 @@ impl Transient {
         None
     }
 
-    /// Returns how long an error asks to wait.
-    pub(crate) fn wait(error: &NodeError) -> Option<Duration> {
+    /// Returns how long an error asks to wait, if it or one of its sources is a `Transient` that says so.
+    pub fn wait(error: &NodeError) -> Option<Duration> {
         Self::of(error)?.after
     }
 }
@@ -87,10 +87,10 @@ impl Error for Transient {
 }
 
 /// Returns true for errors that a retry may avoid: a
-/// [`NodeTimeout`](crate::policy::NodeTimeout), an input/output error
+/// [`NodeTimeout`], an input/output error
 /// that concerns the connection and not the request, and an error with the cause [`Transient`].
 ///
-/// Add the transient errors of your own libraries with [`RetryPolicy::retry_on_error`](crate::policy::RetryPolicy::retry_on_error).
+/// Add the transient errors of your own libraries with `RetryPolicy::retry_on_error`.
 ///
 /// # Examples
 ///

@@ -4,8 +4,8 @@ use std::fmt;
 
 use langgraph_topology::NodeName;
 
-use super::list;
-use crate::state::ReducerError;
+use langgraph_checkpoint::quoted as list;
+use langgraph_values::ReducerError;
 
 /// Why the writes of one superstep cannot be merged.
 #[derive(Debug, thiserror::Error)]

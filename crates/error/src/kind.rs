@@ -48,7 +48,7 @@ impl AgentError {
     }
 
     /// Returns true if the same call may succeed later, because of its [kind](Self::kind) or
-    /// because a node failed with a [transient](crate::policy::is_transient) error.
+    /// because a node failed with a [transient](is_transient) error.
     pub fn is_retryable(&self) -> bool {
         self.kind().is_retryable() || self.node_error().is_some_and(is_transient)
     }

@@ -16,6 +16,13 @@ pub struct NodeTimeout {
     pub limit: Duration,
 }
 
+impl NodeTimeout {
+    /// Creates the error of a node that exceeded `limit`.
+    pub const fn new(kind: TimeoutKind, limit: Duration) -> Self {
+        Self { kind, limit }
+    }
+}
+
 /// The kind of an exceeded time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

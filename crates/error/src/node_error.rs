@@ -81,7 +81,7 @@ impl NodeError {
             error = if let Some(inner) = error.downcast_ref::<Inner>() {
                 &*inner.0
             } else if let Some(failure) = error.downcast_ref::<Failure>() {
-                failure.0.source()
+                failure.node_error().source()
             } else {
                 error.source()?
             };
@@ -89,7 +89,11 @@ impl NodeError {
     }
 
     /// Returns the error of a graph inside the node.
-    pub(crate) fn into_agent(self) -> Result<AgentError, Self> {
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if no graph inside the node made it.
+    pub fn into_agent(self) -> Result<AgentError, Self> {
         match self.0.downcast::<Inner>() {
             Ok(inner) => Ok(*inner.0),
             Err(other) => Err(Self(other)),
@@ -97,7 +101,8 @@ impl NodeError {
     }
 
     /// Wraps the error of a graph inside the node; it keeps the path to the failed node.
-    pub(crate) fn from_agent(error: AgentError) -> Self {
+    #[must_use]
+    pub fn from_agent(error: AgentError) -> Self {
         Self(Box::new(Inner(Box::new(error))))
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::NodeError;
 
 /// The original error of a node.
-pub struct Failure(pub(crate) NodeError);
+pub struct Failure(NodeError);
 
 impl Failure {
     /// Returns the node's error.
@@ -21,7 +21,7 @@ impl Failure {
 
 /// Wraps an error of a node as a [`std::error::Error`], for use as a source.
 ///
-/// An [`Agent`](crate::Agent) uses it to fail like one of its nodes.
+/// An `Agent` uses it to fail like one of its nodes.
 ///
 /// ```
 /// use langgraph::{AgentError, NodeError};
