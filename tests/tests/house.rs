@@ -25,7 +25,11 @@ const ORDER: [&str; 12] = [
 ];
 
 /// The arrows that still run backwards: from, to.
-const BACKWARDS: [(&str, &str); 0] = [];
+const BACKWARDS: [(&str, &str); 1] = [
+    // An associated type ties the two together: `State::Update` is an `IntoOutput`, so that a node
+    // that is generic over its state can return an update.
+    ("state", "node"),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -5,6 +5,7 @@
 //! a fixed order, each field by its [`Reducer`].
 
 use crate::message::Message;
+use crate::node::IntoOutput;
 
 mod codec;
 mod has_messages;
@@ -101,7 +102,7 @@ pub use stored_field::StoredField;
 )]
 pub trait State: Clone + Send + Sync + 'static {
     /// The update type of nodes: the fields that they change. It is never the state's own type.
-    type Update: Clone + Default + From<Self> + Send + Sync + 'static;
+    type Update: Clone + Default + From<Self> + IntoOutput<Self> + Send + Sync + 'static;
 
     /// Returns the fields. Their order stays the same during a run.
     fn fields(&self) -> &[Field];
