@@ -180,7 +180,11 @@ pub(crate) fn existing() -> BTreeSet<(Option<String>, String)> {
             return;
         };
         let files = files.map(|file| file.unwrap().path());
-        for file in files.filter(|file| file.extension().is_some_and(|end| end == "rs")) {
+        // A file, or a folder with a `main.rs`.
+        let is_program = |file: &PathBuf| {
+            file.extension().is_some_and(|end| end == "rs") || file.join("main.rs").exists()
+        };
+        for file in files.filter(is_program) {
             let name = file.file_stem().unwrap().to_string_lossy().into_owned();
             found.insert((package.clone(), name));
         }

@@ -1,6 +1,5 @@
 //! Every error has a kind, and `docs/errors.md` says the same one.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
@@ -35,7 +34,7 @@ fn node(source: NodeError) -> AgentError {
     AgentError::Node {
         node: "n".into(),
         namespace: vec!["outer".into()],
-        source: Failure(source),
+        source: Failure::from(source),
     }
 }
 
@@ -60,11 +59,7 @@ fn samples() -> Vec<(&'static str, AgentError)> {
         ),
         (
             "AgentError::Interrupted",
-            AgentError::Interrupted(Box::new(Pause {
-                interrupts: Vec::new(),
-                next: Vec::new(),
-                state: Arc::new(()),
-            })),
+            AgentError::Interrupted(Box::new(Pause::new(Vec::new(), Vec::new(), ()))),
         ),
         (
             "AgentError::StepLimit",
@@ -87,7 +82,7 @@ fn samples() -> Vec<(&'static str, AgentError)> {
                 node: "n".into(),
                 namespace: Vec::new(),
                 agent: text(),
-                source: Failure(NodeError::msg("no")),
+                source: Failure::from(NodeError::msg("no")),
             },
         ),
         ("AgentError::InvalidInput", AgentError::InvalidInput(text())),
@@ -103,7 +98,7 @@ fn samples() -> Vec<(&'static str, AgentError)> {
             "AgentError::Agent",
             AgentError::Agent {
                 agent: None,
-                source: Failure(NodeError::msg("no")),
+                source: Failure::from(NodeError::msg("no")),
             },
         ),
         (
