@@ -71,8 +71,8 @@ fn variants(source: &str, name: &str) -> Vec<String> {
 fn every_error_of_a_run_is_in_the_table() {
     let table = read("docs/errors.md");
     for (path, name) in [
-        ("langgraph/src/error/agent_error.rs", "AgentError"),
-        ("langgraph/src/error/invalid_update.rs", "InvalidUpdate"),
+        ("crates/error/src/agent_error.rs", "AgentError"),
+        ("crates/error/src/invalid_update.rs", "InvalidUpdate"),
         ("crates/checkpoint/src/error.rs", "CheckpointError"),
         ("crates/checkpoint/src/subgraph_error.rs", "SubgraphError"),
         ("crates/store/src/error.rs", "StoreError"),
