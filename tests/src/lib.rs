@@ -12,6 +12,12 @@ pub use neighbour::Neighbour;
 pub use over_memory::OverMemory;
 pub use savers::{Opened, open_saver};
 
+/// The environment variable that names a server.
+#[cfg(any(feature = "nats", feature = "restate"))]
+pub(crate) fn variable(name: &str) -> Result<String, String> {
+    std::env::var(name).map_err(|_| format!("`{name}` names no server"))
+}
+
 /// The pages outside of the crates: their code is compiled and run with the other examples.
 #[cfg(doctest)]
 mod pages {

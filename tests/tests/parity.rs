@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use langgraph_tests::open_saver;
-use langgraph_tests::parity::{Mode, Report, Verdict, run};
+use langgraph_tests::parity::{Mode, Report, Verdict, Workplace, run};
 
 fn parity(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -32,8 +32,15 @@ fn answered() -> BTreeSet<String> {
 }
 
 async fn with(saver: &str, mode: Mode) -> Report {
+    at(saver, mode, &Workplace::Parallel).await
+}
+
+async fn at(saver: &str, mode: Mode, workplace: &Workplace) -> Report {
     let opened = open_saver(saver).await.unwrap();
-    run(&[parity("cases")], mode, &opened.saver).await.unwrap()
+    let cases = [parity("cases")];
+    run(&cases, mode, &opened.saver, workplace, "")
+        .await
+        .unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,13 +54,13 @@ async fn cases_answer_alike_when_threads_are_kept_as_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cases_answer_alike_when_their_tasks_run_elsewhere() {
-    let (at_home, elsewhere) = (
-        with("bytes", Mode::Check).await,
-        with("bytes", Mode::Elsewhere).await,
-    );
-    assert_eq!(elsewhere.failed(), 0, "{elsewhere}");
-    assert_eq!(elsewhere.verdicts, at_home.verdicts);
+async fn cases_answer_alike_wherever_their_tasks_run() {
+    let side_by_side = with("bytes", Mode::Check).await;
+    for workplace in [Workplace::Inline, Workplace::Neighbour] {
+        let report = at("bytes", Mode::Check, &workplace).await;
+        assert_eq!(report.failed(), 0, "{workplace:?}: {report}");
+        assert_eq!(report.verdicts, side_by_side.verdicts);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -134,6 +134,9 @@ async fn map(queue: Queue, number: u32, what: &str) -> Result<(), Box<dyn std::e
         graph.invoke(input).await?
     };
     let took = begun.elapsed();
+    if let Some(peak) = peak() {
+        println!("at most {peak} MB of memory in the driver");
+    }
     bars.abort();
     show(&queue, number);
     let mut all: Vec<_> = state.done.iter().chain(&state.unknown).copied().collect();
@@ -155,6 +158,14 @@ async fn map(queue: Queue, number: u32, what: &str) -> Result<(), Box<dyn std::e
     } else {
         Err("an item is missing, or there twice".into())
     }
+}
+
+/// The most memory that this process has had, in megabytes, where the system says so.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1_024)
 }
 
 /// A bar for each worker.

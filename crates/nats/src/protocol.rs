@@ -1,15 +1,16 @@
 //! The messages between drivers and workers.
 
 use bytes::Bytes;
-use langgraph::executor::{TaskOrder, TaskReply, TaskReport};
+use langgraph::executor::TaskReport;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::QueueError;
 use crate::link::Link;
 
 /// Messages take a few bytes beside what they carry.
-const ROOM: usize = 1_024;
+pub(crate) const ROOM: usize = 1_024;
 
 /// What everyone on a queue hears.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,18 +28,13 @@ pub(crate) enum ToAll {
 }
 
 /// What a worker hears.
-#[allow(clippy::large_enum_variant)] // most of them are tasks
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToWorker {
-    Task {
-        task: u64,
+    /// Tasks that were ready at the same time.
+    Tasks {
         driver: String,
-        /// The offer that it answers.
-        offer: u64,
-        /// The id of the snapshot.
-        state: String,
-        order: Body<TaskOrder>,
+        tasks: Vec<TaskSent>,
     },
     /// The driver has no task for the offer.
     Decline {
@@ -61,7 +57,6 @@ pub(crate) enum ToWorker {
 }
 
 /// What a driver hears.
-#[allow(clippy::large_enum_variant)] // most of them are replies
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToDriver {
@@ -86,40 +81,95 @@ pub(crate) enum ToDriver {
         task: u64,
         report: TaskReport,
     },
+    /// Tasks that had ended at the same time.
     Done {
         worker: String,
-        task: u64,
-        reply: Body<TaskReply>,
-        /// An offer of the slot that is free now.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        next: Option<u64>,
+        tasks: Vec<TaskDone>,
     },
 }
 
-/// A value in a message, or its name in the object store.
+/// A task on its way to a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TaskSent {
+    pub(crate) task: u64,
+    /// The offer that it answers.
+    pub(crate) offer: u64,
+    /// The id of the snapshot.
+    pub(crate) state: String,
+    /// A [`TaskOrder`](langgraph::executor::TaskOrder).
+    pub(crate) order: Body,
+}
+
+/// A task that a worker has run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TaskDone {
+    pub(crate) task: u64,
+    /// A [`TaskReply`](langgraph::executor::TaskReply).
+    pub(crate) reply: Body,
+    /// An offer of the slot that is free now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<u64>,
+}
+
+/// What a message takes besides the bodies, for each task.
+const BESIDE: usize = 160;
+
+impl TaskSent {
+    /// Returns the most bytes that it takes in a message.
+    pub(crate) fn bytes(&self) -> usize {
+        BESIDE + self.order.bytes()
+    }
+}
+
+impl TaskDone {
+    /// Returns the most bytes that it takes in a message.
+    pub(crate) fn bytes(&self) -> usize {
+        BESIDE + self.reply.bytes()
+    }
+}
+
+/// A value as JSON in a message, or its name in the object store. It is written once, and read by the task
+/// that needs it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Body<T> {
-    Here(T),
+pub(crate) enum Body {
+    Here(Box<RawValue>),
     Stored(String),
 }
 
-impl<T: Serialize + DeserializeOwned> Body<T> {
+impl Body {
+    /// Returns the value if it has at most that many bytes.
+    pub(crate) fn small(value: &impl Serialize, limit: usize) -> Result<Option<Self>, QueueError> {
+        let text = raw(value)?;
+        Ok((text.get().len() <= limit).then_some(Self::Here(text)))
+    }
+
     /// Stores the value if it does not fit into a message.
-    pub(crate) async fn new(link: &dyn Link, value: T, name: &str) -> Result<Self, QueueError> {
-        let bytes = encode(&value)?;
-        // Text inside text may double.
-        if bytes.len() * 2 + ROOM <= link.limit() {
-            return Ok(Self::Here(value));
+    pub(crate) async fn new(
+        link: &dyn Link,
+        value: &impl Serialize,
+        name: &str,
+    ) -> Result<Self, QueueError> {
+        let text = raw(value)?;
+        if text.get().len() + 2 * ROOM <= link.limit() {
+            return Ok(Self::Here(text));
         }
+        let bytes = Bytes::copy_from_slice(text.get().as_bytes());
         link.put(name.to_owned(), bytes).await?;
         Ok(Self::Stored(name.to_owned()))
     }
 
-    /// Returns the value, and removes it from the store.
-    pub(crate) async fn open(self, link: &dyn Link) -> Result<T, QueueError> {
+    fn bytes(&self) -> usize {
         match self {
-            Self::Here(value) => Ok(value),
+            Self::Here(text) => text.get().len(),
+            Self::Stored(name) => name.len(),
+        }
+    }
+
+    /// Returns the value, and removes it from the store.
+    pub(crate) async fn open<T: DeserializeOwned>(self, link: &dyn Link) -> Result<T, QueueError> {
+        match self {
+            Self::Here(text) => decode(text.get().as_bytes()),
             Self::Stored(name) => {
                 let value = decode(&link.get(name.clone()).await?)?;
                 link.delete(name).await?;
@@ -141,6 +191,10 @@ pub(crate) enum SnapshotAnswer {
 
 /// The answer to a report that has to be stored.
 pub(crate) type ReportAnswer = Result<(), String>;
+
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, QueueError> {
+    to_raw_value(value).map_err(|error| QueueError::link("a message cannot be written", error))
+}
 
 pub(crate) fn encode(value: &impl Serialize) -> Result<Bytes, QueueError> {
     let bytes = serde_json::to_vec(value);

@@ -9,7 +9,7 @@ use langgraph::executor::{Executor, Running, TaskCall};
 use tokio::sync::mpsc;
 
 use crate::QueueError;
-use crate::driver::{Command, Driver, FromDriver, Submitted};
+use crate::driver::{Command, Driver, FromDriver, Submitted, Written};
 use crate::link::Link;
 use crate::metrics::{Counters, Metrics, WorkerInfo};
 use crate::protocol::{Body, Subjects};
@@ -28,7 +28,12 @@ pub struct Queue {
     /// The driver, once a task was begun.
     driver: Arc<Mutex<Option<mpsc::UnboundedSender<Command>>>>,
     next: Arc<AtomicU64>,
+    /// The text of the last fingerprint.
+    fingerprint: Arc<Mutex<(u64, Arc<str>)>>,
 }
+
+/// Orders up to this length wait as they travel.
+const SMALL: usize = 4_096;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
@@ -52,6 +57,7 @@ impl Queue {
             counters: Arc::default(),
             driver: Arc::default(),
             next: Arc::default(),
+            fingerprint: Arc::new(Mutex::new((0, written(0)))),
         }
     }
 
@@ -115,6 +121,17 @@ impl Queue {
         driver.insert(commands).clone()
     }
 
+    fn fingerprint(&self, number: u64) -> Arc<str> {
+        let mut last = self
+            .fingerprint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if last.0 != number {
+            *last = (number, written(number));
+        }
+        Arc::clone(&last.1)
+    }
+
     async fn run_task(
         &self,
         call: TaskCall<'_>,
@@ -122,10 +139,19 @@ impl Queue {
         let driver = self.driver();
         let task = self.next.fetch_add(1, Ordering::Relaxed);
         let (future, mut from_driver) = mpsc::unbounded_channel();
+        // Tasks that wait are in memory. A large one is written only when a worker waits for it.
+        let written = match Body::small(&call.order(), SMALL.min(self.link.limit() / 2))? {
+            Some(order) => Some(Written {
+                order,
+                state: call.snapshot()?,
+            }),
+            None => None,
+        };
         let submitted = Submitted {
             task,
-            fingerprint: format!("{:016x}", call.fingerprint()),
+            fingerprint: self.fingerprint(call.fingerprint()),
             future,
+            written,
         };
         let ended = || NodeError::from(QueueError::Ended);
         driver
@@ -140,13 +166,15 @@ impl Queue {
                 FromDriver::Wanted => {
                     let order = call.order();
                     let name = format!("order-{}", order.identity);
-                    let order = Body::new(&*self.link, order, &name).await?;
-                    let state = call.snapshot()?;
-                    let command = Command::Send { task, order, state };
+                    let written = Written {
+                        order: Body::new(&*self.link, &order, &name).await?,
+                        state: call.snapshot()?,
+                    };
+                    let command = Command::Send { task, written };
                     driver.send(command).map_err(|_| ended())?;
                 }
                 FromDriver::Report { report, answer } => {
-                    let taken = call.report(report).await;
+                    let taken = call.report(*report).await;
                     if let Some(to) = answer {
                         let answer = taken.map_err(|error| error.to_string());
                         driver
@@ -168,6 +196,10 @@ impl Queue {
         }
         Err(ended())
     }
+}
+
+fn written(fingerprint: u64) -> Arc<str> {
+    format!("{fingerprint:016x}").into()
 }
 
 /// Takes the task back when its future is dropped.

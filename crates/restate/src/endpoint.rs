@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use langgraph::run::Run;
 use langgraph::{CompiledStateGraph, State};
 use restate_sdk::endpoint::{self, ServiceOptions};
 use restate_sdk::http_server::HttpServer;
@@ -50,7 +51,31 @@ impl Endpoint {
     /// Serves the threads of a graph, as virtual objects of the graph's name. The graph needs a
     /// checkpointer that all processes share.
     #[must_use]
-    pub fn threads<S>(mut self, graph: &CompiledStateGraph<S>) -> Self
+    pub fn threads<S>(self, graph: &CompiledStateGraph<S>) -> Self
+    where
+        S: State,
+        S::Update: Serialize + DeserializeOwned,
+    {
+        self.threads_with(graph, |run| run)
+    }
+
+    /// As [`threads`](Self::threads); each run has the options that the function sets: a step limit, say, or a
+    /// time limit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use langgraph_restate::Endpoint;
+    /// # fn serve(graph: langgraph::CompiledStateGraph<i64>) {
+    /// let endpoint = Endpoint::new().threads_with(&graph, |run| run.limit(50));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn threads_with<S>(
+        mut self,
+        graph: &CompiledStateGraph<S>,
+        options: impl Fn(Run<S>) -> Run<S> + Send + Sync + 'static,
+    ) -> Self
     where
         S: State,
         S::Update: Serialize + DeserializeOwned,
@@ -58,7 +83,7 @@ impl Endpoint {
         let service = name_of(&graph.topology().name);
         let object = ThreadObject {
             service: service.clone(),
-            threads: Arc::new(Served::new(graph.clone())),
+            threads: Arc::new(Served::new(graph.clone(), Box::new(options))),
         };
         let options = ServiceOptions::new();
         self.services

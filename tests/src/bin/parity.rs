@@ -1,30 +1,30 @@
-//! Runs parity cases: `parity [--saver NAME] [--mutate] [--seed N] [--bless-ours] DIR…`.
+//! Runs parity cases: `parity [--saver NAME] [--workplace NAME] [--feature NAME] [--mutate]
+//! [--seed N] [--bless-ours] DIR…`; with a feature, only the cases that need it.
 //!
 //! The savers: `memory` (unless said otherwise) and `bytes`; with `--features sqlite` also `sqlite`,
 //! with `--features postgres` also `postgres`, whose server `DATABASE_URL` names.
+//!
+//! The workplaces, where tasks run: `parallel` (unless said otherwise), `inline`, `neighbour`; with
+//! `--features nats` also `nats`, and with `--features restate` also `restate`, where threads run too.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use langgraph_tests::parity::{Mode, Report, run};
+use langgraph_tests::parity::{Mode, Report, Workplace, run};
 use langgraph_tests::{Opened, open_saver};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments {
-        directories,
-        mode,
-        saver,
-    } = match arguments(std::env::args().skip(1)) {
+    let arguments = match arguments(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(problem) => {
             eprintln!(
-                "{problem}\nusage: parity [--saver NAME] [--mutate] [--seed N] [--bless-ours] DIR…"
+                "{problem}\nusage: parity [--saver NAME] [--workplace NAME] [--feature NAME] [--mutate] [--seed N] [--bless-ours] DIR…"
             );
             return ExitCode::from(2);
         }
     };
-    let report = match cases(&directories, mode, &saver).await {
+    let report = match cases(&arguments).await {
         Ok(report) => report,
         Err(problem) => {
             eprintln!("{problem}");
@@ -32,9 +32,9 @@ async fn main() -> ExitCode {
         }
     };
     print!("{report}");
-    let fine = match mode {
+    let fine = match arguments.mode {
         Mode::Mutate { .. } => report.survivors().next().is_none(),
-        Mode::Check | Mode::Elsewhere | Mode::Bless => report.failed() == 0,
+        Mode::Check | Mode::Bless => report.failed() == 0,
     };
     if fine {
         ExitCode::SUCCESS
@@ -43,26 +43,39 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn cases(directories: &[PathBuf], mode: Mode, saver: &str) -> Result<Report, String> {
-    let Opened { saver, .. } = &open_saver(saver).await?;
-    run(directories, mode, saver).await
+async fn cases(given: &Arguments) -> Result<Report, String> {
+    let Opened { saver, .. } = &open_saver(&given.saver).await?;
+    let workplace = Workplace::open(&given.workplace).await?;
+    let Arguments {
+        directories,
+        mode,
+        feature,
+        ..
+    } = given;
+    run(directories, *mode, saver, &workplace, feature).await
 }
 
 struct Arguments {
     directories: Vec<PathBuf>,
     mode: Mode,
     saver: String,
+    workplace: String,
+    feature: String,
 }
 
 fn arguments(given: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut directories = Vec::new();
     let mut saver = "memory".to_owned();
+    let mut workplace = "parallel".to_owned();
+    let mut feature = String::new();
     let mut mode = Mode::Check;
     let mut seed = None;
     let mut given = given.peekable();
     while let Some(argument) = given.next() {
         match argument.as_str() {
             "--saver" => saver = given.next().ok_or("`--saver` needs a name")?,
+            "--workplace" => workplace = given.next().ok_or("`--workplace` needs a name")?,
+            "--feature" => feature = given.next().ok_or("`--feature` needs a name")?,
             "--mutate" => mode = Mode::Mutate { seed: 0 },
             "--bless-ours" => mode = Mode::Bless,
             "--seed" => {
@@ -85,5 +98,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Arguments, String> {
         directories,
         mode,
         saver,
+        workplace,
+        feature,
     })
 }

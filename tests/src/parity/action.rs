@@ -1,23 +1,32 @@
 //! The actions of a case, and their results in the case's form.
 
+#[cfg(feature = "restate")]
+use std::collections::BTreeMap;
 use std::sync::Arc;
+#[cfg(feature = "restate")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, Snapshot};
+use langgraph::node::Interrupt;
 use langgraph::run::{Run, StreamOptions};
 use langgraph::thread::OnOpenQuestion;
-use langgraph::{AgentError, Command, CompiledStateGraph, Outcome};
+use langgraph::{AgentError, Command, CompiledStateGraph};
 use serde_json::{Map, Value, json};
 
 use super::build::{NotBuilt, Place, breakpoints, build, refusal};
 use super::case::{Action, Case, Checkpointing, CommandSpec, Config, Do, GraphSpec, OneOrMany};
 use super::chunk::{Chunks, Wanted, payloads};
 use super::expr::{Scope, same};
+#[cfg(feature = "restate")]
+use super::on_restate::{self, Ask};
 use super::ops::targets;
 use super::schema::Schema;
 use super::snapshot;
 use super::state::{Dynamic, DynamicUpdate};
-use super::suite::Mode;
+use super::workplace::SharedSite;
+#[cfg(feature = "restate")]
+use super::workplace::Workplace;
 use super::world::World;
 use super::{kind, messages, update, writes};
 
@@ -33,13 +42,13 @@ const LIMIT: i64 = 25;
 pub(super) async fn answer(
     case: &Case,
     saver: Arc<dyn Checkpointer>,
-    mode: Mode,
+    site: SharedSite,
 ) -> Result<Value, String> {
     let world = Arc::new(World::default());
     let place = Place {
         path: Vec::new(),
         outer: None,
-        travels: mode == Mode::Elsewhere,
+        site: Arc::clone(&site),
         world: Arc::clone(&world),
     };
     let graph = match build(&case.graph, &place) {
@@ -51,15 +60,19 @@ pub(super) async fn answer(
         }
     };
     let keeps = case.graph.checkpointer != Checkpointing::None;
+    // As in Python, where a new input drops what is asked.
+    let kept = |graph: CompiledStateGraph<Dynamic>| {
+        let graph = graph.checkpointer(Arc::clone(&saver));
+        graph.on_open_question(OnOpenQuestion::Drop)
+    };
+    #[cfg(feature = "restate")]
+    let objects = objects(case, &place, kept)?;
+    site.open().await?;
     let session = Session {
-        graph: if keeps {
-            // As in Python, where a new input drops what is asked.
-            graph
-                .checkpointer(Arc::clone(&saver))
-                .on_open_question(OnOpenQuestion::Drop)
-        } else {
-            graph
-        },
+        graph: if keeps { kept(graph) } else { graph },
+        #[cfg(feature = "restate")]
+        objects,
+        site,
         keeps,
         case: case.name.clone(),
         spec: Arc::clone(&case.graph),
@@ -81,6 +94,10 @@ pub(super) async fn answer(
 /// One compiled graph, and what its actions share.
 struct Session {
     graph: CompiledStateGraph<Dynamic>,
+    /// The names of the graph on Restate, by the step limits of its runs.
+    #[cfg(feature = "restate")]
+    objects: BTreeMap<usize, String>,
+    site: SharedSite,
     /// The graph has a checkpointer.
     keeps: bool,
     /// The prefix of its threads' names.
@@ -149,6 +166,10 @@ impl Session {
         };
         let handle = self.graph.thread(thread);
         let handle = at.map_or(handle.clone(), |at| handle.at(at));
+        #[cfg(feature = "restate")]
+        if let Some(result) = self.on_restate(action, thread).await? {
+            return Ok(result);
+        }
         match &action.what {
             Do::Invoke { input } => {
                 let run = self.input(input, thread)?;
@@ -341,8 +362,10 @@ impl Session {
         if let Some(stops) = &config.interrupt_after {
             run = run.interrupt_after(breakpoints(stops)?);
         }
-        let limit = config.recursion_limit.unwrap_or(LIMIT);
-        Ok(run.limit(usize::try_from(limit).unwrap_or(0)))
+        if self.site.is_inline() {
+            run = run.max_concurrency(1);
+        }
+        Ok(run.limit(limit(config)))
     }
 
     async fn knows(&self, thread: &str) -> Result<bool, Trouble> {
@@ -351,9 +374,48 @@ impl Session {
 
     async fn invoke(&self, run: Run<Dynamic>, goes_on: bool) -> Result<Value, Trouble> {
         let outcome = run.await?;
-        Ok(json!({
-            "values": output(&outcome, goes_on),
-            "interrupts": payloads(outcome.interrupts()),
+        Ok(ended(outcome.state(), outcome.interrupts(), goes_on))
+    }
+
+    /// Drives the thread on Restate, where it takes the action.
+    #[cfg(feature = "restate")]
+    async fn on_restate(&self, action: &Action, thread: &str) -> Result<Option<Value>, Trouble> {
+        let Workplace::Restate(server) = &self.site.workplace else {
+            return Ok(None);
+        };
+        let Some(graph) = self.objects.get(&limit(&action.config)) else {
+            return Ok(None);
+        };
+        if !is_for_restate(action) {
+            return Ok(None);
+        }
+        let (ask, goes_on) = match &action.what {
+            Do::Invoke {
+                input: Value::Object(map),
+            } => {
+                let Some(input) = writes::plain_input(&self.schema, literal(map)?) else {
+                    return Ok(None);
+                };
+                (Ask::Start(input), false)
+            }
+            Do::Invoke { input: Value::Null } => (Ask::Proceed, true),
+            Do::Command(command) => {
+                let goes_on = self.knows(thread).await?;
+                let ask = match (&command.resume, &command.resume_map) {
+                    (Some(answer), _) => Ask::Answer(answer.clone()),
+                    (None, Some(pairs)) => Ask::Resume(self.named(pairs, thread).await?),
+                    (None, None) => return Ok(None),
+                };
+                (ask, goes_on)
+            }
+            _ => return Ok(None),
+        };
+        DRIVEN.fetch_add(1, Ordering::Relaxed);
+        let thread = server.restate.thread(graph, thread);
+        let initial = Dynamic::new(Arc::clone(&self.schema));
+        Ok(Some(match on_restate::ask(&thread, ask, initial).await {
+            Ok(end) => ended(&end.state, &end.interrupts, goes_on),
+            Err(error) => json!({ "error": error }),
         }))
     }
 
@@ -379,14 +441,67 @@ impl Session {
     }
 }
 
-/// Returns the output of a run: its output fields, or `null` if it wrote none. A resumed run also
-/// has the fields that it starts from.
-fn output(outcome: &Outcome<Dynamic>, goes_on: bool) -> Value {
-    let state = outcome.state();
-    if state.touched == 0 && !goes_on && outcome.interrupts().is_empty() {
-        return Value::Null;
+/// How a run ended: its output fields, or `null` if it wrote none, and what it asks. A resumed run also has
+/// the fields that it starts from.
+fn ended(state: &Dynamic, interrupts: &[Interrupt], goes_on: bool) -> Value {
+    let values = if state.touched == 0 && !goes_on && interrupts.is_empty() {
+        Value::Null
+    } else {
+        messages::marked(Value::Object(state.output()))
+    };
+    json!({ "values": values, "interrupts": payloads(interrupts) })
+}
+
+/// The step limit of a run.
+fn limit(config: &Config) -> usize {
+    usize::try_from(config.recursion_limit.unwrap_or(LIMIT)).unwrap_or(0)
+}
+
+/// How many runs were driven on Restate.
+#[cfg(feature = "restate")]
+pub(super) static DRIVEN: AtomicUsize = AtomicUsize::new(0);
+
+/// True if a thread on Restate takes what the action is configured with.
+#[cfg(feature = "restate")]
+fn is_for_restate(action: &Action) -> bool {
+    let Config {
+        interrupt_before,
+        interrupt_after,
+        durability,
+        ..
+    } = &action.config;
+    let plain = interrupt_before.is_none() && interrupt_after.is_none() && durability.is_none();
+    let runs = match &action.what {
+        Do::Invoke { .. } => true,
+        Do::Command(command) => command.update.is_none() && command.goto.is_none(),
+        _ => false,
+    };
+    plain && runs && action.at.is_none()
+}
+
+/// Serves the threads of a case's graph: once for each step limit of its runs.
+#[cfg(feature = "restate")]
+fn objects(
+    case: &Case,
+    place: &Place,
+    kept: impl Fn(CompiledStateGraph<Dynamic>) -> CompiledStateGraph<Dynamic>,
+) -> Result<BTreeMap<usize, String>, String> {
+    let mut objects = BTreeMap::new();
+    let is_served = matches!(place.site.workplace, Workplace::Restate(_));
+    // A cache belongs to a graph, and here each step limit is a graph of its own.
+    let caches = case.features.iter().any(|needs| needs == "cache");
+    if !is_served || caches || case.graph.checkpointer == Checkpointing::None {
+        return Ok(objects);
     }
-    messages::marked(Value::Object(state.output()))
+    for action in case.runs.iter().filter(|action| is_for_restate(action)) {
+        let limit = limit(&action.config);
+        if !objects.contains_key(&limit) {
+            let graph = build(&case.graph, place).map_err(|error| format!("{error:?}"))?;
+            objects.insert(limit, graph.topology().name.clone());
+            place.site.services.add_threads(&kept(graph), limit);
+        }
+    }
+    Ok(objects)
 }
 
 /// Evaluates expressions that see nothing.

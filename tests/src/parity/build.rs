@@ -17,9 +17,9 @@ use super::expr::Scope;
 use super::ops::{Failed, OpsHandler, OpsNode, targets};
 use super::schema::Schema;
 use super::state::{Dynamic, DynamicUpdate};
+use super::workplace::SharedSite;
 use super::world::World;
 use super::writes;
-use crate::Neighbour;
 
 /// Why a graph was not built.
 #[derive(Debug)]
@@ -37,8 +37,7 @@ pub(super) struct Place {
     pub(super) path: Vec<String>,
     /// The fields of its parent graph.
     pub(super) outer: Option<Arc<Schema>>,
-    /// True if its tasks run elsewhere.
-    pub(super) travels: bool,
+    pub(super) site: SharedSite,
     pub(super) world: Arc<World>,
 }
 
@@ -49,6 +48,7 @@ pub(super) fn build(
 ) -> Result<CompiledStateGraph<Dynamic>, NotBuilt> {
     let schema = Arc::new(Schema::of(spec).map_err(NotBuilt::Unable)?);
     let mut graph = StateGraph::with_initial(Dynamic::new(Arc::clone(&schema)));
+    graph.set_name(place.site.name());
     for node in &spec.nodes {
         let configured = configured(node, spec, &schema, place)?;
         graph.add_node(node.name.as_str(), configured);
@@ -68,12 +68,7 @@ pub(super) fn build(
     graph.interrupt_before(breakpoints(&spec.interrupt_before).map_err(NotBuilt::Unable)?);
     graph.interrupt_after(breakpoints(&spec.interrupt_after).map_err(NotBuilt::Unable)?);
     let graph = graph.compile().map_err(NotBuilt::Refused)?;
-    Ok(if place.travels {
-        let neighbour = Neighbour::of(&graph);
-        graph.executor(neighbour)
-    } else {
-        graph
-    })
+    Ok(place.site.with_tasks(graph))
 }
 
 /// The breakpoints of a run.
@@ -105,7 +100,7 @@ fn configured(
             let place = Place {
                 path,
                 outer: Some(Arc::clone(schema)),
-                travels: place.travels,
+                site: Arc::clone(&place.site),
                 world: Arc::clone(&place.world),
             };
             subgraph(inner, &place)?

@@ -18,6 +18,9 @@ pub(super) struct Case {
     /// Decisions of ours that may answer differently.
     #[serde(default)]
     pub differs: Vec<String>,
+    /// What it needs.
+    #[serde(default)]
+    pub features: Vec<String>,
     /// The graph.
     pub graph: Arc<GraphSpec>,
     /// The actions, in order.

@@ -13,6 +13,8 @@ mod expr;
 mod kind;
 mod messages;
 mod mutate;
+#[cfg(feature = "restate")]
+mod on_restate;
 mod ops;
 mod ours;
 mod schema;
@@ -21,7 +23,11 @@ mod state;
 mod suite;
 mod update;
 mod window;
+mod workplace;
 mod world;
 mod writes;
 
+#[cfg(feature = "restate")]
+pub use on_restate::Server;
 pub use suite::{Mode, Report, Verdict, run};
+pub use workplace::Workplace;

@@ -14,6 +14,7 @@ use super::case::{Case, Expectation};
 use super::compare::compare;
 use super::mutate::mutate;
 use super::ours;
+use super::workplace::Workplace;
 
 /// The time limit of a case.
 const TOO_LONG: Duration = Duration::from_secs(30);
@@ -23,8 +24,6 @@ const TOO_LONG: Duration = Duration::from_secs(30);
 pub enum Mode {
     /// Each is compared with its expectation.
     Check,
-    /// As `Check`; all nodes that are no graphs run as if in another process.
-    Elsewhere,
     /// Each is compared with an expectation in which one leaf was changed; all must fail.
     Mutate {
         /// Picks the leaves.
@@ -52,6 +51,11 @@ pub enum Verdict {
 pub struct Report {
     /// The names of the cases, and what became of them.
     pub verdicts: Vec<(String, Verdict)>,
+    /// How many of them spread tasks over the items of a list.
+    pub fan_outs: usize,
+    /// How many runs were calls of threads on Restate.
+    #[cfg(feature = "restate")]
+    pub on_restate: usize,
 }
 
 impl Report {
@@ -93,14 +97,21 @@ impl fmt::Display for Report {
         let skipped = self.count(|verdict| matches!(verdict, Verdict::Skip(_)));
         writeln!(
             f,
-            "{} passed, {} failed, {differ} differ, {skipped} skipped",
+            "{} passed, {} failed, {differ} differ, {skipped} skipped; {} of them with fan-outs",
             self.passed(),
-            self.failed()
-        )
+            self.failed(),
+            self.fan_outs
+        )?;
+        #[cfg(feature = "restate")]
+        if self.on_restate > 0 {
+            writeln!(f, "{} runs were calls of threads on Restate", self.on_restate)?;
+        }
+        Ok(())
     }
 }
 
-/// Runs every case under `directories`, with its threads in `saver`.
+/// Runs every case under `directories`, with its threads in `saver` and its tasks at `workplace`. If
+/// `feature` is not empty, only the cases that need it run.
 ///
 /// # Errors
 ///
@@ -109,6 +120,8 @@ pub async fn run(
     directories: &[PathBuf],
     mode: Mode,
     saver: &Arc<dyn Checkpointer>,
+    workplace: &Workplace,
+    feature: &str,
 ) -> Result<Report, String> {
     let mut paths = Vec::new();
     for directory in directories {
@@ -121,10 +134,21 @@ pub async fn run(
     let mut report = Report::default();
     for path in &paths {
         let (name, verdict) = match Case::read(path) {
-            Ok(case) => (case.name.clone(), verdict(path, case, mode, saver).await),
+            Ok(case) if !feature.is_empty() && !case.features.iter().any(|has| has == feature) => {
+                continue;
+            }
+            Ok(case) => {
+                report.fan_outs += usize::from(case.features.iter().any(|needs| needs == "send"));
+                let name = case.name.clone();
+                (name, verdict(path, case, mode, saver, workplace).await)
+            }
             Err(error) => (path.display().to_string(), Verdict::Fail(error)),
         };
         report.verdicts.push((name, verdict));
+    }
+    #[cfg(feature = "restate")]
+    {
+        report.on_restate = super::action::DRIVEN.load(std::sync::atomic::Ordering::Relaxed);
     }
     Ok(report)
 }
@@ -145,7 +169,13 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-async fn verdict(path: &Path, case: Case, mode: Mode, saver: &Arc<dyn Checkpointer>) -> Verdict {
+async fn verdict(
+    path: &Path,
+    case: Case,
+    mode: Mode,
+    saver: &Arc<dyn Checkpointer>,
+    workplace: &Workplace,
+) -> Verdict {
     if case.differs.iter().any(|tag| tag == ours::PYTHON_ONLY) {
         return Verdict::Skip(ours::PYTHON_ONLY.to_owned());
     }
@@ -153,7 +183,8 @@ async fn verdict(path: &Path, case: Case, mode: Mode, saver: &Arc<dyn Checkpoint
     // A separate task, so that a panic counts for the case.
     let running = tokio::spawn({
         let (case, saver) = (Arc::clone(&case), Arc::clone(saver));
-        async move { tokio::time::timeout(TOO_LONG, answer(&case, saver, mode)).await }
+        let site = Arc::new(workplace.site());
+        async move { tokio::time::timeout(TOO_LONG, answer(&case, saver, site)).await }
     });
     let answers = match running.await {
         Ok(Ok(Ok(answers))) => answers,
@@ -174,7 +205,7 @@ fn judge(path: &Path, case: &Case, answers: &Value, mode: Mode) -> Result<Verdic
     };
     let decided = Verdict::Differs(case.differs.clone());
     match mode {
-        Mode::Check | Mode::Elsewhere => match compare(&expectation, answers) {
+        Mode::Check => match compare(&expectation, answers) {
             Ok(()) => Ok(Verdict::Ok),
             Err(what) if !tagged => Err(what),
             Err(_) => match ours {

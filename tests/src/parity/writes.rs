@@ -26,6 +26,18 @@ pub(super) fn input(schema: &Schema, writes: Map<String, Value>) -> Command<Dyna
     add(Command::default(), Some(update), overwrite)
 }
 
+/// An input that only adds: none if it sets a field.
+#[cfg(feature = "restate")]
+pub(super) fn plain_input(schema: &Schema, writes: Map<String, Value>) -> Option<DynamicUpdate> {
+    let known = writes.into_iter().filter(|(name, _)| schema.is_input(name));
+    let (update, overwrite) = split(known.collect());
+    let update = DynamicUpdate {
+        input: true,
+        ..update.unwrap_or_default()
+    };
+    overwrite.is_none().then_some(update)
+}
+
 fn add(
     mut command: Command<Dynamic>,
     update: Option<DynamicUpdate>,

@@ -17,7 +17,9 @@ use super::Worker;
 use super::home::Home;
 use super::requests::Requests;
 use crate::link::{Link, Packet};
-use crate::protocol::{Body, SnapshotAnswer, Subjects, ToAll, ToDriver, ToWorker, decode, encode};
+use crate::protocol::{
+    Body, ROOM, SnapshotAnswer, Subjects, TaskDone, TaskSent, ToAll, ToDriver, ToWorker, decode, encode,
+};
 use crate::snapshots::Snapshots;
 use crate::{Queue, QueueError};
 
@@ -44,7 +46,8 @@ struct Running {
 struct Ended {
     driver: String,
     task: u64,
-    reply: Body<TaskReply>,
+    /// None if it cannot be written.
+    reply: Option<Body>,
 }
 
 pub(super) struct Serving<S: State> {
@@ -187,16 +190,12 @@ impl<S: State> Serving<S> {
             return Ok(());
         };
         match decode(payload)? {
-            ToWorker::Task {
-                task,
-                driver,
-                offer,
-                state,
-                order,
-            } => {
-                self.offers.remove(&offer);
+            ToWorker::Tasks { driver, tasks } => {
                 self.pinged.insert(driver.clone(), Instant::now());
-                self.start(driver, task, state, order);
+                for sent in tasks {
+                    self.offers.remove(&sent.offer);
+                    self.start(driver.clone(), sent);
+                }
                 Ok(())
             }
             ToWorker::Decline {
@@ -238,7 +237,10 @@ impl<S: State> Serving<S> {
         }
     }
 
-    fn start(&mut self, driver: String, task: u64, state: String, order: Body<TaskOrder>) {
+    fn start(&mut self, driver: String, sent: TaskSent) {
+        let TaskSent {
+            task, state, order, ..
+        } = sent;
         let cancel = CancelToken::new();
         let (shared, token) = (Arc::clone(&self.shared), cancel.clone());
         let (ended, at) = (self.ended.clone(), driver.clone());
@@ -251,9 +253,12 @@ impl<S: State> Serving<S> {
                 TaskReply::failed(langgraph::NodeError::msg("the worker panicked"))
             });
             let name = format!("reply-{}-{task}", shared.id);
-            let reply = match Body::new(&*shared.link, reply, &name).await {
-                Ok(reply) => reply,
-                Err(error) => Body::Here(TaskReply::failed(error)),
+            let reply = match Body::new(&*shared.link, &reply, &name).await {
+                Ok(reply) => Some(reply),
+                Err(error) => {
+                    let failed = TaskReply::failed(error);
+                    Body::new(&*shared.link, &failed, &name).await.ok()
+                }
             };
             let _ = ended.send(Ended {
                 driver: at,
@@ -268,17 +273,34 @@ impl<S: State> Serving<S> {
         }
     }
 
-    /// Sends the reply of a task, with the next offer if that goes to the same driver.
-    async fn end(&mut self, ended: Ended) -> Result<(), QueueError> {
-        let Ended {
+    /// Sends the replies of tasks that have ended, each with the next offer if that goes to the same driver.
+    async fn end(&mut self, first: Ended) -> Result<(), QueueError> {
+        let mut replies: BTreeMap<String, Vec<TaskDone>> = BTreeMap::new();
+        let mut ended = Some(first);
+        while let Some(Ended {
             driver,
             task,
             reply,
-        } = ended;
-        if self.running.remove(&(driver.clone(), task)).is_none() {
-            // It was cancelled meanwhile.
-            return Ok(());
+        }) = ended
+        {
+            // Another one was cancelled meanwhile. The driver gives one without a reply away again.
+            if self.running.remove(&(driver.clone(), task)).is_some()
+                && let Some(reply) = reply
+            {
+                let next = self.next_for(&driver);
+                let done = TaskDone { task, reply, next };
+                replies.entry(driver).or_default().push(done);
+            }
+            ended = self.endings.try_recv().ok();
         }
+        for (driver, tasks) in replies {
+            self.send_done(&driver, tasks).await?;
+        }
+        self.fill().await
+    }
+
+    /// Offers a slot to the driver of a task that has ended, if it is that driver's turn.
+    fn next_for(&mut self, driver: &str) -> Option<u64> {
         let same = self
             .interested
             .front()
@@ -287,14 +309,25 @@ impl<S: State> Serving<S> {
         if next.is_some() {
             self.interested.rotate_left(1);
         }
-        let done = ToDriver::Done {
-            worker: self.shared.id.clone(),
-            task,
-            reply,
-            next,
-        };
-        self.tell(&driver, &done).await?;
-        self.fill().await
+        next
+    }
+
+    /// Sends replies, in as few messages as they fit into.
+    async fn send_done(&self, driver: &str, tasks: Vec<TaskDone>) -> Result<(), QueueError> {
+        let limit = self.shared.link.limit();
+        let mut rest = tasks.into_iter().peekable();
+        while rest.peek().is_some() {
+            let (mut tasks, mut bytes) = (Vec::new(), ROOM);
+            while let Some(done) =
+                rest.next_if(|done| tasks.is_empty() || bytes + done.bytes() <= limit)
+            {
+                bytes += done.bytes();
+                tasks.push(done);
+            }
+            let worker = self.shared.id.clone();
+            self.tell(driver, &ToDriver::Done { worker, tasks }).await?;
+        }
+        Ok(())
     }
 
     fn free(&self) -> usize {
@@ -386,11 +419,11 @@ impl<S: State> Shared<S> {
         driver: &str,
         task: u64,
         state: &str,
-        order: Body<TaskOrder>,
+        order: Body,
         cancel: CancelToken,
     ) -> TaskReply {
         let subject = self.subjects.driver(driver);
-        let order = match order.open(&*self.link).await {
+        let order: TaskOrder = match order.open(&*self.link).await {
             Ok(order) => order,
             Err(error) => return TaskReply::failed(error),
         };

@@ -13,6 +13,8 @@ use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::sleep;
 
+mod latency;
+
 type Failure = Box<dyn std::error::Error>;
 
 /// Listens beside other processes of this program: the kernel gives each connection to one of them.
@@ -33,6 +35,15 @@ pub(crate) fn unknown(item: &str) -> Result<(), NodeError> {
     Ok(file.write_all(format!("{item}\n").as_bytes())?)
 }
 
+/// Notes that this process has run a task, if `PROCESSES` names a file for it.
+pub(crate) fn count_process() -> Result<(), Error> {
+    let Ok(file) = std::env::var("PROCESSES") else {
+        return Ok(());
+    };
+    let mut file = OpenOptions::new().create(true).append(true).open(file)?;
+    file.write_all(format!("{}\n", std::process::id()).as_bytes())
+}
+
 pub(crate) async fn run(restate: &Restate, drill: &[&str]) -> Result<(), Failure> {
     match *drill {
         ["kill", rounds] => tokio::select! {
@@ -40,7 +51,11 @@ pub(crate) async fn run(restate: &Restate, drill: &[&str]) -> Result<(), Failure
             // The server and the service end with this program.
             _ = tokio::signal::ctrl_c() => Err("stopped".into()),
         },
-        _ => Err("usage: orders serve PORT | kill ROUNDS".into()),
+        ["latency", calls] => tokio::select! {
+            done = latency::run(restate, calls.parse()?) => done,
+            _ = tokio::signal::ctrl_c() => Err("stopped".into()),
+        },
+        _ => Err("usage: orders serve PORT | kill ROUNDS | latency CALLS".into()),
     }
 }
 
@@ -119,6 +134,12 @@ fn service() -> Result<Victim, Failure> {
     Ok(Victim::start(command)?)
 }
 
+/// The processes of the service, which share a port: as many as `SERVICES` says, or one.
+fn services() -> Result<Vec<Victim>, Failure> {
+    let number = std::env::var("SERVICES").map_or(Ok(1), |number| number.parse())?;
+    (0..number).map(|_: usize| service()).collect()
+}
+
 /// Registers the service, as soon as both answer.
 async fn register() -> Result<(), Failure> {
     let admin = variable("RESTATE_ADMIN_URL")?;
@@ -148,7 +169,7 @@ async fn register() -> Result<(), Failure> {
 /// Kills the service or the server once in each order, and compares the ends.
 async fn kill(restate: &Restate, rounds: usize) -> Result<(), Failure> {
     let mut server = server()?;
-    let mut service = service()?;
+    let mut services = services()?;
     register().await?;
     let ledger = PathBuf::from(variable("LEDGER")?);
     let unknown = PathBuf::from(variable("UNKNOWN")?);
@@ -167,7 +188,8 @@ async fn kill(restate: &Restate, rounds: usize) -> Result<(), Failure> {
                 if kills_server {
                     server.kill()?;
                 } else {
-                    service.kill()?;
+                    let victim = round % services.len();
+                    services[victim].kill()?;
                 }
             }
             Ok(())
@@ -219,7 +241,8 @@ async fn kill(restate: &Restate, rounds: usize) -> Result<(), Failure> {
         .lines()
         .count();
     println!(
-        "{rounds} orders, a kill -9 in each, of the service and of the server in turn, in {} phases: all ends are equal; no item was taken twice, {asked} were reported as unknown; the slowest took {:.1} s, all of them {:.0} s",
+        "{rounds} orders, a kill -9 in each, of the server and of {} processes of the service in turn, in {} phases: all ends are equal; no item was taken twice, {asked} were reported as unknown; the slowest took {:.1} s, all of them {:.0} s",
+        services.len(),
         PHASES.len(),
         slowest.as_secs_f64(),
         began.elapsed().as_secs_f64(),

@@ -57,6 +57,7 @@ fn approve(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
 #[node]
 async fn pack(item: String, order: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
     tokio::time::sleep(Duration::from_millis(order.work_ms)).await;
+    drills::count_process()?;
     let ledger = cx.resource::<Ledger>()?;
     let effect = cx
         .effect("take it off the shelf")

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use langgraph::checkpoint::{CheckpointError, Snapshot};
 use langgraph::node::Interrupt;
-use langgraph::run::{CancelToken, EventStream, StreamOptions};
+use langgraph::run::{CancelToken, EventStream, Run, StreamOptions};
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph::thread::{OnConflict, Thread};
 use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
@@ -78,14 +78,18 @@ pub(crate) trait ErasedThreads: Send + Sync {
 /// A graph with its types.
 pub(crate) struct Served<S: State> {
     graph: CompiledStateGraph<S>,
+    options: Options<S>,
 }
+
+/// Sets the options of a run.
+type Options<S> = Box<dyn Fn(Run<S>) -> Run<S> + Send + Sync>;
 
 impl<S> Served<S>
 where
     S: State,
     S::Update: Serialize + DeserializeOwned,
 {
-    pub(crate) fn new(graph: CompiledStateGraph<S>) -> Self {
+    pub(crate) fn new(graph: CompiledStateGraph<S>, options: Options<S>) -> Self {
         // Restate lets one invocation at a time onto a thread: whoever else holds it was given up.
         let leases = graph.threads();
         let has_leases = leases.saver().is_ok_and(|saver| saver.leases().is_some());
@@ -94,7 +98,7 @@ where
         } else {
             graph
         };
-        Self { graph }
+        Self { graph, options }
     }
 }
 
@@ -155,7 +159,7 @@ where
         let watched = StreamOptions::new(StreamMode::Checkpoints)
             .without_checkpoint_values()
             .buffer(1);
-        let events = run
+        let events = (self.options)(run)
             .metadata(INVOCATION, invocation)
             .cancel(cancel)
             .stream(watched);
@@ -199,7 +203,8 @@ fn assign(
     match given {
         Given::Answer(answer) => match open {
             [asked] => Ok(vec![(asked.id.clone(), answer.clone())]),
-            _ => Err(nothing("the only open interrupt")),
+            [] => Err(nothing("the only open interrupt")),
+            several => Err(ambiguous(thread, "", several)),
         },
         Given::Answers(answers) => {
             let mut found = Vec::new();
@@ -207,8 +212,9 @@ fn assign(
                 let meant = |asked: &&Interrupt| asked.id == *key || asked.key == *key;
                 let mut meant = open.iter().filter(meant);
                 match (meant.next(), meant.next()) {
+                    (None, _) => return Err(nothing(key)),
                     (Some(asked), None) => found.push((asked.id.clone(), answer.clone())),
-                    _ => return Err(nothing(key)),
+                    (Some(_), Some(_)) => return Err(ambiguous(thread, key, open)),
                 }
             }
             Ok(found)
@@ -234,6 +240,19 @@ fn assign(
             })
             .collect()),
     }
+}
+
+/// The error of an answer that several interrupts may mean.
+fn ambiguous(thread: &str, key: &str, open: &[Interrupt]) -> AgentError {
+    let meant = open
+        .iter()
+        .filter(|asked| key.is_empty() || asked.key == key);
+    let ids: Vec<_> = meant.map(|asked| asked.id.as_str()).collect();
+    AgentError::from(CheckpointError::AmbiguousResume {
+        thread: thread.to_owned(),
+        key: key.to_owned(),
+        open: ids.join(", "),
+    })
 }
 
 struct Running<S: State>(Option<EventStream<S>>);
@@ -352,9 +371,8 @@ mod tests {
             Ok(n + cx.interrupt::<i64>("more", "How many more?")?)
         });
         graph.add_sequence(&["double", "ask"]);
-        Ok(Served::new(
-            graph.compile()?.checkpointer(Arc::new(MemorySaver::new())),
-        ))
+        let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+        Ok(Served::new(graph, Box::new(|run| run)))
     }
 
     async fn begun(served: &Served<i64>, begin: &Begin, by: &str) -> Vec<Step> {

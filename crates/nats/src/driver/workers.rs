@@ -1,0 +1,175 @@
+//! The workers that a driver knows.
+
+use std::collections::BTreeSet;
+
+use tokio::time::Instant;
+
+use super::tasks::Phase;
+use super::{Driver, TICK};
+use crate::QueueError;
+use crate::metrics::{Counters, WorkerInfo};
+use crate::protocol::{ToWorker, encode};
+
+pub(super) struct Known {
+    heard: Instant,
+    /// When it got the first of its tasks.
+    pub(super) busy_since: Instant,
+    pub(super) pings: u64,
+    pub(super) tasks: BTreeSet<u64>,
+}
+
+impl Driver {
+    pub(super) fn hear(&mut self, worker: &str) {
+        if let Some(known) = self.workers.get_mut(worker) {
+            known.heard = Instant::now();
+        }
+    }
+
+    pub(super) async fn offered(
+        &mut self,
+        worker: String,
+        name: String,
+        fingerprint: &str,
+        offer: u64,
+    ) -> Result<(), QueueError> {
+        let now = Instant::now();
+        if !self.versions.contains_key(fingerprint) {
+            let text = format!("worker `{name}` with graph {fingerprint}");
+            let wanted = self
+                .versions
+                .iter()
+                .find(|(_, version)| !version.pending.is_empty());
+            let wanted = wanted.map(|(wanted, _)| wanted.to_string());
+            if self.counters.refuse(&worker, text)
+                && let Some(wanted) = &wanted
+            {
+                tracing::warn!(
+                    worker = name,
+                    fingerprint,
+                    wanted,
+                    "a worker has another graph"
+                );
+            }
+            let decline = ToWorker::Decline {
+                driver: self.id.clone(),
+                offer,
+                epoch: u64::MAX,
+                wanted,
+            };
+            return self.tell(&worker, &decline).await;
+        }
+        let known = self.workers.entry(worker.clone()).or_insert_with(|| Known {
+            heard: now,
+            busy_since: now,
+            pings: 0,
+            tasks: BTreeSet::new(),
+        });
+        known.heard = now;
+        let info = || WorkerInfo {
+            name,
+            ..WorkerInfo::default()
+        };
+        self.counters
+            .workers()
+            .entry(worker.clone())
+            .or_insert_with(info)
+            .lost = false;
+        self.take(&worker, offer, fingerprint).await
+    }
+
+    pub(super) async fn pong(&mut self, worker: &str, number: u64, tasks: Vec<u64>) -> Result<(), QueueError> {
+        self.hear(worker);
+        let tasks: BTreeSet<u64> = tasks.into_iter().collect();
+        let Some(known) = self.workers.get(worker) else {
+            return Ok(());
+        };
+        let strangers: Vec<_> = tasks.difference(&known.tasks).copied().collect();
+        // What was sent before the ping, and neither runs nor has a reply, was lost on the way.
+        let lost = known.tasks.iter().filter(|task| {
+            let phase = self.tasks.get(task).map(|task| &task.phase);
+            let before = matches!(phase, Some(Phase::Running { pings, .. }) if *pings < number);
+            before && !tasks.contains(task)
+        });
+        let lost: Vec<_> = lost.copied().collect();
+        for task in lost {
+            self.take_back(task);
+        }
+        for task in strangers {
+            self.cancel(worker, task).await?;
+        }
+        self.announce_all_late().await
+    }
+
+    pub(super) fn lose(&mut self, worker: &str, why: &str) {
+        let Some(known) = self.workers.remove(worker) else {
+            return;
+        };
+        self.counters.change(worker, |info| {
+            info.lost = true;
+            info.running = 0;
+        });
+        let tasks = self.tasks.iter().filter(|(_, task)| {
+            matches!(&task.phase, Phase::Wanted { worker: at, .. } | Phase::Running { worker: at, .. } if at == worker)
+        });
+        let tasks: Vec<u64> = tasks.map(|(number, _)| *number).collect();
+        if tasks.is_empty() {
+            return;
+        }
+        Counters::count(&self.counters.lost);
+        let silent = known.heard.elapsed();
+        tracing::warn!(
+            worker,
+            why,
+            ?silent,
+            tasks = tasks.len(),
+            "a worker is lost, and its tasks are taken back"
+        );
+        for task in tasks {
+            self.take_back(task);
+        }
+    }
+
+    pub(super) async fn tick(&mut self) -> Result<(), QueueError> {
+        let silent = self.workers.iter().filter(|(_, known)| {
+            let since = known.heard.max(known.busy_since);
+            !known.tasks.is_empty() && since.elapsed() > self.options.lost_after
+        });
+        let silent: Vec<_> = silent.map(|(worker, _)| worker.clone()).collect();
+        for worker in silent {
+            self.lose(&worker, "it does not answer");
+        }
+        let idle = |known: &Known| known.tasks.is_empty() && known.heard.elapsed() > 100 * TICK;
+        let wanted: BTreeSet<String> = self
+            .tasks
+            .values()
+            .filter_map(|task| match &task.phase {
+                Phase::Wanted { worker, .. } => Some(worker.clone()),
+                _ => None,
+            })
+            .collect();
+        self.workers
+            .retain(|worker, known| !idle(known) || wanted.contains(worker));
+        let mut pings = Vec::new();
+        for (worker, known) in &mut self.workers {
+            if !known.tasks.is_empty() {
+                known.pings += 1;
+                pings.push((worker.clone(), known.pings));
+            }
+        }
+        for (worker, number) in pings {
+            let ping = ToWorker::Ping {
+                driver: self.id.clone(),
+                number,
+            };
+            let reply = self.subjects.pinged(&self.id, &worker);
+            let subject = self.subjects.worker(&worker);
+            self.link.send(subject, Some(reply), encode(&ping)?).await?;
+        }
+        self.give_up();
+        self.versions.retain(|_, version| {
+            let used = version.running > 0 || !version.pending.is_empty();
+            used || version.progress.elapsed() < 100 * TICK
+        });
+        self.announce_all_late().await
+    }
+}
