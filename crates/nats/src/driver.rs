@@ -1,6 +1,7 @@
 //! The driver of a queue: gives tasks to workers, and takes back those of lost ones.
 
 mod command;
+mod mailbox;
 mod outbox;
 mod states;
 mod tasks;
@@ -24,6 +25,7 @@ use crate::protocol::{Subjects, ToAll, ToDriver, ToWorker, decode, encode};
 use crate::queue::Options;
 
 pub(crate) use self::command::{Command, FromDriver, Submitted, Written};
+pub(crate) use self::mailbox::mailbox;
 
 /// How often workers with tasks are pinged, and work that waits is announced.
 const TICK: Duration = Duration::from_millis(500);

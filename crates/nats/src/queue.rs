@@ -9,7 +9,7 @@ use langgraph::executor::{Executor, Running, TaskCall};
 use tokio::sync::mpsc;
 
 use crate::QueueError;
-use crate::driver::{Command, Driver, FromDriver, Submitted, Written};
+use crate::driver::{Command, Driver, FromDriver, Submitted, Written, mailbox};
 use crate::link::Link;
 use crate::metrics::{Counters, Metrics, WorkerInfo};
 use crate::protocol::{Body, Subjects};
@@ -138,7 +138,7 @@ impl Queue {
     ) -> Result<langgraph::executor::TaskReply, NodeError> {
         let driver = self.driver();
         let task = self.next.fetch_add(1, Ordering::Relaxed);
-        let (future, mut from_driver) = mpsc::unbounded_channel();
+        let (future, mut from_driver) = mailbox();
         // Tasks that wait are in memory. A large one is written only when a worker waits for it.
         let written = match Body::small(&call.order(), SMALL.min(self.link.limit() / 2))? {
             Some(order) => Some(Written {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::executor::{SnapshotText, TaskReport};
-use tokio::sync::mpsc;
-
+use super::mailbox::Sender;
 use crate::protocol::{Body, ReportAnswer};
 
 /// What the future of a task tells the driver.
@@ -35,7 +34,7 @@ pub(crate) struct Written {
 pub(crate) struct Submitted {
     pub(crate) task: u64,
     pub(crate) fingerprint: Arc<str>,
-    pub(crate) future: mpsc::UnboundedSender<FromDriver>,
+    pub(crate) future: Sender,
     /// A small one is written before a worker waits for it.
     pub(crate) written: Option<Written>,
 }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use langgraph::executor::TaskReport;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::mailbox::Sender;
 use super::{Driver, FromDriver, Submitted, TICK, Written};
 use crate::QueueError;
 use crate::metrics::Counters;
@@ -14,7 +14,7 @@ use crate::protocol::{Body, ReportAnswer, TaskDone, TaskSent, ToAll, ToWorker, e
 
 pub(super) struct Task {
     fingerprint: Arc<str>,
-    future: mpsc::UnboundedSender<FromDriver>,
+    future: Sender,
     pub(super) phase: Phase,
     since: Instant,
     written: Option<Written>,
@@ -230,8 +230,7 @@ impl Driver {
             Counters::count(&self.counters.done);
             self.counters.change(worker, |info| info.done += 1);
             let fingerprint = task.fingerprint;
-            // The future may have been dropped.
-            let _ = task.future.send(FromDriver::Done(reply));
+            task.future.send(FromDriver::Done(reply));
             if let Some(offer) = next {
                 return self.take(worker, offer, &fingerprint).await;
             }
@@ -268,8 +267,8 @@ impl Driver {
                     continue;
                 };
                 let written = task.written.take();
-                if written.is_none() && task.future.send(FromDriver::Wanted).is_err() {
-                    continue;
+                if written.is_none() {
+                    task.future.send(FromDriver::Wanted);
                 }
                 version.running += 1;
                 version.progress = Instant::now();
@@ -313,7 +312,7 @@ impl Driver {
         let own = task.filter(|_| self.has(worker, number));
         match (own, answer) {
             (Some(task), answer) => {
-                let _ = task.future.send(FromDriver::Report {
+                task.future.send(FromDriver::Report {
                     report: Box::new(report),
                     answer,
                 });
@@ -359,7 +358,7 @@ impl Driver {
                     return true;
                 }
                 let refused = self.counters.refused();
-                let _ = task.future.send(FromDriver::Nobody { patience, refused });
+                task.future.send(FromDriver::Nobody { patience, refused });
                 false
             });
         }
