@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use langgraph_remote::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, Frame, RequestId};
 use tokio::task::AbortHandle;
 
+use crate::pieces::apart;
+
 /// The number of requests that an agent works at, and of finished replies that it keeps.
 const RUNNING: usize = 256;
 const KEPT: usize = 1_024;
@@ -14,11 +16,15 @@ const KEPT_BYTES: usize = 64 << 20;
 const FORGOTTEN: usize = 16_384;
 /// The parts of one reply that are written in a row.
 const TURN: usize = 16;
+/// The number and the run of a part, in its frame.
+const BESIDE: usize = 128;
 
 pub(crate) type Key = (AgentId, RequestId);
 
 #[derive(Default)]
 pub(crate) struct Answers {
+    max_frame: usize,
+    max_message: usize,
     known: HashMap<Key, Answer>,
     finished: VecDeque<Key>,
     forgotten: HashSet<Key>,
@@ -37,6 +43,8 @@ struct Answer {
     /// The next part to write.
     cursor: usize,
     done: bool,
+    /// It has ended with an error, whatever the agent still says.
+    failed: bool,
     ready: bool,
     work: Option<AbortHandle>,
 }
@@ -52,6 +60,14 @@ pub(crate) enum Begin {
 }
 
 impl Answers {
+    pub(crate) fn new(max_frame: usize, max_message: usize) -> Self {
+        Self {
+            max_frame,
+            max_message,
+            ..Self::default()
+        }
+    }
+
     /// Decides about a request whose requester has the parts before `from_part`, of `run`.
     pub(crate) fn begin(&mut self, key: &Key, from_part: u64, run: Option<&str>) -> Begin {
         const LOST: &str = "the agent has started anew, and the rest of the reply is lost";
@@ -92,9 +108,40 @@ impl Answers {
         }
     }
 
-    /// Adds a part to a reply.
+    /// Adds a part to a reply. A whole one that is larger than a frame is added in pieces; any other such part
+    /// ends the reply with an error.
     pub(crate) fn add(&mut self, key: &Key, envelope: AgentEnvelope) {
-        let Some(answer) = self.known.get_mut(key).filter(|answer| !answer.done) else {
+        let (max_frame, max_message) = (self.max_frame, self.max_message);
+        let Some(answer) = self.known.get_mut(key) else {
+            return;
+        };
+        if answer.done || answer.failed {
+            return;
+        }
+        let size = Frame::reply(envelope.clone()).to_json();
+        let size = size.map_or(0, |text| text.len() + BESIDE);
+        if size <= max_frame {
+            return self.add_one(key, envelope);
+        }
+        if size <= max_message
+            && let Some(pieces) = apart(&envelope, max_frame)
+        {
+            for piece in pieces {
+                self.add_one(key, piece);
+            }
+            return;
+        }
+        answer.failed = true;
+        let message = format!(
+            "a part of the reply has {size} bytes; a frame has at most {max_frame}, and all pieces of a message {max_message}"
+        );
+        let mut error = envelope;
+        error.body = EnvelopeBody::error("too_large".into(), message);
+        self.add_one(key, error);
+    }
+
+    fn add_one(&mut self, key: &Key, envelope: AgentEnvelope) {
+        let Some(answer) = self.known.get_mut(key) else {
             return;
         };
         let seq = answer.parts.len() as u64;
@@ -222,7 +269,7 @@ mod tests {
     fn a_repeated_request_is_answered_from_what_is_there() {
         let request = AgentEnvelope::request("a", "b", "hi").unwrap();
         let key = ("a".into(), request.request_id.clone().unwrap());
-        let mut answers = Answers::default();
+        let mut answers = Answers::new(1 << 20, 1 << 24);
         assert!(matches!(answers.begin(&key, 0, None), Begin::Run));
         for number in 0..3 {
             let body = EnvelopeBody::complete(&number).unwrap();
@@ -245,7 +292,7 @@ mod tests {
     fn who_has_parts_of_an_earlier_life_gets_none_of_this_one() {
         let request = AgentEnvelope::request("a", "b", "hi").unwrap();
         let key = ("a".into(), request.request_id.clone().unwrap());
-        let mut answers = Answers::default();
+        let mut answers = Answers::new(1 << 20, 1 << 24);
         answers.begin(&key, 0, None);
         answers.add(&key, request.reply(EnvelopeBody::complete(&1).unwrap()));
         let parts = answers.next_parts();

@@ -19,6 +19,7 @@ pub struct RelayClientBuilder {
     pub(crate) token: String,
     pub(crate) handler: Option<Arc<dyn AgentHandler>>,
     pub(crate) max_frame: usize,
+    pub(crate) max_message: usize,
     pub(crate) heartbeat: Duration,
     pub(crate) repeat_after: Duration,
     pub(crate) connect_within: Duration,
@@ -37,6 +38,7 @@ impl RelayClientBuilder {
             token: uuid::Uuid::new_v4().to_string(),
             handler: None,
             max_frame: 1 << 20,
+            max_message: 16 << 20,
             heartbeat: Duration::from_secs(15),
             repeat_after: Duration::from_secs(1),
             connect_within: Duration::from_secs(10),
@@ -64,9 +66,18 @@ impl RelayClientBuilder {
         self
     }
 
-    /// Limits the size of incoming frames; the default is 1 MiB, as the relay's.
+    /// Limits the size of frames; the default is 1 MiB, as the relay's. A larger request or reply travels in
+    /// pieces.
     pub fn max_frame(mut self, bytes: usize) -> Self {
         self.max_frame = bytes;
+        self
+    }
+
+    /// Limits the size of a request or reply that travels in pieces; the default is 16 MiB. A larger one ends
+    /// with the error `too_large`. The pieces of a request that find no room in the queue of the receiver at the
+    /// relay end it with `overloaded`: by default, one sender has 2 MiB of it.
+    pub fn max_message(mut self, bytes: usize) -> Self {
+        self.max_message = bytes;
         self
     }
 

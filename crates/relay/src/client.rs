@@ -14,9 +14,10 @@ use langgraph_remote::{
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Key};
 use crate::builder::RelayClientBuilder;
 use crate::error::RelayError;
+use crate::pieces::{Joining, apart};
 use crate::protocol::{AgentRecord, Control};
 
 /// The cancellations and lists that wait to be written.
@@ -69,13 +70,20 @@ pub(crate) struct State {
     /// The requests without a complete reply.
     pub(crate) open: BTreeMap<RequestId, Open>,
     pub(crate) answers: Answers,
+    /// Requests that come in pieces, by their requesters and ids; the oldest first.
+    pub(crate) joining: VecDeque<(Key, Option<Joining>)>,
     pub(crate) notes: VecDeque<String>,
     pub(crate) lists: HashMap<RequestId, oneshot::Sender<Vec<AgentRecord>>>,
 }
 
 /// A request that is repeated until its reply is complete.
 pub(crate) struct Open {
-    pub(crate) frame: Frame,
+    /// More than one if it travels in pieces.
+    pub(crate) frames: Vec<Frame>,
+    /// Who answers it.
+    pub(crate) agent: AgentId,
+    /// A reply that comes in pieces.
+    pub(crate) joining: Option<Joining>,
     /// The number of the next part of its reply.
     pub(crate) next: u64,
     /// The run of the parts that are there: those of another are not taken.
@@ -116,7 +124,10 @@ impl RelayClient {
         let client = Arc::new(Client {
             network,
             table: Correlator::new(),
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                answers: Answers::new(options.max_frame, options.max_message),
+                ..State::default()
+            }),
             wake: Notify::new(),
             closing: Notify::new(),
             session: uuid::Uuid::new_v4().to_string(),
@@ -219,23 +230,36 @@ impl Transport for RelayClient {
             return Err(RemoteError::connection(error.clone()));
         }
         let frame = Frame::send(request.clone());
-        let text = frame.to_json().map_err(RemoteError::connection)?;
-        // A larger one would break the connection, and that of every repetition.
-        if text.len() > client.options.max_frame {
-            let (found, limit) = (text.len(), client.options.max_frame);
-            let message = format!("a request of {found} bytes; a frame has at most {limit}");
-            return Err(RemoteError::connection(
-                langgraph_remote::RemoteError::Refused {
+        let found = frame.to_json().map_err(RemoteError::connection)?.len();
+        let RelayClientBuilder {
+            max_frame,
+            max_message,
+            ..
+        } = client.options;
+        let frames = if found <= max_frame {
+            vec![frame]
+        } else {
+            // A larger one would break the connection, and that of every repetition.
+            let pieces = apart(&request, max_frame).filter(|_| found <= max_message);
+            let message = format!(
+                "a request of {found} bytes; a frame has at most {max_frame}, and all pieces of a message {max_message}"
+            );
+            let too_large = || {
+                RemoteError::connection(RemoteError::Refused {
                     code: "too_large".into(),
                     message,
-                },
-            ));
-        }
+                })
+            };
+            let pieces = pieces.ok_or_else(too_large)?;
+            pieces.into_iter().map(Frame::send).collect()
+        };
         let reply = client.table.expect(&request);
         let reply = reply.map_err(RemoteError::connection)?;
         if let Some(id) = request.request_id {
             let open = Open {
-                frame,
+                frames,
+                agent: request.to.clone(),
+                joining: None,
                 next: 0,
                 run: None,
                 due: Instant::now(),

@@ -49,6 +49,7 @@ mod error;
 mod link;
 mod metrics;
 mod options;
+mod pieces;
 mod protocol;
 mod queue;
 mod registry;

@@ -19,12 +19,15 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use crate::answers::{Begin, Key};
 use crate::client::{Client, Link};
 use crate::error::RelayError;
+use crate::pieces::{Joined, Joining};
 use crate::protocol::{Control, Incoming, Session, parse};
 use crate::wire::Wire;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_REPEAT: Duration = Duration::from_secs(30);
+/// How many requests come in pieces at a time: the one that has waited longest makes room.
+const JOINING: usize = 16;
 const ONE_STEP: Duration = Duration::from_secs(10);
 
 type Socket = WebSocketStream<Box<dyn Wire>>;
@@ -232,7 +235,7 @@ fn control_arrived(client: &Client, control: Control) {
             }
             // If the agent is gone, the relay says so; if it is back, it answers from what it has.
             for open in state.open.values_mut() {
-                if open.frame.to.as_ref() == Some(&id) {
+                if open.agent == id {
                     open.due = now;
                     open.pause = client.options.repeat_after;
                 }
@@ -278,13 +281,13 @@ fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>, run
     let Some(id) = envelope.request_id.clone() else {
         return;
     };
-    {
+    let joined = {
         let mut state = client.state();
         let Some(open) = state.open.get_mut(&id) else {
             return;
         };
         // A stranger's parts must not move the count.
-        if open.frame.to.as_ref() != Some(&envelope.from) {
+        if open.agent != envelope.from {
             return;
         }
         if let Some(seq) = seq {
@@ -308,7 +311,19 @@ fn reply_arrived(client: &Client, envelope: AgentEnvelope, seq: Option<u64>, run
         }
         open.pause = client.options.repeat_after;
         open.due = Instant::now() + open.pause;
-    }
+        let most = client.options.max_message;
+        Joining::push(&mut open.joining, envelope, false, most)
+    };
+    let envelope = match joined {
+        Joined::Other(envelope) | Joined::Whole(envelope) => *envelope,
+        Joined::Waits => return,
+        Joined::Failed(message) => {
+            client.state().open.remove(&id);
+            let code = "too_large".into();
+            let error = RemoteError::Refused { code, message };
+            return client.table.fail(&id, error);
+        }
+    };
     let delivered = client.table.deliver(envelope);
     if delivered.is_err() || !client.table.is_open(&id) {
         client.state().open.remove(&id);
@@ -343,9 +358,15 @@ fn request_arrived(
     match &request.body {
         EnvelopeBody::Cancel => return client.state().answers.cancel(&key),
         EnvelopeBody::Complete(_) | EnvelopeBody::Resume(_) => {}
-        EnvelopeBody::StreamStart { .. } => {
-            let message = "a request is one whole message".to_owned();
-            return refuse(ErrorCode::BadRequest, message);
+        EnvelopeBody::StreamStart { .. }
+        | EnvelopeBody::StreamChunk { .. }
+        | EnvelopeBody::StreamEnd { .. } => {
+            return match join_request(client, &key, request.clone()) {
+                Joined::Whole(whole) => request_arrived(client, *whole, from_part, run),
+                Joined::Failed(why) => refuse(ErrorCode::BadRequest, why),
+                // Without its start, a piece is of no use; the requester repeats all of them.
+                Joined::Waits | Joined::Other(_) => {}
+            };
         }
         _ => return,
     }
@@ -358,6 +379,22 @@ fn request_arrived(
             client.state().answers.working(&key, work.abort_handle());
         }
     }
+}
+
+/// Joins the pieces of a request.
+fn join_request(client: &Client, key: &Key, piece: AgentEnvelope) -> Joined {
+    let most = client.options.max_message;
+    let mut state = client.state();
+    let place = state.joining.iter().position(|(known, _)| known == key);
+    let mut joining = place.and_then(|place| state.joining.remove(place)?.1);
+    let joined = Joining::push(&mut joining, piece, true, most);
+    if joining.is_some() {
+        if state.joining.len() >= JOINING {
+            state.joining.pop_front();
+        }
+        state.joining.push_back((key.clone(), joining));
+    }
+    joined
 }
 
 /// Ends a reply, however its work ends.
@@ -481,12 +518,14 @@ fn next_texts(client: &Client, now: Instant) -> (Vec<String>, Option<Instant>) {
     let mut next: Option<Instant> = None;
     for open in state.open.values_mut() {
         if open.due <= now {
-            let frame = open.frame.clone();
-            let frame = match open.sent {
-                0 => frame,
-                _ => frame.numbered(open.next).of_run(open.run.clone()),
-            };
-            texts.extend(frame.to_json());
+            let mut frames = open.frames.clone();
+            // The last one makes it whole.
+            if open.sent > 0
+                && let Some(last) = frames.pop()
+            {
+                frames.push(last.numbered(open.next).of_run(open.run.clone()));
+            }
+            texts.extend(frames.iter().flat_map(Frame::to_json));
             open.sent += 1;
             open.due = now + open.pause;
             open.pause = (open.pause * 2).min(LONGEST_REPEAT);

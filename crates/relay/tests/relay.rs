@@ -318,6 +318,101 @@ async fn hostile_clients_harm_nobody_else() {
     eventually(|| relay.metrics().agents == 2 && relay.metrics().connections == 2).await;
 }
 
+/// Repeats its request: `{"text": .., "times": ..}`.
+fn repeater() -> impl AgentHandler {
+    |request: AgentEnvelope| async move {
+        let payload: Value = request.payload().unwrap();
+        let times = usize::try_from(payload["times"].as_u64().unwrap()).unwrap();
+        EnvelopeBody::Complete(Value::from(payload["text"].as_str().unwrap().repeat(times)))
+    }
+}
+
+#[tokio::test]
+async fn what_is_larger_than_a_frame_travels_in_pieces_or_ends_with_an_error() {
+    let (_relay, address) = start(quick().max_frame(64 << 10)).await;
+    let client = |id: &str| RelayClient::builder(url(address), id).max_frame(64 << 10);
+    let client = |id: &str| client(id).max_message(3 << 20);
+    let _agent = client("repeater")
+        .handler(repeater())
+        .connect()
+        .await
+        .unwrap();
+    let caller = client("assistant").connect().await.unwrap();
+    let ask = async |text: String, times: u64| {
+        let payload = json!({"text": text, "times": times});
+        let request = AgentEnvelope::request("assistant", "repeater", &payload).unwrap();
+        let reply = caller.request(request).await?.whole().await;
+        Ok::<_, langgraph_remote::RemoteError>(reply?.as_str().unwrap().len())
+    };
+    let within = async |text: String, times| {
+        let limit = Duration::from_secs(20);
+        tokio::time::timeout(limit, ask(text, times)).await.unwrap()
+    };
+    // A large request, a large reply, and both; quotes and characters of several bytes count too.
+    let large = |times| "\"ä".repeat(times);
+    assert_eq!(within(large(100_000), 1).await.unwrap(), 300_000);
+    assert_eq!(within(large(1_000), 500).await.unwrap(), 1_500_000);
+    // Larger than any message: an error at once, and no repetition without end.
+    for (text, times) in [("x".repeat(4 << 20), 1), ("x".repeat(1_000), 5_000)] {
+        let error = within(text, times).await.unwrap_err();
+        let mut texts = vec![error.to_string()];
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            texts.push(error.to_string());
+            cause = error.source();
+        }
+        assert!(texts.join(": ").contains("too_large"), "{texts:?}");
+    }
+    assert!(caller.is_connected());
+    assert_eq!(within("x".to_owned(), 2).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn an_agent_in_another_language_sends_a_request_in_chunks() {
+    let (_relay, address) = start(quick()).await;
+    let _worker = agent(address, "worker", worker()).await;
+    let (mut other, _) = connect_async(url(address)).await.unwrap();
+    let say = |frame: Value| Message::text(frame.to_string());
+    let register = json!({"type": "register", "id": "other"});
+    other.send(say(register)).await.unwrap();
+    let parts = AgentEnvelope::request("other", "worker", "").unwrap();
+    let stream = || langgraph_remote::StreamId::from("s");
+    for body in [
+        EnvelopeBody::StreamStart {
+            stream_id: stream(),
+            metadata: StreamContent::Text.metadata(),
+        },
+        EnvelopeBody::StreamChunk {
+            stream_id: stream(),
+            chunk: "good ".into(),
+        },
+        EnvelopeBody::StreamChunk {
+            stream_id: stream(),
+            chunk: "morning".into(),
+        },
+        EnvelopeBody::StreamEnd {
+            stream_id: stream(),
+        },
+    ] {
+        let mut part = parts.clone();
+        part.body = body;
+        let text = langgraph_remote::Frame::send(part).to_json().unwrap();
+        other.send(Message::text(text)).await.unwrap();
+    }
+    let limit = Duration::from_secs(10);
+    let reply = tokio::time::timeout(limit, async {
+        loop {
+            let Message::Text(text) = other.next().await.unwrap().unwrap() else {
+                continue;
+            };
+            if text.contains("\"reply\"") {
+                return text;
+            }
+        }
+    });
+    assert!(reply.await.unwrap().contains("GOOD MORNING"));
+}
+
 #[tokio::test]
 async fn parts_of_two_runs_of_one_request_do_not_meet() {
     let (_relay, address) = start(RelayOptions::default()).await;

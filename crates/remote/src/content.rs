@@ -19,6 +19,8 @@ pub enum StreamContent {
     Messages,
     /// Any values; they join into a list.
     Values,
+    /// Pieces of a JSON text; they join into the value that it says. So travels what is larger than a frame.
+    Json,
 }
 
 impl StreamContent {
@@ -47,6 +49,7 @@ pub(crate) fn join(metadata: &Value, chunks: Vec<Value>) -> Value {
         StreamContent::Text => text(&chunks),
         StreamContent::Messages => messages(&chunks),
         StreamContent::Values => None,
+        StreamContent::Json => json(&chunks),
     };
     // If the chunks do not match the metadata, all of them are returned as they are.
     joined.unwrap_or(Value::Array(chunks))
@@ -55,6 +58,11 @@ pub(crate) fn join(metadata: &Value, chunks: Vec<Value>) -> Value {
 fn text(chunks: &[Value]) -> Option<Value> {
     let text: Option<String> = chunks.iter().map(Value::as_str).collect();
     text.map(Value::String)
+}
+
+fn json(chunks: &[Value]) -> Option<Value> {
+    let text: Option<String> = chunks.iter().map(Value::as_str).collect();
+    serde_json::from_str(&text?).ok()
 }
 
 fn messages(chunks: &[Value]) -> Option<Value> {
@@ -86,7 +94,7 @@ fn messages(chunks: &[Value]) -> Option<Value> {
 mod tests {
     use serde_json::json;
 
-    use super::StreamContent::{Messages, Text, Values};
+    use super::StreamContent::{Json, Messages, Text, Values};
     use super::*;
     use langgraph::message::Message;
 
@@ -103,6 +111,9 @@ mod tests {
         assert_eq!(whole(Some(Text), &[]), "");
         assert_eq!(whole(Some(Values), &[json!("a")]), json!(["a"]));
         assert_eq!(whole(Some(Text), &[json!(1)]), json!([1]));
+        let pieces = [json!("{\"a\": [1"), json!(", 2]}")];
+        assert_eq!(whole(Some(Json), &pieces), json!({"a": [1, 2]}));
+        assert_eq!(whole(Some(Json), &pieces[..1]), json!(["{\"a\": [1"]));
     }
 
     #[test]

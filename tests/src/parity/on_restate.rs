@@ -80,9 +80,8 @@ impl Services {
 
     /// Serves the threads of a graph, whose runs have this step limit.
     pub(super) fn add_threads(&self, graph: &CompiledStateGraph<Dynamic>, limit: usize) {
-        let options = move |run: langgraph::run::Run<Dynamic>| {
-            run.limit(limit).durability(Durability::Sync)
-        };
+        let options =
+            move |run: langgraph::run::Run<Dynamic>| run.limit(limit).durability(Durability::Sync);
         self.change(|endpoint| endpoint.threads_with(graph, options));
     }
 
@@ -150,9 +149,9 @@ pub(super) async fn ask(
     let ThreadState {
         values, interrupts, ..
     } = answered.map_err(|error| word(&error))?;
-    let update: DynamicUpdate = serde_json::from_value(values).map_err(|error| {
-        json!({ "kind": "other", "message": format!("no state came back: {error}") })
-    })?;
+    let update: DynamicUpdate = serde_json::from_value(values).map_err(
+        |error| json!({ "kind": "other", "message": format!("no state came back: {error}") }),
+    )?;
     initial.overwrite(update);
     Ok(Ended {
         state: initial,

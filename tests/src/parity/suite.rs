@@ -104,7 +104,11 @@ impl fmt::Display for Report {
         )?;
         #[cfg(feature = "restate")]
         if self.on_restate > 0 {
-            writeln!(f, "{} runs were calls of threads on Restate", self.on_restate)?;
+            writeln!(
+                f,
+                "{} runs were calls of threads on Restate",
+                self.on_restate
+            )?;
         }
         Ok(())
     }

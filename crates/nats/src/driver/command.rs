@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::executor::{SnapshotText, TaskReport};
 use super::mailbox::Sender;
 use crate::protocol::{Body, ReportAnswer};
+use langgraph::executor::{SnapshotText, TaskReport};
 
 /// What the future of a task tells the driver.
 pub(crate) enum Command {

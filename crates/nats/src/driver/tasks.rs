@@ -197,9 +197,7 @@ impl Driver {
                 self.decline(&worker, offer, &task.fingerprint).await
             }
             Phase::Running { worker, .. } => match self.outbox.remove(&worker, number) {
-                Some(unsent) => {
-                    self.decline(&worker, unsent.offer, &task.fingerprint).await
-                }
+                Some(unsent) => self.decline(&worker, unsent.offer, &task.fingerprint).await,
                 None => self.cancel(&worker, number).await,
             },
         }
@@ -210,7 +208,12 @@ impl Driver {
         self.tell(worker, &ToWorker::Cancel { task, driver }).await
     }
 
-    pub(super) async fn decline(&self, worker: &str, offer: u64, wanted: &str) -> Result<(), QueueError> {
+    pub(super) async fn decline(
+        &self,
+        worker: &str,
+        offer: u64,
+        wanted: &str,
+    ) -> Result<(), QueueError> {
         let decline = ToWorker::Decline {
             driver: self.id.clone(),
             offer,

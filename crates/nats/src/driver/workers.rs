@@ -77,7 +77,12 @@ impl Driver {
         self.take(&worker, offer, fingerprint).await
     }
 
-    pub(super) async fn pong(&mut self, worker: &str, number: u64, tasks: Vec<u64>) -> Result<(), QueueError> {
+    pub(super) async fn pong(
+        &mut self,
+        worker: &str,
+        number: u64,
+        tasks: Vec<u64>,
+    ) -> Result<(), QueueError> {
         self.hear(worker);
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
         let Some(known) = self.workers.get(worker) else {

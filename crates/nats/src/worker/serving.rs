@@ -18,7 +18,8 @@ use super::home::Home;
 use super::requests::Requests;
 use crate::link::{Link, Packet};
 use crate::protocol::{
-    Body, ROOM, SnapshotAnswer, Subjects, TaskDone, TaskSent, ToAll, ToDriver, ToWorker, decode, encode,
+    Body, ROOM, SnapshotAnswer, Subjects, TaskDone, TaskSent, ToAll, ToDriver, ToWorker, decode,
+    encode,
 };
 use crate::snapshots::Snapshots;
 use crate::{Queue, QueueError};

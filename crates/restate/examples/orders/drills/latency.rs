@@ -14,7 +14,10 @@ pub(super) async fn run(restate: &Restate, calls: usize) -> Result<(), Failure> 
     let services = services()?;
     register().await?;
     // Everything is compiled, loaded and connected.
-    restate.thread("orders", "warm").start(order("warm", 2)).await?;
+    restate
+        .thread("orders", "warm")
+        .start(order("warm", 2))
+        .await?;
 
     let (mut queries, mut starts, mut answers) = (Vec::new(), Vec::new(), Vec::new());
     for call in 0..calls {
@@ -32,7 +35,10 @@ pub(super) async fn run(restate: &Restate, calls: usize) -> Result<(), Failure> 
     }
     show("a query", queries);
     show("a start, with two supersteps", starts);
-    show("an answer, with a task of a service and its effect, in three supersteps", answers);
+    show(
+        "an answer, with a task of a service and its effect, in three supersteps",
+        answers,
+    );
 
     let since = Instant::now();
     let mut all = tokio::task::JoinSet::new();
@@ -76,6 +82,14 @@ fn order(name: &str, items: usize) -> serde_json::Value {
 
 fn show(what: &str, mut took: Vec<Duration>) {
     took.sort();
-    let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or_default();
-    println!("{what}: half of the calls within {:.1?}, 99 % within {:.1?}", at(50), at(99));
+    let at = |share: usize| {
+        took.get(took.len() * share / 100)
+            .copied()
+            .unwrap_or_default()
+    };
+    println!(
+        "{what}: half of the calls within {:.1?}, 99 % within {:.1?}",
+        at(50),
+        at(99)
+    );
 }
