@@ -58,8 +58,8 @@ pub(super) async fn run(restate: &Restate, calls: usize) -> Result<(), Failure> 
     thread.start(order("wide", items)).await?;
     let since = Instant::now();
     thread.answer(true).await?;
-    let each = since.elapsed().as_secs_f64() * 1e3 / items as f64;
-    println!("a map over {items} items with an effect each: {each:.2} ms an item");
+    let each = since.elapsed() / u32::try_from(items)?;
+    println!("a map over {items} items with an effect each: {each:.2?} an item");
 
     let mut packed: BTreeMap<String, usize> = BTreeMap::new();
     for process in std::fs::read_to_string(variable("PROCESSES")?)?.lines() {
