@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives the server with npm `@langchain/langgraph-sdk`: every method whose route is there, and its hook
-# for React in a real Chromium. Needs node 20 and npm; takes a Chromium that is there, or installs
+# Drives the server with npm `@langchain/langgraph-sdk`, every method of every class, and its hook for
+# React in a real Chromium. Needs node 20 and npm; takes a Chromium that is there, or installs
 # Debian's as root. Packages stay in the target folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,4 +1,4 @@
-"""Every method of `langgraph-sdk` whose route the server has, with the answers that it must give."""
+"""Every method of every client class of `langgraph-sdk`, with the answers that it must give."""
 
 import json
 import sys
@@ -8,6 +8,36 @@ import uuid
 
 import httpx
 from langgraph_sdk import get_sync_client
+from langgraph_sdk._sync import assistants as a, client as c, cron, runs as r, store as s, stream, threads as t
+
+# Every class that a client gets from the library. A method that no step calls fails the test.
+CLASSES = [
+    c.SyncLangGraphClient, a.SyncAssistantsClient, t.SyncThreadsClient, r.SyncRunsClient,
+    cron.SyncCronClient, s.SyncStoreClient, stream.SyncThreadStream, stream.SyncRunModule,
+    stream._SyncAgentModule,
+]
+uncalled = set()
+
+
+def watch(owner, name, method):
+    full = f"{owner.__name__}.{name}"
+    uncalled.add(full)
+
+    def watched(*arguments, **options):
+        uncalled.discard(full)
+        return method(*arguments, **options)
+
+    return watched
+
+
+for owner in CLASSES:
+    for name, member in list(vars(owner).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property):
+            setattr(owner, name, property(watch(owner, name, member.fget)))
+        elif callable(member):
+            setattr(owner, name, watch(owner, name, member))
 
 url, kept = sys.argv[1], sys.argv[2]
 client = get_sync_client(url=url)
@@ -73,7 +103,9 @@ def the_assistants():
     refused(409, assistants.create, "agent", assistant_id=mine["assistant_id"])
     same = assistants.create("agent", assistant_id=mine["assistant_id"], if_exists="do_nothing")
     assert same["name"] == "mine"
-    assistants.delete(mine["assistant_id"])
+    its = threads.create(metadata={"assistant_id": mine["assistant_id"]})["thread_id"]
+    assistants.delete(mine["assistant_id"], delete_threads=True)
+    refused(404, threads.get, its)
     refused(404, assistants.get, mine["assistant_id"])
     assert "registered graphs: agent" in refused(422, assistants.create, "nope")
 
@@ -102,6 +134,11 @@ def the_threads():
     row = threads.get(one["thread_id"])
     assert row["metadata"]["graph_id"] == "agent" and row["status"] == "idle"
     assert row["values"]["messages"][0]["type"] == "human"
+    places = {"last": "values.messages[-1].content", "kind": "values.messages[0].type", "none": "values.x"}
+    taken = threads.search(ids=[one["thread_id"]], extract=places)[0]["extracted"]
+    assert "42" in taken["last"] and taken["kind"] == "human" and taken["none"] is None, taken
+    assert threads.update(one["thread_id"], metadata={"z": 3}, return_minimal=True) is None
+    assert threads.get(one["thread_id"])["metadata"]["z"] == 3
     copy = threads.copy(one["thread_id"])
     assert threads.get_state(copy["thread_id"])["values"] == row["values"]
     threads.delete(one["thread_id"])
@@ -109,6 +146,37 @@ def the_threads():
     assert threads.get_state(copy["thread_id"])["values"] == row["values"]
     assert "must be a UUID" in refused(422, threads.get, "not-a-uuid")
     refused(404, threads.get, "00000000-0000-0000-0000-000000000000")
+
+
+def the_end_of_threads():
+    """They are pruned, and their time ends."""
+    kept, gone = threads.create()["thread_id"], threads.create()["thread_id"]
+    runs.wait(kept, "agent", input=HI)
+    state = threads.get_state(kept)
+    assert len(threads.get_history(kept)) == 5
+    assert threads.prune([kept], strategy="keep_latest") == {"pruned_count": 1}
+    [only] = threads.get_history(kept)
+    assert only["checkpoint_id"] == state["checkpoint_id"] and only["values"] == state["values"]
+    assert "42" in runs.wait(kept, "agent", input=HI)["messages"][-1]["content"]
+    assert threads.prune([gone, gone, str(uuid.uuid4())]) == {"pruned_count": 1}
+    refused(404, threads.get, gone)
+    refused(422, threads.prune, ["no-uuid"])
+
+    short = threads.create(ttl=0.02)["thread_id"]
+    ttl = threads.get(short, include=["ttl"])["ttl"]
+    assert ttl["strategy"] == "delete" and ttl["ttl_minutes"] == 0.02 and ttl["expires_at"], ttl
+    assert "ttl" not in threads.get(short)
+    threads.update(kept, metadata={}, ttl={"ttl": 0.01, "strategy": "keep_latest"})
+    long = threads.create(ttl=60)["thread_id"]
+    for _ in range(100):
+        history = threads.get_history(kept)
+        if len(history) == 1 and not threads.search(ids=[short]):
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("the time of no thread has ended")
+    assert threads.get(long)["thread_id"] == long
+    refused(422, threads.create, ttl=-1)
 
 
 def the_state():
@@ -136,6 +204,13 @@ def the_state():
     past = threads.get_state(thread, checkpoint=history[1]["checkpoint"])
     assert past["checkpoint_id"] == history[1]["checkpoint_id"]
     assert threads.get_state(thread, checkpoint_id=history[1]["checkpoint_id"])["values"] == past["values"]
+
+    some = threads.get_state(thread, select=["values.messages", "next"])
+    assert some == {"values": {"messages": state["values"]["messages"]}, "next": []}, some
+    at = threads.get_state(thread, checkpoint=history[1]["checkpoint"], select=["next"])
+    assert at == {"next": history[1]["next"]}, at
+    assert threads.get_history(thread, limit=1, select=["checkpoint_id"]) == [
+        {"checkpoint_id": state["checkpoint_id"]}]
 
     edit = {"messages": [{"type": "ai", "content": "changed", "id": "e1"}]}
     made = threads.update_state(thread, edit, as_node="think")
@@ -203,6 +278,20 @@ def the_interrupts():
     waits = runs.wait(thread, "review", input={"text": "b"})
     answer = {waits["__interrupt__"][0]["id"]: "by id"}
     assert runs.wait(thread, "review", command={"resume": answer})["steps"][-1] == "review: by id"
+    # A strict answer to what nobody asks fails, and changes nothing.
+    waits = runs.wait(thread, "review", input={"text": "s"})
+    before = threads.get(thread)
+    try:
+        runs.wait(thread, "review", command={"resume": answer}, strict_resume=True)
+        raise AssertionError("the answer was taken")
+    except Exception as error:
+        assert "UnknownInterruptError" in str(error), error
+    after = threads.get(thread)
+    assert after["status"] == "interrupted" and after["error"] is None
+    assert after["interrupts"] == before["interrupts"] and after["values"] == before["values"]
+    answer = {waits["__interrupt__"][0]["id"]: "strictly"}
+    done = runs.wait(thread, "review", command={"resume": answer}, strict_resume=True)
+    assert done["steps"][-1] == "review: strictly"
     paused = runs.wait(thread, "review", input={"text": "c"}, interrupt_before=["review"])
     assert paused["text"] == "c!" and threads.get_state(thread)["next"] == ["review"]
     moved = runs.wait(thread, "review", command={"update": {"text": "z"}, "goto": "write"},
@@ -284,6 +373,8 @@ def the_background():
     runs.join(thread, slow["run_id"])
     assert runs.get(thread, slow["run_id"])["status"] == "interrupted"
 
+    assert runs.list(thread, limit=1, select=["run_id", "status"]) == [
+        {"run_id": slow["run_id"], "status": "interrupted"}]
     listed = runs.list(thread, limit=2)
     assert listed[0]["run_id"] == slow["run_id"] and len(listed) == 2
     assert all(r["status"] == "success" for r in runs.list(thread, status="success"))
@@ -315,6 +406,21 @@ def the_stateless():
     assert threads.count() == count
     runs.wait(None, "agent", input=HI, on_completion="keep")
     assert threads.count() == count + 1
+
+
+def the_waits():
+    """A thread that waits for a time is woken by the server."""
+    thread = threads.create()["thread_id"]
+    waits = runs.wait(thread, "later", input={"text": "tea"}, metadata={"of": "tea"})
+    assert "$wait" in waits["__interrupt__"][0]["value"], waits
+    assert threads.get(thread)["status"] == "interrupted"
+    for _ in range(100):
+        if threads.get(thread)["status"] == "idle":
+            break
+        time.sleep(0.1)
+    assert threads.get_state(thread)["values"]["steps"] == ["write", "remind"]
+    woken, first = runs.list(thread)
+    assert woken["status"] == first["status"] == "success" and woken["metadata"]["of"] == "tea"
 
 
 def the_store():
@@ -370,6 +476,18 @@ def the_protocol():
         assert asked["value"]["question"] == "Is this right?", asked
         thread.run.respond("fine")
         assert thread.output["steps"] == ["write", "review: fine"], thread.output
+    with threads.stream(assistant_id="agent") as thread:
+        assert "think" in {node["id"] for node in thread.agent.get_tree()["nodes"]}
+    for look, expected in (
+        (lambda thread: (event["method"] for event in thread.subscribe(["values"])), {"values"}),
+        (lambda thread: (event["method"] for event in thread.events), {"values", "messages", "lifecycle"}),
+        (lambda thread: (name for name, _ in thread.interleave_projections(["values", "messages"])),
+         {"values", "messages"}),
+    ):
+        with threads.stream(assistant_id="agent") as thread:
+            thread.run.start(input=HI)
+            seen = set(look(thread))
+            assert expected <= seen, seen
     with threads.stream(assistant_id="agent") as thread:
         thread.run.start(input=HI)
         told = [m.text for m in thread.messages]
@@ -442,10 +560,14 @@ def again():
 
 
 steps = [again] if sys.argv[3:] else [
-    the_server, the_assistants, the_threads, the_state, the_streams, the_interrupts,
-    the_background, the_stateless, the_store, the_crons, the_protocol, many_at_once, keep,
+    the_server, the_assistants, the_threads, the_end_of_threads, the_state, the_streams,
+    the_interrupts, the_background, the_stateless, the_waits, the_store, the_crons, the_protocol,
+    many_at_once, keep,
 ]
 for step in steps:
     begun = time.monotonic()
     step()
     print(f"{step.__name__.replace('_', ' ')}: {time.monotonic() - begun:.1f} s")
+client.close()
+if steps != [again]:
+    assert not uncalled, f"no step calls {sorted(uncalled)}"

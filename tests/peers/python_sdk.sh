@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives the server with LangGraph's own Python client: PyPI `langgraph-sdk`, every method whose route
-# is there. Needs python3 with venv and pip; the client stays in the target folder.
+# Drives the server with LangGraph's own Python client: PyPI `langgraph-sdk`, every method of
+# every class. Needs python3 with venv and pip; the client stays in the target folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -34,7 +34,7 @@ start() {
 
 unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_BASE_URL GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OLLAMA_HOST
 start
-"$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" || {
+timeout 120 "$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" || {
     cat "$work/server.log" >&2
     exit 1
 }
@@ -42,4 +42,4 @@ start
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
 start
-"$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" again
+timeout 120 "$venv/bin/python" tests/peers/python_sdk.py "http://127.0.0.1:$port" "$work/threads.json" again

@@ -1,18 +1,19 @@
 //! Serves graphs to the clients of LangGraph, and the Studio at `/`, without a key and without a
 //! network: `agent` answers questions with tools, `careful` asks before it searches the disk, `essay`
-//! writes with a person, `review` asks a person, `count` and `walk` take time.
+//! writes with a person, `review` asks a person, `later` waits, `count` and `walk` take time.
 //! `cargo run -p langgraph-server --example serve` listens on 127.0.0.1:2024, or on `PORT`.
 
 mod graphs;
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_examples::{model, tools};
 use langgraph_server::{GraphHandle, Server};
+use langgraph_wait::WaitExt;
 use serde_json::json;
 
 use graphs::Typing;
@@ -66,6 +67,13 @@ async fn review(draft: &Draft, cx: &Context) -> Result<DraftUpdate, NodeError> {
         return Err(NodeError::msg("the reviewer was not pleased"));
     }
     Ok(DraftUpdate::default().steps(vec![format!("review: {answer}")]))
+}
+
+/// Sleeps without a task: the server wakes the thread.
+#[node]
+async fn remind(_: &Draft, cx: &Context) -> Result<DraftUpdate, NodeError> {
+    cx.sleep_until(SystemTime::now() + Duration::from_secs(2))?;
+    Ok(DraftUpdate::default().steps(vec!["remind".to_owned()]))
 }
 
 #[derive(State, Clone, Debug, Default)]
@@ -150,6 +158,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .output_schema(schema.clone())
         .state_schema(schema);
     let review = graph! { START => write => review => END }.compile()?;
+    let later = graph! { START => write => remind => END }.compile()?;
     let count = graph! { START => count => END }.compile()?;
     let walk = graph! {
         START => step => match further {
@@ -168,6 +177,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .graph("careful", graphs::careful::graph(chosen)?)
         .graph("essay", graphs::essay::graph()?)
         .graph("review", review)
+        .graph("later", later)
         .graph("count", count)
         .graph("walk", walk)
         .serve(address)

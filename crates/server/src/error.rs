@@ -177,6 +177,7 @@ fn error_name(error: &AgentError) -> &'static str {
         AgentError::InvalidUpdate(_) => "InvalidUpdateError",
         AgentError::TimedOut(_) => "TimeoutError",
         AgentError::Cancelled => "UserInterrupt",
+        AgentError::Checkpoint(CheckpointError::NothingToResume { .. }) => "UnknownInterruptError",
         AgentError::Node { .. } | AgentError::Agent { .. } | AgentError::Remote { .. } => {
             "NodeError"
         }

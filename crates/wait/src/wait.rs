@@ -65,17 +65,26 @@ pub struct Wait {
 impl Wait {
     /// Returns the wait of an open interrupt of `thread`; `None` if a person is to answer it.
     pub fn of(thread: &str, interrupt: &Interrupt) -> Option<Self> {
-        let question = Question::deserialize(&interrupt.payload).ok()?;
+        let outer = interrupt.namespace.iter().chain([&interrupt.node]);
+        Some(Self {
+            path: outer.map(ToString::to_string).collect(),
+            ..Self::read(thread, &interrupt.id, &interrupt.payload)?
+        })
+    }
+
+    /// Returns the wait of an open interrupt of which only the id and the payload are known; `None`
+    /// if a person is to answer it. Its path is empty.
+    pub fn read(thread: &str, interrupt: &str, payload: &Value) -> Option<Self> {
+        let question = Question::deserialize(payload).ok()?;
         let until = match &question.wait.until {
             Some(text) => Some(DateTime::parse_from_rfc3339(text).ok()?.into()),
             None => None,
         };
-        let outer = interrupt.namespace.iter().chain([&interrupt.node]);
         Some(Self {
             thread: thread.to_owned(),
             graph: None,
-            interrupt: interrupt.id.clone(),
-            path: outer.map(ToString::to_string).collect(),
+            interrupt: interrupt.to_owned(),
+            path: Vec::new(),
             until,
             event: question.wait.event,
         })

@@ -1,12 +1,28 @@
-// Every method of `@langchain/langgraph-sdk` whose route the server has, with the answers that it must
-// give: `node sdk.mjs http://127.0.0.1:2024`.
+// Every method of every client class of `@langchain/langgraph-sdk`, with the answers that it must give: `node sdk.mjs http://127.0.0.1:2024`.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { Client } from "@langchain/langgraph-sdk";
+import { Client, ThreadStream } from "@langchain/langgraph-sdk";
 import { check, report, until } from "./browser.mjs";
 
 const client = new Client({ apiUrl: process.argv[2], apiKey: null, callerOptions: { maxRetries: 0 } });
-const { assistants, threads, runs, store } = client;
+const { assistants, threads, runs, crons, store } = client;
+
+// A method that no check calls fails the test. The class behind `~ui` is for the library's own use.
+const uncalled = new Set();
+function watch(prototype, of) {
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (name === "constructor" || name.startsWith("_") || typeof value !== "function") continue;
+    const full = `${of}.${name}`;
+    uncalled.add(full);
+    prototype[name] = function (...given) {
+      uncalled.delete(full);
+      return value.apply(this, given);
+    };
+  }
+}
+for (const of of Object.keys(client)) if (of !== "~ui") watch(Object.getPrototypeOf(client[of]), of);
+watch(ThreadStream.prototype, "ThreadStream");
+
 const HI = { messages: [{ role: "user", content: "What is 6 * 7?" }] };
 
 async function refused(status, call) {
@@ -85,6 +101,23 @@ await check("a thread is made of supersteps", async () => {
     supersteps: [{ updates: [{ values: HI, asNode: "__start__" }] }, { updates: [{ values: { messages: [{ role: "assistant", content: "42" }] }, asNode: "think" }] }],
   });
   assert.deepEqual((await threads.getState(thread_id)).values.messages.map((one) => one.content), ["What is 6 * 7?", "42"]);
+});
+
+await check("threads are pruned, and live for a while", async () => {
+  const { thread_id } = await threads.create({ ttl: 60 });
+  assert.equal((await threads.get(thread_id, { include: ["ttl"] })).ttl.ttl_minutes, 60);
+  await threads.update(thread_id, { ttl: { ttl: 90, strategy: "keep_latest" } });
+  assert.equal((await threads.get(thread_id, { include: ["ttl"] })).ttl.strategy, "keep_latest");
+  await runs.wait(thread_id, "agent", { input: HI });
+  assert.deepEqual(await threads.prune([thread_id], { strategy: "keep_latest" }), { pruned_count: 1 });
+  assert.equal((await threads.getHistory(thread_id)).length, 1);
+  await threads.patchState(thread_id, { noted: true });
+  assert.equal((await threads.get(thread_id)).metadata.noted, true);
+  assert.deepEqual(Object.keys(await threads.getState(thread_id, undefined, { select: ["next"] })), ["next"]);
+  const [found] = await threads.search({ ids: [thread_id], extract: { text: "values.messages[-1].content" } });
+  assert.equal(found.extracted.text, "6 * 7 = 42.");
+  await threads.prune([thread_id]);
+  await refused(404, () => threads.get(thread_id));
 });
 
 await check("states, their history, and forks", async () => {
@@ -225,5 +258,21 @@ await check("the store", async () => {
   await store.deleteItem(["sdk", "a"], "one");
   assert.equal(await store.getItem(["sdk", "a"], "one").catch(() => null), null);
 });
+
+await check("crons: create, search, count, update, delete", async () => {
+  const metadata = { of: randomUUID() };
+  const { thread_id } = await threads.create();
+  const on = await crons.createForThread(thread_id, "count", { schedule: "27 15 * * *", input: { to: 1 }, metadata });
+  const off = await crons.create("count", { schedule: "0 0 1 1 *", input: { to: 1 }, metadata });
+  assert.deepEqual([on.thread_id, off.thread_id], [thread_id, null]);
+  assert.equal(await crons.count({ metadata }), 2);
+  assert.equal((await crons.search({ threadId: thread_id }))[0].cron_id, on.cron_id);
+  assert.equal((await crons.update(off.cron_id, { enabled: false })).next_run_date, null);
+  await crons.delete(off.cron_id);
+  await threads.delete(thread_id);
+  assert.equal(await crons.count({ metadata }), 0, "a thread takes its crons along");
+});
+
+await check("no method is left out", async () => assert.deepEqual([...uncalled], []));
 
 process.exit(report());

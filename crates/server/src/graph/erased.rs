@@ -66,6 +66,9 @@ pub(crate) trait ErasedGraph: Send + Sync {
 
     async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError>;
 
+    /// Removes all checkpoints of a thread but the newest.
+    async fn prune(&self, thread: &str) -> Result<(), AgentError>;
+
     async fn delete(&self, thread: &str) -> Result<(), AgentError>;
 }
 
@@ -100,6 +103,8 @@ pub(crate) enum Breaks {
 pub(crate) struct RunSpec {
     pub(crate) thread: String,
     pub(crate) start: Start,
+    /// An answer to a question that is not open fails the run, and changes nothing.
+    pub(crate) strict: bool,
     /// The update of a command.
     pub(crate) update: Option<Value>,
     /// The targets of a command: a name, `{node, input}`, or a list of these.

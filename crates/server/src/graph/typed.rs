@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ListOptions};
 use langgraph::graph::{Breakpoints, Topology};
 use langgraph::node::{Command, Interrupt};
 use langgraph::run::{Run, StreamOptions};
-use langgraph::thread::{OnConflict, OnOpenQuestion};
+use langgraph::thread::{Keep, OnConflict, OnOpenQuestion};
 use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -65,6 +65,9 @@ where
             Start::Proceed => thread.proceed(),
             Start::Resume(answer) => {
                 let open = self.open(spec).await?;
+                if spec.strict {
+                    all_open(&spec.thread, &open, &answer)?;
+                }
                 let answer = answer_in(&open, answer);
                 match answers(&open, &answer) {
                     Some(answers) => thread.resume_all(answers),
@@ -97,6 +100,35 @@ fn answers(open: &[Interrupt], given: &Value) -> Option<Vec<(String, Value)>> {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
     })
+}
+
+/// Fails if an answer is for an interrupt that is not open. A map is one from ids if it has an open
+/// one, or looks as if it had.
+fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), AgentError> {
+    let refused = |key: &str| {
+        let ids: Vec<&str> = open.iter().map(|interrupt| &*interrupt.id).collect();
+        AgentError::from(CheckpointError::NothingToResume {
+            thread: thread.to_owned(),
+            key: key.to_owned(),
+            open: if ids.is_empty() {
+                "none".to_owned()
+            } else {
+                ids.join(", ")
+            },
+        })
+    };
+    let keys = given.as_object().filter(|given| !given.is_empty());
+    let mut keys = keys.into_iter().flat_map(|given| given.keys());
+    let is_open = |key: &str| {
+        open.iter()
+            .any(|interrupt| interrupt.id == key || interrupt.key == key)
+    };
+    let is_map = keys.clone().any(|key| is_open(key) || key.matches(':').count() > 1);
+    match keys.find(|key| !is_open(key)) {
+        Some(key) if is_map => Err(refused(key)),
+        _ if open.is_empty() => Err(refused("")),
+        _ => Ok(()),
+    }
 }
 
 fn breakpoints(breaks: Breaks) -> Breakpoints {
@@ -262,6 +294,14 @@ where
 
     async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError> {
         self.graph.thread(thread).copy(to).await
+    }
+
+    async fn prune(&self, thread: &str) -> Result<(), AgentError> {
+        match self.graph.thread(thread).prune(Keep::Newest(1)).await {
+            // Nothing has run there.
+            Err(AgentError::Checkpoint(CheckpointError::UnknownThread(_))) => Ok(()),
+            pruned => pruned.map(|_| ()),
+        }
     }
 
     async fn delete(&self, thread: &str) -> Result<(), AgentError> {

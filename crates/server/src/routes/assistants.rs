@@ -10,12 +10,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::query::{Body, if_exists, page, uuid};
+use super::query::{Body, Pairs, if_exists, page, uuid};
 use super::search::{Search, ten};
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, subgraph_names};
 use crate::guard::Access;
-use crate::rows::{Assistant, contains, merge, system_assistant};
+use crate::rows::{Assistant, Thread, contains, merge, system_assistant};
+use crate::runs::remove_thread;
 use crate::wire::time::now;
 
 /// Finds an assistant by its id, or by the name of its graph.
@@ -184,12 +185,23 @@ pub(super) async fn change(
     Ok(Json(assistant.json()))
 }
 
-pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {
+pub(super) async fn remove(
+    app: Access,
+    Path(id): Path<String>,
+    Query(query): Query<Pairs>,
+) -> ApiResult<StatusCode> {
     let assistant = find_own(&app, &id).await?;
     if assistant.assistant_id == system_assistant(&assistant.graph_id).assistant_id {
         return Err(ApiError::conflict(
             "the default assistant of a graph cannot be deleted",
         ));
+    }
+    if query.is_true("delete_threads") {
+        let own = json!({"assistant_id": assistant.assistant_id});
+        let owned = |thread: &Thread| contains(&thread.metadata, &own);
+        for thread in app.rows.threads(app.filter(), None, owned).await? {
+            remove_thread(&app, &thread).await?;
+        }
     }
     app.rows.delete_assistant(&assistant.assistant_id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -6,6 +6,7 @@ mod crons;
 mod events;
 mod info;
 mod openai;
+mod place;
 mod protocol;
 mod query;
 mod runs;
@@ -137,11 +138,12 @@ fn assistants(routes: Routes) -> Routes {
 }
 
 fn threads(routes: Routes) -> Routes {
-    use threads::{change, copy, count, create, read, remove, search};
+    use threads::{change, copy, count, create, prune, read, remove, search};
     routes
         .at("/threads", [post(create)])
         .at("/threads/search", [post(search)])
         .at("/threads/count", [post(count)])
+        .at("/threads/prune", [post(prune)])
         .at(
             "/threads/{thread}",
             [get(read), patch(change), delete(remove)],
@@ -149,7 +151,7 @@ fn threads(routes: Routes) -> Routes {
         .at("/threads/{thread}/copy", [post(copy)])
         .at(
             "/threads/{thread}/state",
-            [get(state::read), post(state::update)],
+            [get(state::read), post(state::update), patch(change)],
         )
         .at(
             "/threads/{thread}/state/checkpoint",

@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header::HeaderValue;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -87,6 +88,44 @@ pub(super) fn page(
         headers.insert("x-pagination-next", HeaderValue::from(next));
     }
     (headers, Json(page)).into_response()
+}
+
+/// The pairs of a query, in which a name may come several times.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Pairs(Vec<(String, String)>);
+
+impl Pairs {
+    /// Returns the values of a name: repeated, or with commas.
+    pub(super) fn list(&self, name: &str) -> Option<Vec<String>> {
+        let given = self.0.iter().filter(|(key, _)| key == name);
+        let values: Vec<String> = given
+            .flat_map(|(_, value)| value.split(','))
+            .filter(|value| !value.is_empty())
+            .map(str::to_owned)
+            .collect();
+        (!values.is_empty()).then_some(values)
+    }
+
+    /// Returns true if the query says so. Clients write numbers for truth, too.
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.get(name)
+            .is_some_and(|value| matches!(value, "1" | "true" | "True"))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns a number, or what stands for it.
+    pub(super) fn number(&self, name: &str, otherwise: usize) -> ApiResult<usize> {
+        let read = |text: &str| {
+            text.parse()
+                .map_err(|_| ApiError::invalid(format!("{name} is a number, found '{text}'")))
+        };
+        self.get(name).map_or(Ok(otherwise), read)
+    }
 }
 
 /// Keeps the named fields of an entry.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::query::{Body, page, selected, thread_id, uuid};
+use super::query::{Body, Pairs, page, thread_id, uuid};
 use super::search::ten;
 use super::threads::{find, make};
 use crate::app::App;
@@ -208,35 +208,25 @@ pub(super) async fn stream_stateless(
     streaming(&app, None, request).await
 }
 
-#[derive(Deserialize)]
-pub(super) struct List {
-    #[serde(default = "ten")]
-    limit: usize,
-    #[serde(default)]
-    offset: usize,
-    status: Option<String>,
-    metadata: Option<String>,
-}
-
 pub(super) async fn list(
     app: Access,
     Path(thread): Path<String>,
-    Query(query): Query<List>,
+    Query(query): Query<Pairs>,
 ) -> ApiResult<Response> {
     let thread = find(&app, &thread).await?.thread_id;
-    let metadata: Value = match &query.metadata {
+    let metadata: Value = match query.get("metadata") {
         Some(text) => serde_json::from_str(text)?,
         None => Value::Null,
     };
     let runs = app.rows.runs(&thread).await?.into_iter().filter(|run| {
         query
-            .status
-            .as_ref()
-            .is_none_or(|status| *status == run.status)
+            .get("status")
+            .is_none_or(|status| status == run.status)
             && contains(&run.metadata, &metadata)
     });
-    let found = runs.map(|run| selected(run.json(), None)).collect();
-    Ok(page(found, query.limit, query.offset, None))
+    let found = runs.map(|run| run.json()).collect();
+    let (limit, offset) = (query.number("limit", ten())?, query.number("offset", 0)?);
+    Ok(page(found, limit, offset, query.list("select").as_deref()))
 }
 
 async fn find_run(app: &Access, thread: &str, run: &str) -> ApiResult<Run> {

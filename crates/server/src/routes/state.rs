@@ -7,7 +7,7 @@ use langgraph_queue::RunQueue;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::query::Body;
+use super::query::{Body, Pairs, selected};
 use super::search::ten;
 use super::threads::find;
 use crate::app::App;
@@ -17,18 +17,52 @@ use crate::guard::Access;
 use crate::rows::{Thread, Writer, contains};
 use crate::runs::{checkpoint_id, checkpoint_in, settle};
 
-#[derive(Deserialize)]
-pub(super) struct Inside {
-    #[serde(default)]
+/// What a client wants of a state.
+struct Wanted {
     subgraphs: bool,
+    select: Option<Vec<String>>,
+}
+
+impl From<&Pairs> for Wanted {
+    fn from(query: &Pairs) -> Self {
+        Self {
+            subgraphs: query.is_true("subgraphs"),
+            select: query.list("select"),
+        }
+    }
+}
+
+/// Keeps the named fields of a state. `values.name` keeps one of its values.
+fn picked(state: Value, select: Option<&[String]>) -> Value {
+    let Some(select) = select else { return state };
+    let whole = |name: &str| select.iter().any(|wanted| wanted == name);
+    let values: Vec<String> = select
+        .iter()
+        .filter_map(|wanted| wanted.strip_prefix("values."))
+        .map(str::to_owned)
+        .collect();
+    let Value::Object(fields) = state else {
+        return state;
+    };
+    let kept = fields.into_iter().filter_map(|(name, value)| {
+        if whole(&name) {
+            Some((name, value))
+        } else if name == "values" && !values.is_empty() {
+            Some((name, selected(value, Some(&values))))
+        } else {
+            None
+        }
+    });
+    Value::Object(kept.collect())
 }
 
 async fn state_of(
     app: &App,
     thread: &Thread,
     at: Option<CheckpointId>,
-    subgraphs: bool,
+    wanted: Wanted,
 ) -> ApiResult<Json<Value>> {
+    let Wanted { subgraphs, select } = wanted;
     let graph = app.graph_of_thread(&thread.metadata)?;
     let found = match graph {
         Some(graph) => graph.state(&thread.thread_id, at, subgraphs).await?,
@@ -40,33 +74,34 @@ async fn state_of(
             "Thread {id} has no checkpoint {at}"
         )));
     }
-    Ok(Json(found.unwrap_or_else(|| {
+    let state = found.unwrap_or_else(|| {
         json!({
             "values": {}, "next": [], "tasks": [], "metadata": {}, "created_at": null,
             "checkpoint": {"thread_id": id, "checkpoint_ns": "", "checkpoint_id": null},
             "parent_checkpoint": null, "interrupts": [], "checkpoint_id": null,
             "parent_checkpoint_id": null,
         })
-    })))
+    });
+    Ok(Json(picked(state, select.as_deref())))
 }
 
 pub(super) async fn read(
     app: Access,
     Path(id): Path<String>,
-    Query(query): Query<Inside>,
+    Query(query): Query<Pairs>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    state_of(&app, &thread, None, query.subgraphs).await
+    state_of(&app, &thread, None, Wanted::from(&query)).await
 }
 
 pub(super) async fn at(
     app: Access,
     Path((id, checkpoint)): Path<(String, String)>,
-    Query(query): Query<Inside>,
+    Query(query): Query<Pairs>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
     let at = checkpoint_id(&checkpoint)?;
-    state_of(&app, &thread, Some(at), query.subgraphs).await
+    state_of(&app, &thread, Some(at), Wanted::from(&query)).await
 }
 
 #[derive(Deserialize)]
@@ -74,6 +109,7 @@ pub(super) struct AtCheckpoint {
     checkpoint: Value,
     #[serde(default)]
     subgraphs: bool,
+    select: Option<Vec<String>>,
 }
 
 pub(super) async fn at_checkpoint(
@@ -83,7 +119,11 @@ pub(super) async fn at_checkpoint(
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
     let at = checkpoint_in(Some(&given.checkpoint))?;
-    state_of(&app, &thread, at, given.subgraphs).await
+    let wanted = Wanted {
+        subgraphs: given.subgraphs,
+        select: given.select,
+    };
+    state_of(&app, &thread, at, wanted).await
 }
 
 #[derive(Deserialize)]
@@ -161,13 +201,7 @@ pub(super) struct History {
     before: Option<Value>,
     metadata: Option<Value>,
     checkpoint: Option<Value>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct HistoryQuery {
-    #[serde(default = "ten")]
-    limit: usize,
-    before: Option<String>,
+    select: Option<Vec<String>>,
 }
 
 /// `before` is a checkpoint's id, a checkpoint, or a config.
@@ -194,7 +228,8 @@ async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Valu
     let fitting = history
         .into_iter()
         .filter(|state| contains(&state["metadata"], &wanted))
-        .take(asked.limit);
+        .take(asked.limit)
+        .map(|state| picked(state, asked.select.as_deref()));
     Ok(Json(fitting.collect()))
 }
 
@@ -209,13 +244,14 @@ pub(super) async fn history(
 pub(super) async fn history_query(
     app: Access,
     Path(id): Path<String>,
-    Query(query): Query<HistoryQuery>,
+    Query(query): Query<Pairs>,
 ) -> ApiResult<Json<Vec<Value>>> {
     let asked = History {
-        limit: query.limit,
-        before: query.before.map(Value::String),
+        limit: query.number("limit", ten())?,
+        before: query.get("before").map(Value::from),
         metadata: None,
         checkpoint: None,
+        select: query.list("select"),
     };
     past(&app, &id, asked).await
 }

@@ -1,21 +1,23 @@
 //! Threads.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use axum::Json;
-use axum::extract::Path;
-use axum::http::StatusCode;
-use axum::response::Response;
-use langgraph_queue::{Cancel, RunQueue};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use axum::extract::{Path, Query};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::query::{Body, if_exists, thread_id};
+use super::place;
+use super::query::{Body, Pairs, if_exists, thread_id};
 use super::search::Search;
 use super::state;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
-use crate::rows::{Thread, contains, merge};
-use crate::runs::{cancel, one_of};
+use crate::rows::{Pruning, Thread, Ttl, contains, merge};
+use crate::runs::{one_of, prune_thread, remove_thread};
 
 /// Creates a thread of the user, unless it exists or there are too many. Returns true if it is new.
 pub(super) async fn make(app: &Access, thread: &Thread) -> ApiResult<bool> {
@@ -45,7 +47,32 @@ pub(super) struct Create {
     graph_id: Option<String>,
     if_exists: Option<String>,
     supersteps: Option<Vec<Superstep>>,
-    ttl: Option<Value>,
+    #[serde(default, deserialize_with = "ttl")]
+    ttl: Option<Ttl>,
+}
+
+/// Reads a time to live: minutes, or an object.
+fn ttl<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Ttl>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Minutes(f64),
+        Ttl(Ttl),
+    }
+    let ttl = match Option::<Form>::deserialize(given)? {
+        None => return Ok(None),
+        Some(Form::Minutes(ttl)) => Ttl {
+            ttl,
+            strategy: Pruning::Delete,
+        },
+        Some(Form::Ttl(ttl)) => ttl,
+    };
+    // A century is for ever.
+    if ttl.time().is_none() || ttl.ttl > 60.0 * 24.0 * 36_525.0 {
+        let text = "ttl is a number of minutes, at most 100 years";
+        return Err(serde::de::Error::custom(text));
+    }
+    Ok(Some(ttl))
 }
 
 #[derive(Deserialize)]
@@ -54,11 +81,6 @@ struct Superstep {
 }
 
 pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<Json<Value>> {
-    if given.ttl.is_some_and(|ttl| !ttl.is_null()) {
-        return Err(ApiError::invalid(
-            "a time to live of threads is not supported here",
-        ));
-    }
     let id = match &given.thread_id {
         Some(id) => thread_id(id)?,
         None => Uuid::now_v7().to_string(),
@@ -71,7 +93,8 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
         });
         merge(&mut metadata, &own);
     }
-    let thread = Thread::new(id, app.owner(), metadata);
+    let mut thread = Thread::new(id, app.owner(), metadata);
+    thread.ttl = given.ttl;
     if !make(&app, &thread).await? {
         let id = &thread.thread_id;
         let existing = find(&app, id).await.map(|existing| existing.json());
@@ -88,20 +111,33 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
     Ok(Json(find(&app, &thread.thread_id).await?.json()))
 }
 
-pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
-    Ok(Json(find(&app, &id).await?.json()))
+pub(super) async fn read(
+    app: Access,
+    Path(id): Path<String>,
+    Query(query): Query<Pairs>,
+) -> ApiResult<Json<Value>> {
+    let thread = find(&app, &id).await?;
+    let mut json = thread.json();
+    for field in query.list("include").into_iter().flatten() {
+        one_of("include", Some(&field), &["ttl"])?;
+        json[field] = thread.ttl_json();
+    }
+    Ok(Json(json))
 }
 
 #[derive(Deserialize)]
 pub(super) struct Change {
     metadata: Option<Value>,
+    #[serde(default, deserialize_with = "ttl")]
+    ttl: Option<Ttl>,
 }
 
 pub(super) async fn change(
     app: Access,
     Path(id): Path<String>,
+    headers: HeaderMap,
     Body(given): Body<Change>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Response> {
     let id = find(&app, &id).await?.thread_id;
     let changed = app
         .rows
@@ -110,31 +146,42 @@ pub(super) async fn change(
                 &mut thread.metadata,
                 given.metadata.as_ref().unwrap_or(&Value::Null),
             );
+            thread.ttl = given.ttl.or(thread.ttl);
         })
         .await?;
-    let changed = changed.map(|thread| thread.json());
-    changed
-        .map(Json)
-        .ok_or_else(|| ApiError::not_found(format!("Thread with ID {id} not found")))
+    let missing = || ApiError::not_found(format!("Thread with ID {id} not found"));
+    let changed = changed.ok_or_else(missing)?;
+    if headers.get("prefer").is_some_and(|prefer| prefer == "return=minimal") {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(Json(changed.json()).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Prune {
+    thread_ids: Vec<String>,
+    #[serde(default)]
+    strategy: Pruning,
+}
+
+/// Prunes those of the threads that the user has.
+pub(super) async fn prune(app: Access, Body(given): Body<Prune>) -> ApiResult<Json<Value>> {
+    let ids: Result<BTreeSet<_>, _> = given.thread_ids.iter().map(|id| thread_id(id)).collect();
+    let mut pruned = 0;
+    for id in ids? {
+        match app.rows.thread(&id).await? {
+            Some(thread) if app.sees(&thread.owner) => {
+                prune_thread(&app, &thread, given.strategy).await?;
+                pruned += 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(Json(json!({"pruned_count": pruned})))
 }
 
 pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {
-    let thread = find(&app, &id).await?;
-    let id = &thread.thread_id;
-    let open = app.rows.open(id).await?;
-    for run in open.iter().rev() {
-        let feed = app.runs.feeds.of(run, true);
-        cancel(&app, run, Cancel::Interrupt).await?;
-        if let Some(row) = app.rows.run(id, run).await?
-            && row.is_open()
-        {
-            feed.result().await;
-        }
-    }
-    if let Some(graph) = app.graph_of_thread(&thread.metadata)? {
-        graph.delete(id).await?;
-    }
-    app.rows.delete_thread(id).await?;
+    remove_thread(&app, &find(&app, &id).await?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -144,6 +191,8 @@ pub(super) struct Wanted {
     ids: Option<Vec<String>>,
     values: Option<Value>,
     status: Option<String>,
+    /// Names of what is extracted, and where it is: `values.messages[-1].content`.
+    extract: Option<BTreeMap<String, String>>,
 }
 
 async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
@@ -151,7 +200,14 @@ async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>
         ids,
         values,
         status,
+        extract,
     } = &search.of;
+    let paths = extract.iter().flatten();
+    let paths = paths.map(|(name, path)| Ok((name, place::parse(path)?)));
+    let paths: Vec<_> = paths.collect::<ApiResult<_>>()?;
+    if paths.len() > 10 {
+        return Err(ApiError::invalid("extract has at most 10 paths"));
+    }
     let status = status.as_deref();
     one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
     let wants = |thread: &Thread| {
@@ -163,7 +219,18 @@ async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>
                 .is_none_or(|part| contains(&thread.values, part))
     };
     let found = app.rows.threads(app.filter(), status, wants).await?;
-    Ok(found.iter().map(Thread::json).collect())
+    let out = |thread: &Thread| {
+        let mut json = thread.json();
+        let extracted = paths
+            .iter()
+            .map(|(name, path)| ((*name).clone(), place::find(&json, path)));
+        let extracted: Map<String, Value> = extracted.collect();
+        if extract.is_some() {
+            json["extracted"] = Value::Object(extracted);
+        }
+        json
+    };
+    Ok(found.iter().map(out).collect())
 }
 
 pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {

@@ -27,7 +27,7 @@ use db::{Db, Line, sql};
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
 pub(crate) use runs::Run;
-pub(crate) use threads::{Thread, Writer};
+pub(crate) use threads::{Pruning, Thread, Ttl, Writer};
 
 pub(crate) type RowsResult<T> = Result<T, RowsError>;
 

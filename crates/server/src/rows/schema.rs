@@ -5,7 +5,7 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [&str; 2] = [FIRST, SECOND];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -48,6 +48,14 @@ const FIRST: &str = "
     CREATE INDEX IF NOT EXISTS served_crons_due ON served_crons (due);
 ";
 
+/// Version 2: what happens to threads by the clock.
+const SECOND: &str = "
+    ALTER TABLE served_threads ADD COLUMN wakes BIGINT;
+    ALTER TABLE served_threads ADD COLUMN expires BIGINT;
+    CREATE INDEX served_threads_wakes ON served_threads (wakes) WHERE wakes IS NOT NULL;
+    CREATE INDEX served_threads_expires ON served_threads (expires) WHERE expires IS NOT NULL;
+";
+
 /// Brings the tables to the version of this program.
 pub(super) async fn create(db: &Db) -> RowsResult<()> {
     db.migrate(&STEPS).await
@@ -76,18 +84,18 @@ mod tests {
         connection.execute(thread, []).unwrap();
         for _ in 0..2 {
             Rows::open(&file).await.unwrap();
-            assert_eq!(version(&connection), 1);
+            assert_eq!(version(&connection), 2);
         }
         let kept = "SELECT count(*) FROM served_threads";
         let kept: i64 = connection.query_row(kept, [], |row| row.get(0)).unwrap();
         assert_eq!(kept, 1);
 
         connection
-            .execute("UPDATE served_schema SET version = 2", [])
+            .execute("UPDATE served_schema SET version = 3", [])
             .unwrap();
         let refused = Rows::open(&file).await.err().unwrap();
-        assert!(matches!(refused, RowsError::Newer { found: 2, known: 1 }));
-        assert_eq!(version(&connection), 2);
+        assert!(matches!(refused, RowsError::Newer { found: 3, known: 2 }));
+        assert_eq!(version(&connection), 3);
     }
 
     #[cfg(feature = "postgres")]

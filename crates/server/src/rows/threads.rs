@@ -1,10 +1,46 @@
 //! Rows of threads.
 
+use std::time::{Duration, SystemTime};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Line, Rows, RowsResult, sql};
-use crate::wire::time::now;
+use crate::wire::time::{iso, now};
+
+/// How long a process has to do what the clock wants, before another one tries, in milliseconds.
+const TURN: i64 = 60_000;
+
+/// What happens to a thread that nothing has changed for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ttl {
+    /// The time in minutes.
+    pub(crate) ttl: f64,
+    #[serde(default)]
+    pub(crate) strategy: Pruning,
+}
+
+/// What is removed of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Pruning {
+    /// Everything.
+    #[default]
+    Delete,
+    /// All checkpoints but the newest.
+    KeepLatest,
+}
+
+impl Ttl {
+    /// Returns the time; `None` if it is none.
+    pub(crate) fn time(self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.ttl * 60.0).ok()
+    }
+
+    fn milliseconds(self) -> Option<i64> {
+        i64::try_from(self.time()?.as_millis()).ok()
+    }
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the interface
@@ -19,6 +55,11 @@ pub(crate) struct Thread {
     pub(crate) values: Value,
     pub(crate) error: Value,
     pub(crate) interrupts: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ttl: Option<Ttl>,
+    /// When its first wait is due, in milliseconds. Clients do not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wakes: Option<i64>,
     /// Whose it is. Clients do not see it.
     #[serde(skip)]
     pub(crate) owner: String,
@@ -45,6 +86,8 @@ impl Thread {
             values: Value::Null,
             error: Value::Null,
             interrupts: json!({}),
+            ttl: None,
+            wakes: None,
             owner: owner.to_owned(),
             temporary: false,
         }
@@ -56,8 +99,30 @@ impl Thread {
         self
     }
 
+    /// Returns the thread as clients see it.
     pub(crate) fn json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        if let Value::Object(fields) = &mut json {
+            fields.retain(|name, _| name != "ttl" && name != "wakes");
+        }
+        json
+    }
+
+    /// Returns its time to live as clients see it.
+    pub(crate) fn ttl_json(&self) -> Value {
+        self.ttl.map_or(Value::Null, |ttl| {
+            let changed = chrono::DateTime::parse_from_rfc3339(&self.updated_at).ok();
+            let expires = changed.and_then(|changed| {
+                SystemTime::from(changed).checked_add(ttl.time()?)
+            });
+            json!({
+                "strategy": ttl.strategy, "ttl_minutes": ttl.ttl, "expires_at": expires.map(iso),
+            })
+        })
+    }
+
+    fn expires_in(&self) -> Option<i64> {
+        self.ttl.and_then(Ttl::milliseconds)
     }
 }
 
@@ -83,13 +148,15 @@ impl Rows {
     /// Creates the row, unless it exists. Returns true if it is new.
     pub(crate) async fn create_thread(&self, thread: &Thread) -> RowsResult<bool> {
         let statement = sql!(
-            "INSERT INTO served_threads (id, owner, status, temporary, made, doc) \
-             VALUES ($1, $2, $3, $4, {NOW}, $5) ON CONFLICT DO NOTHING",
+            "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires) \
+             VALUES ($1, $2, $3, $4, {NOW}, $5, {NOW} + CAST($6 AS BIGINT)) \
+             ON CONFLICT DO NOTHING",
             &thread.thread_id,
             &thread.owner,
             &thread.status,
             i64::from(thread.temporary),
             serde_json::to_string(thread)?,
+            thread.expires_in(),
         );
         Ok(self.db.change(statement).await? == 1)
     }
@@ -136,7 +203,8 @@ impl Rows {
             change(&mut thread);
             thread.updated_at = now();
             let statement = sql!(
-                "UPDATE served_threads SET status = $3, doc = $4 WHERE id = $1 AND doc = $2 \
+                "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
+                 expires = {NOW} + CAST($8 AS BIGINT) WHERE id = $1 AND doc = $2 \
                  AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
                  AND status = 'running'))",
                 id,
@@ -145,6 +213,8 @@ impl Rows {
                 serde_json::to_string(&thread)?,
                 &run,
                 fence,
+                thread.wakes,
+                thread.expires_in(),
             );
             if self.db.change(statement).await? == 1 {
                 return Ok(Some(thread));
@@ -153,6 +223,50 @@ impl Rows {
                 return Ok(None);
             }
         }
+    }
+
+    /// Returns the threads with a wait that is due and no run, and leaves them to this process for
+    /// a minute.
+    pub(crate) async fn due_threads(&self) -> RowsResult<Vec<Thread>> {
+        let statement = sql!(
+            "UPDATE served_threads SET wakes = {NOW} + $1 WHERE id IN ( \
+                SELECT t.id FROM served_threads AS t WHERE t.wakes <= {NOW} AND NOT EXISTS ( \
+                    SELECT 1 FROM served_runs AS r WHERE r.thread = t.id AND (r.status = 'running' \
+                    OR (r.status = 'pending' AND r.due <= {NOW}))) \
+                ORDER BY t.wakes LIMIT 100 {SKIP}) \
+             RETURNING owner, temporary, doc",
+            TURN,
+        );
+        let lines = self.db.rows(statement).await?;
+        lines.iter().map(read_thread).collect()
+    }
+
+    /// Returns the threads whose time is over and which have no run, and leaves them to this
+    /// process for a minute; with a mark for [`lives_on`](Self::lives_on).
+    pub(crate) async fn expired_threads(&self) -> RowsResult<Vec<(Thread, i64)>> {
+        let statement = sql!(
+            "UPDATE served_threads SET expires = {NOW} + $1 WHERE id IN ( \
+                SELECT t.id FROM served_threads AS t WHERE t.expires <= {NOW} AND NOT EXISTS ( \
+                    SELECT 1 FROM served_runs AS r WHERE r.thread = t.id \
+                    AND r.status IN ('pending', 'running')) \
+                ORDER BY t.expires LIMIT 100 {SKIP}) \
+             RETURNING owner, temporary, doc, expires",
+            TURN,
+        );
+        let lines = self.db.rows(statement).await?;
+        let found = lines.iter();
+        let found = found.map(|line| Ok((read_thread(line)?, line.int(3))));
+        found.collect()
+    }
+
+    /// Notes that an expired thread was pruned, unless it has changed since.
+    pub(crate) async fn lives_on(&self, id: &str, mark: i64) -> RowsResult<()> {
+        let statement = sql!(
+            "UPDATE served_threads SET expires = NULL WHERE id = $1 AND expires = $2",
+            id,
+            mark,
+        );
+        self.db.change(statement).await.map(|_| ())
     }
 
     /// Removes the thread with its runs, their events, and its crons.

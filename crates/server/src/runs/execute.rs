@@ -14,6 +14,7 @@ use super::live::Live;
 use super::request::{Spec, spec};
 use super::submit::load;
 use super::told::{AfterEvents, Out, Questions, Teller};
+use super::wake::first_due;
 use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished, Start};
@@ -290,6 +291,13 @@ async fn conclude(
             return Ok(Done::Ended(json!({})));
         }
         Err((AgentError::Cancelled, _)) => ("interrupted", "interrupted", json!({})),
+        // The answer of a strict client was for nothing: the thread stays as it was.
+        Err((error, _)) if is_refused(row, error) => {
+            let head = graph.head(thread).await?;
+            let done = head.is_none_or(|head| head.is_done);
+            let stays = if done { "idle" } else { "interrupted" };
+            ("error", stays, json!({"__error__": problem}))
+        }
         Err((error, _)) => {
             let status = match error {
                 AgentError::TimedOut(_) => "timeout",
@@ -300,6 +308,7 @@ async fn conclude(
     };
     let error = match &ended {
         Err((error @ AgentError::Cancelled, _)) => crate::error::problem(error),
+        Err((error, _)) if is_refused(row, error) => Value::Null,
         _ => problem,
     };
     settle(app, writer, graph, thread, thread_status, error).await?;
@@ -314,6 +323,15 @@ async fn conclude(
     } else {
         Ok(Done::Elsewhere)
     }
+}
+
+/// Returns true if a run has changed nothing, because nobody waited for its answer.
+fn is_refused(row: &Run, error: &AgentError) -> bool {
+    let error = matches!(
+        error,
+        AgentError::Checkpoint(CheckpointError::NothingToResume { .. })
+    );
+    error && row.kwargs["strict_resume"] == json!(true)
 }
 
 async fn settled(storing: Option<tokio::task::JoinHandle<()>>) {
@@ -404,7 +422,11 @@ pub(crate) async fn settle(
             interrupts[id] = task["interrupts"].clone();
         }
     }
+    // A thread that was stopped, or has failed, is not woken.
+    let waits = status == "interrupted" && error.is_null();
+    let wakes = waits.then(|| first_due(thread, &interrupts)).flatten();
     let change = |row: &mut Thread| {
+        row.wakes = wakes;
         status.clone_into(&mut row.status);
         row.values = state["values"].clone();
         row.interrupts = interrupts.clone();

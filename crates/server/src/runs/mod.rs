@@ -5,15 +5,18 @@ mod feed;
 mod frame;
 mod frames;
 mod live;
+mod remove;
 mod request;
 mod sse;
 mod submit;
 mod told;
+mod wake;
 mod worker;
 
 pub(crate) use execute::settle;
 pub(crate) use feed::Feed;
 pub(crate) use frame::Frame;
+pub(crate) use remove::{prune_thread, remove_thread};
 pub(crate) use request::{RunRequest, checkpoint_id, checkpoint_in, modes, one_of, plan};
 pub(crate) use sse::{Disconnect, broken_off, streamed};
 pub(crate) use submit::{cancel, join, submit};

@@ -50,6 +50,7 @@ pub(crate) struct RunRequest {
     pub(crate) stream_mode: Option<Value>,
     pub(crate) stream_subgraphs: bool,
     pub(crate) stream_resumable: bool,
+    pub(crate) strict_resume: bool,
     pub(crate) on_disconnect: Option<String>,
     pub(crate) on_completion: Option<String>,
     pub(crate) multitask_strategy: Option<String>,
@@ -300,6 +301,12 @@ pub(crate) async fn plan(
         Some(id) => Some(checkpoint_id(id)?),
         None => checkpoint_in(request.checkpoint.as_ref())?,
     };
+    let configured = request.config.as_ref();
+    let configured = configured.map(|config| &config["configurable"]);
+    let at = match at {
+        None => checkpoint_in(configured)?,
+        at => at,
+    };
     if let Some(webhook) = &request.webhook {
         app.webhooks.allow(webhook)?;
     }
@@ -317,6 +324,7 @@ pub(crate) async fn plan(
         "context": merged.context, "stream_mode": modes,
         "interrupt_before": request.interrupt_before, "interrupt_after": request.interrupt_after,
         "subgraphs": request.stream_subgraphs, "resumable": request.stream_resumable,
+        "strict_resume": request.strict_resume,
         "temporary": temporary, "durability": choices.durability, "webhook": request.webhook,
         "checkpoint_id": at.map(|at| at.to_string()), "user": user, "feedback_keys": null,
     });
@@ -371,6 +379,7 @@ pub(crate) fn spec(row: &Run, cancel: CancelToken, limits: &Limits) -> ApiResult
     let run = RunSpec {
         thread: row.thread_id.clone(),
         start,
+        strict: kwargs["strict_resume"] == json!(true),
         update,
         goto,
         at: kwargs["checkpoint_id"]

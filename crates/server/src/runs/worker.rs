@@ -12,7 +12,9 @@ use uuid::Uuid;
 use super::execute::{execute, forget, lost};
 use super::feed::Feeds;
 use super::live::LiveRuns;
+use super::remove::expire;
 use super::submit::catch_up;
+use super::wake::wake;
 use crate::app::App;
 use crate::error::ApiResult;
 
@@ -61,6 +63,23 @@ pub(crate) fn start(app: &Arc<App>) {
     tokio::spawn(work(Arc::downgrade(app)));
     tokio::spawn(follow(Arc::downgrade(app)));
     tokio::spawn(tend(Arc::downgrade(app)));
+    tokio::spawn(clear(Arc::downgrade(app)));
+}
+
+/// Removes what nobody wants any more.
+async fn clear(app: Weak<App>) {
+    loop {
+        {
+            let Some(app) = app.upgrade() else { return };
+            if app.runs.is_draining() {
+                return;
+            }
+            if let Err(error) = expire(&app).await {
+                tracing::error!(?error, "the threads whose time is over cannot be read");
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// Claims runs and starts crons, whenever there is something to do.
@@ -76,6 +95,9 @@ async fn work(app: Weak<App>) {
             }
             if let Err(error) = crate::crons::fire(&app).await {
                 tracing::error!(?error, "the crons cannot be read");
+            }
+            if let Err(error) = wake(&app).await {
+                tracing::error!(?error, "the threads that wait cannot be read");
             }
             claim_all(&app).await;
             until_next(&app).await

@@ -1,0 +1,123 @@
+//! Threads whose nodes wait for a time are woken when it has come.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use langgraph_wait::Wait;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::request::{Planned, RunRequest};
+use super::submit::submit;
+use crate::app::App;
+use crate::error::ApiResult;
+use crate::guard::{Access, User};
+use crate::rows::{Run, Thread};
+use crate::wire::time::now;
+
+/// Returns the waits among the open interrupts of a thread's row.
+fn waits<'t>(thread: &'t str, interrupts: &'t Value) -> impl Iterator<Item = Wait> + 't {
+    let tasks = interrupts.as_object().into_iter().flatten();
+    let open = tasks.flat_map(|(_, open)| open.as_array().into_iter().flatten());
+    open.filter_map(move |one| Wait::read(thread, one["id"].as_str()?, &one["value"]))
+}
+
+/// Returns when the first wait of a thread is due, in milliseconds.
+pub(super) fn first_due(thread: &str, interrupts: &Value) -> Option<i64> {
+    let due = waits(thread, interrupts).filter_map(|wait| wait.until);
+    let due = due.min()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Rounded up: it is due then.
+    i64::try_from(due.as_millis() + 1).ok()
+}
+
+/// Starts a run for each thread with waits that are due. One process does so for each of them.
+pub(super) async fn wake(app: &Arc<App>) -> ApiResult<()> {
+    for thread in app.rows.due_threads().await? {
+        if let Err(error) = start(app, &thread).await {
+            let thread = &thread.thread_id;
+            tracing::error!(?error, thread, "a thread cannot be woken");
+        }
+    }
+    Ok(())
+}
+
+async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
+    let id = thread.thread_id.as_str();
+    // The clock of the database says that one is due; that of this process may be slow.
+    let due = Duration::from_millis(thread.wakes.unwrap_or_default().unsigned_abs());
+    let now_or_due = SystemTime::now().max(UNIX_EPOCH + due);
+    let answers: Map<String, Value> = waits(id, &thread.interrupts)
+        .filter(|wait| wait.is_due(now_or_due))
+        .map(|wait| (wait.interrupt.clone(), wait.answer()))
+        .collect();
+    if answers.is_empty() {
+        return Ok(());
+    }
+    let command = json!({"resume": answers});
+    if let Some((row, priority, concurrency_key)) = app.rows.newest_run(id).await? {
+        let planned = Planned {
+            row: next(row, command),
+            priority,
+            concurrency_key,
+            delay: None,
+            cancel_on_disconnect: false,
+            temporary: false,
+        };
+        return submit(app, &planned).await.map(|_| ());
+    }
+    // The run that waits was deleted: its owner asks for another one.
+    let user = app.authenticate.is_some();
+    let user = user.then(|| User::new(&*thread.owner).owner(&*thread.owner));
+    let assistant = thread.metadata["assistant_id"].as_str().unwrap_or_default();
+    let request = RunRequest {
+        assistant_id: assistant.to_owned(),
+        command: Some(command),
+        strict_resume: true,
+        ..RunRequest::default()
+    };
+    let access = Access::of(app, user);
+    crate::routes::accept(&access, Some(id), request).await?;
+    Ok(())
+}
+
+/// Returns the run that goes on where one has paused: with what its client has asked for. If
+/// somebody else has answered meanwhile, it changes nothing.
+fn next(mut row: Run, command: Value) -> Run {
+    row.run_id = Uuid::now_v7().to_string();
+    "pending".clone_into(&mut row.status);
+    "enqueue".clone_into(&mut row.multitask_strategy);
+    row.created_at = now();
+    row.updated_at.clone_from(&row.created_at);
+    let changed = [
+        ("input", Value::Null),
+        ("command", command),
+        ("checkpoint_id", Value::Null),
+        ("strict_resume", json!(true)),
+    ];
+    for (name, value) in changed {
+        row.kwargs[name] = value;
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_several_waits_counts_and_questions_to_people_do_not() {
+        let wait = |until: &str| json!({"$wait": {"until": until}});
+        let interrupts = json!({
+            "task 1": [{"id": "a", "value": wait("1970-01-01T00:00:05Z")}],
+            "task 2": [
+                {"id": "b", "value": wait("1970-01-01T00:00:02Z")},
+                {"id": "c", "value": {"$wait": {"event": "paid"}}},
+                {"id": "d", "value": {"question": "Is this right?"}},
+            ],
+        });
+        assert_eq!(first_due("t", &interrupts), Some(2_001));
+        assert_eq!(waits("t", &interrupts).count(), 3);
+        let person = json!({"task": [{"id": "d", "value": "Is this right?"}]});
+        assert_eq!(first_due("t", &person), None);
+    }
+}
