@@ -139,7 +139,10 @@ impl Ada {
             "model": self.assistant, "messages": [], "threadId": self.thread, "runId": self.run,
         });
         let mut answers = Vec::new();
-        for (method, path) in langgraph_server::routes() {
+        let mut routes = langgraph_server::routes();
+        // Nothing is left after this one.
+        routes.sort_by_key(|(_, path)| *path == "/threads/prune");
+        for (method, path) in routes {
             // With her own assistant a stranger would be refused for that.
             let path_of = path.replace("/ag-ui/{assistant}", "/ag-ui/notes");
             let filled = path_of

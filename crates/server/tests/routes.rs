@@ -245,7 +245,11 @@ async fn what_is_wrong_or_missing_is_refused() {
             "UUID",
         ),
         ("/threads/x/runs", json!({"assistant_id": "chat"}), "UUID"),
-        ("/threads", json!({"ttl": {"ttl": 1}}), "time to live"),
+        (
+            "/threads",
+            json!({"ttl": {"ttl": -1}}),
+            "ttl is a number of minutes",
+        ),
     ] {
         let (status, answer) = api.call(Method::POST, path, body).await;
         assert_eq!(status, 422, "{answer}");

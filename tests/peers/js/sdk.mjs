@@ -20,7 +20,9 @@ function watch(prototype, of) {
     };
   }
 }
-for (const of of Object.keys(client)) if (of !== "~ui") watch(Object.getPrototypeOf(client[of]), of);
+for (const [of, part] of Object.entries(client)) {
+  if (of !== "~ui" && typeof part === "object") watch(Object.getPrototypeOf(part), of);
+}
 watch(ThreadStream.prototype, "ThreadStream");
 
 const HI = { messages: [{ role: "user", content: "What is 6 * 7?" }] };
@@ -271,6 +273,63 @@ await check("crons: create, search, count, update, delete", async () => {
   await crons.delete(off.cron_id);
   await threads.delete(thread_id);
   assert.equal(await crons.count({ metadata }), 0, "a thread takes its crons along");
+});
+
+await check("a thread by its events: questions, answers, and a fork", async () => {
+  const thread = threads.stream(randomUUID(), { assistantId: "review" });
+  const heard = [];
+  const errors = [];
+  const off = [thread.onEvent((event) => heard.push(event.event_id)), thread.onError((error) => errors.push(error))];
+  thread.startLifecycleWatcher();
+  const { run_id } = await thread.submitRun({ input: { text: "events" } });
+  assert.ok(run_id);
+  const [asked] = await until(() => thread.interrupts.length > 0 && thread.interrupts, "a question");
+  assert.equal(asked.payload.question, "Is this right?");
+  await thread.respondInput({ namespace: [], interrupt_id: asked.interruptId, response: "fine" });
+  const state = () => threads.getState(thread.threadId);
+  await until(async () => (await state()).values.steps?.length === 2, "the end");
+  assert.deepEqual((await state()).values.steps, ["write", "review: fine"]);
+  const history = await threads.getHistory(thread.threadId);
+  const before = history.find((one) => one.next[0] === "write");
+  await thread.submitRun({ input: null, forkFrom: before.checkpoint.checkpoint_id });
+  await until(async () => (await state()).next[0] === "review", "the question again");
+  assert.deepEqual((await state()).values.steps, ["write"]);
+  assert.equal(new Set(heard).size, heard.length, "an event came twice");
+  assert.deepEqual(errors, []);
+  off.forEach((one) => one());
+  await thread.close();
+});
+
+await check("a thread by its events: values, messages, tools", async () => {
+  const thread = threads.stream({ assistantId: "agent" });
+  const values = await thread.subscribe("values");
+  await thread.run.start({ input: HI });
+  const seen = [];
+  for await (const event of values) {
+    seen.push(event);
+    if (event.messages?.length === 4 || event.params?.data?.messages?.length === 4) break;
+  }
+  assert.ok(seen.length >= 4, `${seen.length} values`);
+  assert.match(String(last(await thread.output).content), /42/);
+  await thread.close();
+});
+
+await check("the runs of a thread, one after another", async () => {
+  const { thread_id } = await threads.create();
+  const aborter = new AbortController();
+  const numbers = [];
+  const listening = (async () => {
+    for await (const part of threads.joinStream(thread_id, { streamMode: ["run_modes"], signal: aborter.signal })) {
+      if (part.event === "custom") numbers.push(part.data.number);
+      if (numbers.length === 4) return;
+    }
+  })();
+  for (let run = 0; run < 2; run += 1) {
+    await runs.create(thread_id, "count", { input: { to: 2 }, streamMode: "custom", streamResumable: true });
+  }
+  await listening;
+  aborter.abort();
+  assert.deepEqual(numbers, [1, 2, 1, 2]);
 });
 
 await check("no method is left out", async () => assert.deepEqual([...uncalled], []));

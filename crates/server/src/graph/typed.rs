@@ -123,7 +123,9 @@ fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), Agent
         open.iter()
             .any(|interrupt| interrupt.id == key || interrupt.key == key)
     };
-    let is_map = keys.clone().any(|key| is_open(key) || key.matches(':').count() > 1);
+    let is_map = keys
+        .clone()
+        .any(|key| is_open(key) || key.matches(':').count() > 1);
     match keys.find(|key| !is_open(key)) {
         Some(key) if is_map => Err(refused(key)),
         _ if open.is_empty() => Err(refused("")),

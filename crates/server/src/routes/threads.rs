@@ -151,7 +151,10 @@ pub(super) async fn change(
         .await?;
     let missing = || ApiError::not_found(format!("Thread with ID {id} not found"));
     let changed = changed.ok_or_else(missing)?;
-    if headers.get("prefer").is_some_and(|prefer| prefer == "return=minimal") {
+    if headers
+        .get("prefer")
+        .is_some_and(|prefer| prefer == "return=minimal")
+    {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Ok(Json(changed.json()).into_response())

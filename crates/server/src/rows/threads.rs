@@ -112,9 +112,8 @@ impl Thread {
     pub(crate) fn ttl_json(&self) -> Value {
         self.ttl.map_or(Value::Null, |ttl| {
             let changed = chrono::DateTime::parse_from_rfc3339(&self.updated_at).ok();
-            let expires = changed.and_then(|changed| {
-                SystemTime::from(changed).checked_add(ttl.time()?)
-            });
+            let expires =
+                changed.and_then(|changed| SystemTime::from(changed).checked_add(ttl.time()?));
             json!({
                 "strategy": ttl.strategy, "ttl_minutes": ttl.ttl, "expires_at": expires.map(iso),
             })

@@ -59,7 +59,11 @@ pub(super) async fn expire(app: &Arc<App>) -> ApiResult<()> {
             ApiResult::Ok(())
         };
         if let Err(error) = pruned.await {
-            tracing::error!(?error, thread = id, "the time of a thread is over, and it remains");
+            tracing::error!(
+                ?error,
+                thread = id,
+                "the time of a thread is over, and it remains"
+            );
         }
     }
     Ok(())

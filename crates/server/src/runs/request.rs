@@ -319,15 +319,17 @@ pub(crate) async fn plan(
             "identity": user.identity(), "owner": user.owned_by(), "details": user.details,
         })
     });
-    let kwargs = json!({
+    let mut kwargs = json!({
         "input": request.input, "command": request.command, "config": merged.config,
         "context": merged.context, "stream_mode": modes,
         "interrupt_before": request.interrupt_before, "interrupt_after": request.interrupt_after,
         "subgraphs": request.stream_subgraphs, "resumable": request.stream_resumable,
-        "strict_resume": request.strict_resume,
         "temporary": temporary, "durability": choices.durability, "webhook": request.webhook,
         "checkpoint_id": at.map(|at| at.to_string()), "user": user, "feedback_keys": null,
     });
+    if request.strict_resume {
+        kwargs["strict_resume"] = json!(true);
+    }
     let now = now();
     let row = Run {
         run_id,

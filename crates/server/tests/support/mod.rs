@@ -18,6 +18,10 @@ impl Api {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(server.serve_on(listener));
+        Self::at(url)
+    }
+
+    pub(crate) fn at(url: String) -> Self {
         let client = Client::new();
         let token = None;
         Self { client, url, token }
