@@ -310,7 +310,7 @@ await check("a thread by its events: values, messages, tools", async () => {
     if (event.messages?.length === 4 || event.params?.data?.messages?.length === 4) break;
   }
   assert.ok(seen.length >= 4, `${seen.length} values`);
-  assert.match(String(last(await thread.output).content), /42/);
+  assert.match(JSON.stringify(last(await thread.output).content), /42/);
   await thread.close();
 });
 

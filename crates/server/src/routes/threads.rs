@@ -264,6 +264,7 @@ pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<
     }
     copy.values = thread.values;
     copy.interrupts = thread.interrupts;
+    copy.wakes = thread.wakes;
     copy.status = match thread.status.as_str() {
         "busy" => "idle".to_owned(),
         status => status.to_owned(),
