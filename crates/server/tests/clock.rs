@@ -1,4 +1,4 @@
-//! What the clock does to threads: waits that are due, and lives that are over.
+//! What the clock does to threads: waits that are due, lives that are over, runs that are stopped in time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
 
@@ -184,34 +184,65 @@ async fn a_thread_lives_as_long_as_it_is_used() {
     }
 }
 
+/// Starts two servers on one database.
 #[cfg(feature = "postgres")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_servers_on_one_database_wake_a_thread_once() {
+async fn two(graphs: impl Fn(Server) -> Server) -> [Api; 2] {
     use langgraph_postgres::{Database, Options};
 
     let url = std::env::var("DATABASE_URL");
     let url = url.expect("needs PostgreSQL: run it with tests/servers.sh");
     let schema = format!("clock_{}", uuid::Uuid::new_v4().simple());
-    let woken = Arc::new(Woken::default());
-    let mut apis = Vec::new();
-    for _ in 0..2 {
+    let serve = async || {
         let options = Options::default().schema(schema.clone()).max_connections(8);
         let database = Database::connect_with(&url, options).await.unwrap();
-        apis.push(Api::serve(graphs(Server::new().postgres(database), &woken)).await);
-    }
+        Api::serve(graphs(Server::new().postgres(database))).await
+    };
+    [serve().await, serve().await]
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_on_one_database_wake_a_thread_once() {
+    let woken = Arc::new(Woken::default());
+    let apis = two(|server| graphs(server, &woken)).await;
     let mut threads = Vec::new();
     for number in 0..20 {
         threads.push(pause(&apis[number % 2], "rests", 1_000).await.0);
     }
     for (number, thread) in threads.iter().enumerate() {
-        assert_eq!(
-            notes(&apis[number % 2], thread).await,
-            json!(["rested \"well\""])
-        );
+        let found = notes(&apis[number % 2], thread).await;
+        assert_eq!(found, json!(["rested \"well\""]));
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(woken.0.load(Ordering::SeqCst), threads.len());
     for thread in &threads {
         assert_eq!(runs(&apis[0], thread).await, 2);
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_cancelled_elsewhere_as_it_starts_ends_at_once() {
+    let apis = two(|server| {
+        let mut slow = StateGraph::<Notes>::new();
+        let forever = async |_: &Notes| {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            NotesUpdate::default()
+        };
+        slow.add_node("slow", forever).add_sequence(&["slow"]);
+        server.graph("slow", slow.compile().unwrap())
+    })
+    .await;
+    for number in 0..150 {
+        let (one, other) = (&apis[number % 2], &apis[(number + 1) % 2]);
+        let thread = one.thread().await;
+        let body = json!({"assistant_id": "slow", "input": {}});
+        let run = one.post(&format!("/threads/{thread}/runs"), body).await;
+        tokio::time::sleep(Duration::from_micros(40 * number as u64)).await;
+        let id = run["run_id"].as_str().unwrap();
+        let path = format!("/threads/{thread}/runs/{id}/cancel?wait=true");
+        let cancelled = other.call(Method::POST, &path, json!({}));
+        let cancelled = tokio::time::timeout(Duration::from_secs(3), cancelled).await;
+        assert_eq!(cancelled.expect("the run goes on").0, 200);
     }
 }

@@ -1,5 +1,6 @@
 //! Rows of runs.
 
+use langgraph_queue::{Cancel, Held};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -106,12 +107,22 @@ impl Rows {
 
     /// Returns true while a claim of that number is the last one, and the run has not ended.
     pub(crate) async fn is_valid(&self, run: &str, fence: i64) -> RowsResult<bool> {
+        Ok(self.held(run, fence).await?.is_some())
+    }
+
+    /// Returns what is known of a claim, as long as it is valid.
+    pub(crate) async fn held(&self, run: &str, fence: i64) -> RowsResult<Option<Held>> {
         let statement = sql!(
-            "SELECT 1 FROM served_runs WHERE id = $1 AND fence = $2 AND status = 'running'",
+            "SELECT cancel FROM served_runs WHERE id = $1 AND fence = $2 AND status = 'running'",
             run,
             fence,
         );
-        Ok(self.db.row(statement).await?.is_some())
+        let line = self.db.row(statement).await?;
+        Ok(line.map(|line| Held {
+            run: run.to_owned(),
+            fence,
+            cancel: line.some_text(0).and_then(Cancel::parse),
+        }))
     }
 
     pub(crate) async fn delete_run(&self, id: &str) -> RowsResult<()> {

@@ -155,7 +155,12 @@ async fn hold(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
     app.saver.seize(&thread, &holder, TERM).await?;
     // A claim that was lost before the thread was taken has taken it from its rightful holder, who
     // then takes it again.
-    let done = if app.rows.is_valid(&live.claim.run, live.claim.fence).await? {
+    let held = app.rows.held(&live.claim.run, live.claim.fence).await?;
+    // It may have been cancelled after it was claimed, and before this process could hear that.
+    if let Some(action) = held.as_ref().and_then(|held| held.cancel) {
+        live.stop(action);
+    }
+    let done = if held.is_some() {
         let mut carried = std::pin::pin!(carry_out(app, live, row));
         loop {
             tokio::select! {
