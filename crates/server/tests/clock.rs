@@ -153,7 +153,7 @@ async fn what_was_answered_or_changed_before_is_not_woken() {
     let path = format!("/threads/{thread}/runs/wait");
     let answer = json!({"assistant_id": "rests", "command": {"resume": {id: "time"}}});
     api.post(&path, answer).await;
-    tokio::time::sleep(Duration::from_millis(3_000)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(runs(&api, &thread).await, 2);
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
 }
