@@ -86,7 +86,7 @@ fn system_calls(turns: usize, saved: bool) -> Option<u64> {
 }
 
 #[test]
-fn a_superstep_makes_no_system_call() {
+fn n4_a_superstep_makes_no_system_call() {
     for saved in [false, true] {
         let (Some(few), Some(many)) = (system_calls(10, saved), system_calls(1_010, saved)) else {
             return;

@@ -46,7 +46,7 @@ fn graph(saver: &Arc<ByteSaver>, nodes: &[&'static str]) -> CompiledStateGraph<T
 }
 
 #[tokio::test]
-async fn a_waiting_thread_goes_on_with_its_version_until_it_is_migrated() {
+async fn m6_a_waiting_thread_goes_on_with_its_version_until_it_is_migrated() {
     let saver = Arc::new(ByteSaver::default());
     let (v1, v2) = (graph(&saver, &["one"]), graph(&saver, &["one", "two"]));
     for thread in ["stays", "moves"] {
@@ -77,7 +77,7 @@ async fn a_waiting_thread_goes_on_with_its_version_until_it_is_migrated() {
 }
 
 #[tokio::test]
-async fn a_migration_lasts_while_the_same_superstep_waits_again() {
+async fn m6_a_migration_lasts_while_the_same_superstep_waits_again() {
     let saver = Arc::new(ByteSaver::default());
     let both = |nodes: &[&'static str]| {
         let mut graph = named::<Text>("texts");
@@ -108,7 +108,7 @@ async fn a_migration_lasts_while_the_same_superstep_waits_again() {
 }
 
 #[tokio::test]
-async fn a_thread_that_the_newest_version_cannot_go_on_with_is_not_migrated() {
+async fn m6_a_thread_that_the_newest_version_cannot_go_on_with_is_not_migrated() {
     let saver = Arc::new(ByteSaver::default());
     let v1 = graph(&saver, &["one"]);
     v1.run(()).thread("t").await.unwrap();
@@ -161,7 +161,7 @@ mod changed {
 }
 
 #[tokio::test]
-async fn the_check_says_which_threads_are_blocked_and_why() {
+async fn m6_the_check_says_which_threads_are_blocked_and_why() {
     let saver = Arc::new(ByteSaver::default());
     let v1 = graph(&saver, &["one"]);
     for thread in ["asks-1", "asks-2", "done"] {

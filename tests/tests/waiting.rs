@@ -30,7 +30,7 @@ fn sleeper(saver: Arc<ByteSaver>) -> CompiledStateGraph<i64> {
 }
 
 #[tokio::test]
-async fn a_sleeping_thread_outlives_its_process() {
+async fn m5_a_sleeping_thread_outlives_its_process() {
     let saver = Arc::new(ByteSaver::default());
     let outcome = sleeper(saver.clone()).run(1).thread("t").await.unwrap();
     assert!(matches!(outcome, Outcome::Interrupted { .. }));
@@ -66,7 +66,7 @@ async fn a_sleeping_thread_outlives_its_process() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_moves_what_is_due() {
+async fn m5_a_clock_that_is_set_moves_what_is_due() {
     let saver = Arc::new(ByteSaver::default());
     let graph = sleeper(saver.clone());
     graph.run(1).thread("t").await.unwrap();
@@ -99,7 +99,7 @@ fn buyer(saver: Arc<MemorySaver>) -> CompiledStateGraph<String> {
 }
 
 #[tokio::test]
-async fn an_event_or_the_deadline_ends_a_wait() {
+async fn m5_an_event_or_the_deadline_ends_a_wait() {
     let saver = Arc::new(MemorySaver::new());
     let graph = buyer(saver.clone());
     for thread in ["anna", "bert"] {
@@ -136,7 +136,7 @@ async fn an_event_or_the_deadline_ends_a_wait() {
 }
 
 #[tokio::test]
-async fn a_thread_that_several_programs_wake_goes_on_once() {
+async fn m5_a_thread_that_several_programs_wake_goes_on_once() {
     static WOKEN: AtomicU32 = AtomicU32::new(0);
     let saver = Arc::new(ByteSaver::default());
     let program = || {
@@ -192,7 +192,7 @@ fn hours(state: &Reminders) -> Vec<u32> {
 }
 
 #[tokio::test]
-async fn parallel_tasks_wait_each_for_its_own_time() {
+async fn m5_parallel_tasks_wait_each_for_its_own_time() {
     let graph = graph! { START => for hour in hours { remind(hour) } => END };
     let graph = graph
         .compile()
@@ -209,7 +209,7 @@ async fn parallel_tasks_wait_each_for_its_own_time() {
 }
 
 #[tokio::test]
-async fn a_wait_inside_a_subgraph_is_due_and_a_persons_question_is_not() {
+async fn m5_a_wait_inside_a_subgraph_is_due_and_a_persons_question_is_not() {
     let mut inside = StateGraph::<i64>::new();
     let wait = |n: &i64, cx: &Context| -> Result<i64, NodeError> {
         cx.sleep_until(noon())?;

@@ -73,7 +73,7 @@ fn queue(net: &Net) -> Queue {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_map_over_four_workers_gives_each_result_once_and_in_order() {
+async fn m3_a_map_over_four_workers_gives_each_result_once_and_in_order() {
     #[node]
     async fn twice(item: u64, state: &Sum) -> SumUpdate {
         assert_eq!(state.items.len(), 500); // the snapshot is here
@@ -112,7 +112,7 @@ async fn a_map_over_four_workers_gives_each_result_once_and_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_that_stay_at_home_stay_there() {
+async fn m3_nodes_that_stay_at_home_stay_there() {
     struct Where(&'static str);
     #[node]
     async fn here(_: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
@@ -142,7 +142,7 @@ async fn nodes_that_stay_at_home_stay_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_errors_panics_retries_and_time_limits_are_those_of_home() {
+async fn m3_events_errors_panics_retries_and_time_limits_are_those_of_home() {
     #[node]
     async fn work(item: u64, _: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
         match item {
@@ -197,7 +197,7 @@ async fn events_errors_panics_retries_and_time_limits_are_those_of_home() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn interrupts_and_once_work_over_a_killed_worker() {
+async fn m3_interrupts_and_once_work_over_a_killed_worker() {
     static CHARGED: AtomicU32 = AtomicU32::new(0);
     static ASKED: AtomicU32 = AtomicU32::new(0);
     #[node]
@@ -253,7 +253,7 @@ async fn interrupts_and_once_work_over_a_killed_worker() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_run_stops_its_tasks_elsewhere() {
+async fn m3_a_cancelled_run_stops_its_tasks_elsewhere() {
     static RUNNING: AtomicUsize = AtomicUsize::new(0);
     struct Alive;
     impl Drop for Alive {
@@ -304,7 +304,7 @@ async fn a_cancelled_run_stops_its_tasks_elsewhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_of_another_graph_is_refused_and_named() {
+async fn m3_a_worker_of_another_graph_is_refused_and_named() {
     let graph = |nodes: &[&'static str]| {
         let mut graph = StateGraph::<Sum>::new();
         for node in nodes {
@@ -336,7 +336,7 @@ async fn a_worker_of_another_graph_is_refused_and_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_no_message_can_hold_goes_through_the_store() {
+async fn m3_what_no_message_can_hold_goes_through_the_store() {
     let work = |state: &Sum| SumUpdate::default().note(state.note.repeat(2));
     let graph = || {
         let mut graph = StateGraph::<Sum>::new();
@@ -367,7 +367,7 @@ async fn what_no_message_can_hold_goes_through_the_store() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_drivers_share_the_workers() {
+async fn m3_two_drivers_share_the_workers() {
     #[node]
     async fn slow(item: u64, _: &Sum) -> SumUpdate {
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -181,7 +181,7 @@ fn simulate(seed: u64) -> Ended {
 }
 
 #[test]
-fn each_effect_happens_once_or_is_reported_as_unknown_over_many_seeds() {
+fn m7_each_effect_happens_once_or_is_reported_as_unknown_over_many_seeds() {
     if let Ok(seed) = std::env::var("SEED") {
         simulate(seed.parse().unwrap());
         return;

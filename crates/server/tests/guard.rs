@@ -184,7 +184,7 @@ impl Ada {
 }
 
 #[tokio::test]
-async fn nobody_reads_or_changes_what_belongs_to_others_by_any_route() {
+async fn l4_nobody_reads_or_changes_what_belongs_to_others_by_any_route() {
     let ada = Ada::settled(server()).await;
     let before = ada.everything().await;
     assert!(before.to_string().matches(SECRET).count() > 8, "{before}");
@@ -208,7 +208,7 @@ async fn nobody_reads_or_changes_what_belongs_to_others_by_any_route() {
 }
 
 #[tokio::test]
-async fn every_route_asks_who_sends_the_request() {
+async fn l4_every_route_asks_who_sends_the_request() {
     let ada = Ada::settled(server()).await;
     let before = ada.everything().await;
     for api in [ada.api.without_token(), ada.api.with_token("token-of-ad")] {
@@ -227,7 +227,7 @@ async fn every_route_asks_who_sends_the_request() {
 }
 
 #[tokio::test]
-async fn nodes_know_who_asked_for_their_run() {
+async fn l4_nodes_know_who_asked_for_their_run() {
     let ada = Ada::settled(server()).await;
     let state = ada.api.get(&format!("/threads/{}/state", ada.thread)).await;
     assert_eq!(state["values"]["notes"], json!([SECRET, "for ada"]));
@@ -238,7 +238,7 @@ async fn nodes_know_who_asked_for_their_run() {
 }
 
 #[tokio::test]
-async fn what_is_beyond_a_limit_is_refused() {
+async fn l4_what_is_beyond_a_limit_is_refused() {
     let limits = Limits::default()
         .body(10_000)
         .threads(2)
@@ -273,7 +273,7 @@ async fn what_is_beyond_a_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_panic_tells_clients_nothing() {
+async fn l4_a_panic_tells_clients_nothing() {
     let mut breaks = StateGraph::<Notes>::new();
     breaks.add_node("panics", panics).add_sequence(&["panics"]);
     let server = Server::new().graph("breaks", breaks.compile().unwrap());
@@ -285,7 +285,7 @@ async fn a_panic_tells_clients_nothing() {
 }
 
 #[tokio::test]
-async fn odd_text_is_no_error_of_the_server() {
+async fn l4_odd_text_is_no_error_of_the_server() {
     let ada = Ada::settled(server()).await;
     let odd = "a\u{0}b' -- % _ \u{1F600}\u{202E}";
     for path in [

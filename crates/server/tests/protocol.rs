@@ -106,7 +106,7 @@ fn names(events: &[Value]) -> Vec<String> {
 const ALL: [&str; 5] = ["values", "messages", "lifecycle", "input", "tools"];
 
 #[tokio::test]
-async fn a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
+async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
     let api = Api::serve(server()).await;
     let thread = Uuid::new_v4().to_string();
     let input = json!({"messages": [{"type": "human", "content": "hi", "id": "h1"}]});
@@ -166,7 +166,7 @@ async fn a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
 }
 
 #[tokio::test]
-async fn a_question_is_told_and_answered() {
+async fn l2_a_question_is_told_and_answered() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let params = json!({"assistant_id": "asks", "input": {}});
@@ -196,7 +196,7 @@ async fn a_question_is_told_and_answered() {
 }
 
 #[tokio::test]
-async fn what_the_protocol_does_not_know_is_an_error_in_its_form() {
+async fn l2_what_the_protocol_does_not_know_is_an_error_in_its_form() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     for (method, params, code) in [

@@ -48,7 +48,7 @@ async fn replay_all(name: &str, recorded: &str, server: Server) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn recorded_exchanges_have_the_same_answers_here() {
+async fn l1_recorded_exchanges_have_the_same_answers_here() {
     // How far a run is when somebody looks depends on the machine: a difference of the time is gone
     // at the next look, one of the server is not.
     let mut problem = String::new();

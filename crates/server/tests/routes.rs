@@ -91,7 +91,7 @@ fn server() -> Server {
 }
 
 #[tokio::test]
-async fn a_message_that_came_in_chunks_does_not_come_again() {
+async fn l1_a_message_that_came_in_chunks_does_not_come_again() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let body = json!({"assistant_id": "chat", "input": {}, "stream_mode": "messages-tuple"});
@@ -120,7 +120,7 @@ async fn a_message_that_came_in_chunks_does_not_come_again() {
 }
 
 #[tokio::test]
-async fn events_of_subgraphs_are_named_after_their_tasks() {
+async fn l1_events_of_subgraphs_are_named_after_their_tasks() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let body = json!({
@@ -159,7 +159,7 @@ async fn events_of_subgraphs_are_named_after_their_tasks() {
 }
 
 #[tokio::test]
-async fn several_interrupts_are_all_listed_and_answered_by_id() {
+async fn l1_several_interrupts_are_all_listed_and_answered_by_id() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let body = json!({"assistant_id": "asks", "input": {}, "stream_mode": ["updates", "values"]});
@@ -203,7 +203,7 @@ async fn several_interrupts_are_all_listed_and_answered_by_id() {
 }
 
 #[tokio::test]
-async fn a_state_may_be_a_single_value() {
+async fn l1_a_state_may_be_a_single_value() {
     let api = Api::serve(server()).await;
     let wait = "/runs/wait";
     let body = json!({"assistant_id": "number", "input": 21});
@@ -214,7 +214,7 @@ async fn a_state_may_be_a_single_value() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_or_missing_is_refused() {
+async fn l1_what_is_wrong_or_missing_is_refused() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let runs = format!("/threads/{thread}/runs");
@@ -282,7 +282,7 @@ fn one_step() -> langgraph::CompiledStateGraph<i64> {
 }
 
 #[tokio::test]
-async fn odd_text_is_kept_and_found() {
+async fn l1_odd_text_is_kept_and_found() {
     let api = Api::serve(server()).await;
     let odd = json!({"user": "a\u{0}b %_ '\" \u{1F600}"});
     let made = api.post("/threads", json!({"metadata": odd})).await;
@@ -299,7 +299,7 @@ async fn odd_text_is_kept_and_found() {
 }
 
 #[tokio::test]
-async fn a_thread_that_is_deleted_leaves_nothing() {
+async fn l1_a_thread_that_is_deleted_leaves_nothing() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let wait = format!("/threads/{thread}/runs/wait");
@@ -317,7 +317,7 @@ async fn a_thread_that_is_deleted_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn threads_and_events_are_in_the_file() {
+async fn l1_threads_and_events_are_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("threads.db");
     let api = Api::serve(server().file(&file)).await;
@@ -356,7 +356,7 @@ async fn threads_and_events_are_in_the_file() {
 }
 
 #[tokio::test]
-async fn the_routes_can_be_a_part_of_another_server() {
+async fn l1_the_routes_can_be_a_part_of_another_server() {
     let router = server().router().await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -370,7 +370,7 @@ async fn the_routes_can_be_a_part_of_another_server() {
 }
 
 #[tokio::test]
-async fn the_description_names_the_routes_that_are_there() {
+async fn l1_the_description_names_the_routes_that_are_there() {
     let api = Api::serve(server()).await;
     let description = api.get("/openapi.json").await;
     let mut described = Vec::new();
@@ -406,7 +406,7 @@ impl langgraph_server::Deliver for ToTest {
 }
 
 #[tokio::test]
-async fn the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
+async fn l1_the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
     let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
     let api = Api::serve(server().webhooks(ToTest(sender))).await;
     let mut body = json!({
@@ -425,7 +425,7 @@ async fn the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
 }
 
 #[tokio::test]
-async fn a_cron_fires_and_a_delayed_run_waits() {
+async fn l1_a_cron_fires_and_a_delayed_run_waits() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let cron = json!({

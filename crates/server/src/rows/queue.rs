@@ -360,13 +360,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_queue_in_sqlite_conforms() {
+    async fn l3_the_queue_in_sqlite_conforms() {
         conformance::run(async || Ok(Rows::in_memory().await?)).await;
     }
 
     #[cfg(feature = "postgres")]
     #[tokio::test]
-    async fn the_queue_in_postgres_conforms() {
+    async fn l3_the_queue_in_postgres_conforms() {
         use langgraph_postgres::{Database, Options};
 
         let url = std::env::var("DATABASE_URL");

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_checkpoint_waits_until_the_events_before_it_are_stored() {
+    async fn l2_a_checkpoint_waits_until_the_events_before_it_are_stored() {
         let (saver, asked) = AfterEvents::new(Arc::new(MemorySaver::new()));
         let (frames, _waiting) = channel(8);
         let (count, stored) = watch::channel(0);
