@@ -81,14 +81,16 @@ impl Turn {
 
     /// Answers with a message.
     pub fn message(message: Message) -> Self {
-        let mut whole = MessageChunk::from(&message);
-        whole.finish_reason = Some(if message.tool_calls().is_empty() {
-            FinishReason::Stop
-        } else {
-            FinishReason::ToolCalls
-        });
+        let mut pieces = MessageChunk::split(&message);
+        if let Some(last) = pieces.last_mut() {
+            last.finish_reason = Some(if message.tool_calls().is_empty() {
+                FinishReason::Stop
+            } else {
+                FinishReason::ToolCalls
+            });
+        }
         Self {
-            pieces: vec![Ok(whole)],
+            pieces: pieces.into_iter().map(Ok).collect(),
             message: Some(message),
         }
     }

@@ -33,6 +33,7 @@ mod error;
 mod model;
 mod request;
 mod response;
+mod signature;
 mod stream;
 
 pub use embedder::GenaiEmbedder;

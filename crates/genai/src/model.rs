@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use genai::adapter::AdapterKind;
-use genai::chat::ChatOptions;
+use genai::chat::{ChatOptions, ChatStream};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget, WebConfig};
 use langgraph_agent::{
@@ -267,9 +267,10 @@ impl GenaiModel {
         let target = self.target().await?;
         // The raw body serves answers that genai cannot parse.
         let options = request::options(&request).with_capture_raw_body(true);
-        let request = request::convert(request, target.model.adapter_kind)?;
+        let provider = target.model.adapter_kind;
+        let request = request::convert(request, provider)?;
         match self.client.exec_chat(target, request, Some(&options)).await {
-            Ok(response) => Ok(response::convert(response)),
+            Ok(response) => Ok(response::convert(response, provider)),
             Err(error) => response::rescued(&error).ok_or_else(|| error::from_genai(error)),
         }
     }
@@ -321,7 +322,7 @@ impl GenaiModel {
         })
     }
 
-    async fn open(&self, request: ChatRequest) -> Result<genai::chat::ChatStream, ModelError> {
+    async fn open(&self, request: ChatRequest) -> Result<(AdapterKind, ChatStream), ModelError> {
         let target = self.target().await?;
         let options: ChatOptions = request::options(&request)
             // The end of the stream is checked against what it has collected.
@@ -329,11 +330,12 @@ impl GenaiModel {
             .with_capture_tool_calls(true)
             .with_stream_header_timeout(self.idle_timeout)
             .with_stream_read_timeout(self.idle_timeout);
-        let request = request::convert(request, target.model.adapter_kind)?;
+        let provider = target.model.adapter_kind;
+        let request = request::convert(request, provider)?;
         let response = self
             .client
             .exec_chat_stream(target, request, Some(&options));
-        Ok(response.await.map_err(error::from_genai)?.stream)
+        Ok((provider, response.await.map_err(error::from_genai)?.stream))
     }
 }
 

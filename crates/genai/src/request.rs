@@ -9,6 +9,8 @@ use langgraph::message::{Content, ContentPart, Media, Message, MessageKind, Tool
 use langgraph_agent::{ChatRequest, ModelError, ModelErrorKind, ToolChoice};
 use serde_json::{Value, json};
 
+use crate::signature::{self, Origin};
+
 /// Returns the options for `request`.
 pub(crate) fn options(request: &ChatRequest) -> ChatOptions {
     let mut options = ChatOptions {
@@ -126,6 +128,12 @@ fn content(content: Content, to: AdapterKind) -> Result<MessageContent, ModelErr
                         reasoning,
                         signature,
                     } => {
+                        let signature = match signature.map(|given| signature::origin(given, to)) {
+                            None => None,
+                            Some(Origin::Own(signature)) => Some(signature),
+                            // What another provider thought is no part of the answer.
+                            Some(Origin::Foreign) => continue,
+                        };
                         // In this order, as genai returns them.
                         parts.extend(signature.map(Part::ThoughtSignature));
                         if !reasoning.is_empty() {

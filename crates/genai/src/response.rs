@@ -1,6 +1,7 @@
 //! Converts answers of genai.
 
 use genai::Error;
+use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatResponse as Response, ContentPart as Part, StopReason, ToolCall as Call, Usage as Used,
 };
@@ -8,8 +9,10 @@ use langgraph::message::{Content, ContentPart, FinishReason, Message, ToolCall, 
 use langgraph_agent::ChatResponse;
 use serde_json::Value;
 
+use crate::signature;
+
 /// Converts an answer in one piece.
-pub(crate) fn convert(response: Response) -> ChatResponse {
+pub(crate) fn convert(response: Response, provider: AdapterKind) -> ChatResponse {
     let mut text = String::new();
     // Blocks of reasoning, each with its signature. At some providers the signature comes first.
     let mut thoughts: Vec<(String, Option<String>)> = Vec::new();
@@ -23,10 +26,13 @@ pub(crate) fn convert(response: Response) -> ChatResponse {
                 }
                 _ => thoughts.push((more, None)),
             },
-            Part::ThoughtSignature(given) => match thoughts.last_mut() {
-                Some((_, signed @ None)) => *signed = Some(given),
-                _ => thoughts.push((String::new(), Some(given))),
-            },
+            Part::ThoughtSignature(given) => {
+                let given = signature::sign(&given, provider);
+                match thoughts.last_mut() {
+                    Some((_, signed @ None)) => *signed = Some(given),
+                    _ => thoughts.push((String::new(), Some(given))),
+                }
+            }
             Part::ToolCall(call) => calls.push(tool_call(call)),
             Part::Binary(_) | Part::ToolResponse(_) | Part::Custom(_) => {}
         }

@@ -5,14 +5,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use genai::adapter::AdapterKind;
 use genai::chat::{ChatStream, ChatStreamEvent, StreamEnd, ToolCall as Call};
 use langgraph::message::{MessageChunk, ToolCallChunk};
 use langgraph_agent::{ModelError, ModelErrorKind};
 
 use crate::error;
 use crate::response::{arguments_text, finish_reason, usage};
+use crate::signature;
 
-type Opening<'a> = Pin<Box<dyn Future<Output = Result<ChatStream, ModelError>> + Send + 'a>>;
+type Opening<'a> =
+    Pin<Box<dyn Future<Output = Result<(AdapterKind, ChatStream), ModelError>> + Send + 'a>>;
 
 /// Normalizes genai's stream: arguments come as increments, the first error is the last item, and a
 /// stream that was cut off is an error.
@@ -23,7 +26,7 @@ pub(crate) struct Chunks<'a> {
 
 enum State<'a> {
     Opening(Opening<'a>),
-    Open(ChatStream),
+    Open(AdapterKind, ChatStream),
     Ended,
 }
 
@@ -46,19 +49,19 @@ impl Stream for Chunks<'_> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            let event = match &mut self.state {
+            let (provider, event) = match &mut self.state {
                 State::Ended => return Poll::Ready(None),
                 State::Opening(opening) => match opening.as_mut().poll(cx) {
                     Poll::Pending => return Poll::Pending,
-                    Poll::Ready(Ok(stream)) => {
-                        self.state = State::Open(stream);
+                    Poll::Ready(Ok((provider, stream))) => {
+                        self.state = State::Open(provider, stream);
                         continue;
                     }
                     Poll::Ready(Err(error)) => return self.fail(error),
                 },
-                State::Open(stream) => match Pin::new(stream).poll_next(cx) {
+                State::Open(from, stream) => match Pin::new(stream).poll_next(cx) {
                     Poll::Pending => return Poll::Pending,
-                    Poll::Ready(event) => event,
+                    Poll::Ready(event) => (*from, event),
                 },
             };
             match event {
@@ -74,7 +77,7 @@ impl Stream for Chunks<'_> {
                     return Poll::Ready(Some(Ok(self.calls.end(&end))));
                 }
                 Some(Ok(event)) => {
-                    if let Some(chunk) = self.calls.piece(event) {
+                    if let Some(chunk) = self.calls.piece(event, provider) {
                         return Poll::Ready(Some(Ok(chunk)));
                     }
                 }
@@ -88,13 +91,13 @@ impl Stream for Chunks<'_> {
 struct Calls(Vec<(String, String)>);
 
 impl Calls {
-    fn piece(&mut self, event: ChatStreamEvent) -> Option<MessageChunk> {
+    fn piece(&mut self, event: ChatStreamEvent, provider: AdapterKind) -> Option<MessageChunk> {
         match event {
             ChatStreamEvent::Chunk(piece) => Some(MessageChunk::text(piece.content)),
             ChatStreamEvent::ReasoningChunk(piece) => Some(MessageChunk::reasoning(piece.content)),
             ChatStreamEvent::ThoughtSignatureChunk(piece) => {
                 let mut chunk = MessageChunk::default();
-                chunk.signature = Some(piece.content);
+                chunk.signature = Some(signature::sign(&piece.content, provider));
                 Some(chunk)
             }
             ChatStreamEvent::ToolCallChunk(piece) => {

@@ -358,7 +358,7 @@ async fn anthropic_streams_thoughts_and_calls() {
         message.parts(),
         [ContentPart::Reasoning {
             reasoning: "hm".to_owned(),
-            signature: Some("sig".to_owned()),
+            signature: Some("Anthropic:sig".to_owned()),
         }]
     );
     assert_eq!(

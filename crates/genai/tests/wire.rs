@@ -227,6 +227,36 @@ async fn k5_several_blocks_of_reasoning_keep_their_signatures() {
     assert_eq!(server.requests()[1]["messages"][1]["content"], said);
 }
 
+/// After a fallback, the history holds reasoning that only the first provider can check.
+#[tokio::test]
+async fn k5_reasoning_goes_to_its_own_provider_alone() {
+    let answer = json!({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [
+        {"type": "thinking", "thinking": "6 times 7.", "signature": "c2ln"},
+        {"type": "tool_use", "id": "c1", "name": "multiply", "input": {}}],
+        "stop_reason": "tool_use", "usage": {"input_tokens": 5, "output_tokens": 1}});
+    let server = Server::start([Answer::json("200 OK", &answer)]).await;
+    let model = server.anthropic().build().unwrap();
+    let asked = Message::user("6 * 7?");
+    let response = model.generate(ChatRequest::new(vec![asked.clone()])).await;
+    let said = response.unwrap().message;
+    let chat = || ChatRequest::new(vec![asked.clone(), said.clone(), Message::tool("c1", "42")]);
+
+    let own = sent(Server::anthropic, chat()).await;
+    assert_eq!(
+        own["messages"][1]["content"][0],
+        json!({"type": "thinking", "thinking": "6 times 7.", "signature": "c2ln"})
+    );
+    let gemini = sent(Server::gemini, chat()).await;
+    assert!(gemini["contents"][1]["parts"][0]["functionCall"]["name"] == "multiply");
+    for elsewhere in [gemini, sent(Server::openai, chat()).await] {
+        let text = elsewhere.to_string();
+        assert!(
+            !text.contains("6 times 7.") && !text.contains("c2ln"),
+            "{text}"
+        );
+    }
+}
+
 #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
 struct City {
     name: String,

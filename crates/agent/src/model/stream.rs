@@ -1,4 +1,4 @@
-//! A whole answer as a stream of one piece.
+//! A whole answer as a stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,12 +11,15 @@ use langgraph::message::{FinishReason, MessageChunk};
 /// What [`ChatModel::generate`](super::ChatModel::generate) returns.
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<ChatResponse, ModelError>> + Send + 'a>>;
 
-/// A whole answer as a stream of one piece.
-pub(super) struct Whole<'a>(Option<Answer<'a>>);
+/// A whole answer as a stream: its blocks of reasoning, then the rest.
+pub(super) enum Whole<'a> {
+    Asked(Answer<'a>),
+    Known(std::vec::IntoIter<MessageChunk>),
+}
 
 impl<'a> Whole<'a> {
     pub(super) fn new(answer: Answer<'a>) -> Self {
-        Self(Some(answer))
+        Self::Asked(answer)
     }
 }
 
@@ -24,30 +27,40 @@ impl Stream for Whole<'_> {
     type Item = Result<MessageChunk, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some(answer) = &mut self.0 else {
-            return Poll::Ready(None);
-        };
-        match answer.as_mut().poll(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(result) => {
-                self.0 = None;
-                Poll::Ready(Some(result.map(whole)))
+        if let Self::Asked(answer) = &mut *self {
+            let result = match answer.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(result) => result,
+            };
+            let (known, error) = match result {
+                Ok(response) => (chunks(response), None),
+                Err(error) => (Vec::new(), Some(Err(error))),
+            };
+            *self = Self::Known(known.into_iter());
+            if error.is_some() {
+                return Poll::Ready(error);
             }
         }
+        Poll::Ready(match &mut *self {
+            Self::Known(chunks) => chunks.next().map(Ok),
+            Self::Asked(_) => None,
+        })
     }
 }
 
-fn whole(response: ChatResponse) -> MessageChunk {
-    let mut chunk = MessageChunk::from(&response.message);
-    chunk.usage = response.usage;
-    chunk.finish_reason = Some(response.finish_reason.unwrap_or_else(|| {
-        if response.message.tool_calls().is_empty() {
-            FinishReason::Stop
-        } else {
-            FinishReason::ToolCalls
-        }
-    }));
-    chunk
+fn chunks(response: ChatResponse) -> Vec<MessageChunk> {
+    let mut chunks = MessageChunk::split(&response.message);
+    if let Some(last) = chunks.last_mut() {
+        last.usage = response.usage;
+        last.finish_reason = Some(response.finish_reason.unwrap_or_else(|| {
+            if response.message.tool_calls().is_empty() {
+                FinishReason::Stop
+            } else {
+                FinishReason::ToolCalls
+            }
+        }));
+    }
+    chunks
 }
 
 /// Returns the next item of a stream.

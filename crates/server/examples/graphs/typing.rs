@@ -42,13 +42,15 @@ impl<M: ChatModel> ChatModel for Typing<M> {
 
 /// The words of an answer with the spaces that follow them; tool calls come whole, at the end.
 fn pieces(answer: &ChatResponse) -> Vec<MessageChunk> {
-    let text = answer.message.text();
-    let mut pieces: Vec<MessageChunk> = text
-        .split_inclusive(char::is_whitespace)
-        .map(MessageChunk::text)
-        .collect();
-    let mut last = MessageChunk::from(&answer.message);
-    last.text.clear();
+    let mut pieces = MessageChunk::split(&answer.message);
+    let Some(mut last) = pieces.pop() else {
+        return pieces;
+    };
+    let text = std::mem::take(&mut last.text);
+    pieces.extend(
+        text.split_inclusive(char::is_whitespace)
+            .map(MessageChunk::text),
+    );
     last.finish_reason = Some(if last.tool_calls.is_empty() {
         FinishReason::Stop
     } else {

@@ -105,25 +105,34 @@ impl MessageChunk {
         self.usage = Some(usage);
         self
     }
-}
 
-impl From<&Message> for MessageChunk {
-    /// Converts a whole message into one chunk: its id, text, reasoning and tool calls.
-    fn from(message: &Message) -> Self {
-        let mut chunk = Self::text(message.text());
-        chunk.id = message.id.as_deref().map(str::to_owned);
-        for part in message.parts() {
-            if let ContentPart::Reasoning {
+    /// Splits a whole message: a chunk for each block of reasoning, and one for its text and tool calls.
+    ///
+    /// The first chunk has the message's id. There is always a last one, with all of the text.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::message::{Message, MessageChunk};
+    ///
+    /// let chunks = MessageChunk::split(&Message::assistant("Hello").with_id("m1"));
+    /// assert_eq!(chunks, [MessageChunk::text("Hello").with_id("m1")]);
+    /// ```
+    pub fn split(message: &Message) -> Vec<Self> {
+        let blocks = message.parts().iter().filter_map(|part| match part {
+            ContentPart::Reasoning {
                 reasoning,
                 signature,
-            } = part
-            {
-                chunk.reasoning.push_str(reasoning);
-                chunk.signature = signature.clone().or(chunk.signature);
-            }
-        }
+            } => Some(Self {
+                signature: signature.clone(),
+                ..Self::reasoning(reasoning)
+            }),
+            _ => None,
+        });
+        let mut chunks: Vec<_> = blocks.collect();
+        let mut rest = Self::text(message.text());
         let calls = message.tool_calls().iter().enumerate();
-        chunk.tool_calls = calls
+        rest.tool_calls = calls
             .map(|(index, call)| ToolCallChunk {
                 index,
                 id: Some(call.id.clone()),
@@ -131,7 +140,11 @@ impl From<&Message> for MessageChunk {
                 arguments: call.arguments_text().into_owned(),
             })
             .collect();
-        chunk
+        chunks.push(rest);
+        if let Some(first) = chunks.first_mut() {
+            first.id = message.id.as_deref().map(str::to_owned);
+        }
+        chunks
     }
 }
 
@@ -458,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_message_survives_as_its_only_chunk() {
+    fn a_whole_message_survives_as_its_chunks() {
         let bad = ToolCall::from_text("c2", "t", "{");
         let good = ToolCall::new("c1", "t", json!({"x": 1}));
         for message in [
@@ -472,11 +485,27 @@ mod tests {
                 ContentPart::text("yes"),
             ])
             .with_id("1"),
+            // A provider checks each block against its own signature.
+            Message::assistant(vec![
+                ContentPart::Reasoning {
+                    reasoning: "one".into(),
+                    signature: Some("s1".into()),
+                },
+                ContentPart::Reasoning {
+                    reasoning: "two".into(),
+                    signature: Some("s2".into()),
+                },
+                ContentPart::text("yes"),
+            ])
+            .with_id("1"),
         ] {
-            let chunk = MessageChunk::from(&message);
-            let wire = serde_json::to_string(&chunk).unwrap();
-            assert_eq!(serde_json::from_str::<MessageChunk>(&wire).unwrap(), chunk);
-            assert_eq!(fold([chunk]), message);
+            let chunks = MessageChunk::split(&message);
+            let wire = serde_json::to_string(&chunks).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Vec<MessageChunk>>(&wire).unwrap(),
+                chunks
+            );
+            assert_eq!(fold(chunks), message);
         }
     }
 }

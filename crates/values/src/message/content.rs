@@ -154,7 +154,8 @@ pub enum ContentPart {
     Reasoning {
         /// The reasoning.
         reasoning: String,
-        /// Data that identifies the reasoning, which the provider wants returned.
+        /// Data that identifies the reasoning, which its provider wants returned. `langgraph-genai` puts
+        /// the provider's name before it, and sends reasoning of one provider to no other.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
