@@ -47,7 +47,7 @@ impl ChatModel for Offline {
             chunks.extend(words.map(|word| MessageChunk::text(word.to_owned())));
             chunks.push(MessageChunk::finish(FinishReason::Stop));
         } else {
-            chunks.push(MessageChunk::from(&answer));
+            chunks.extend(MessageChunk::split(&answer));
             chunks.push(MessageChunk::finish(FinishReason::ToolCalls));
         }
         Box::pin(stream::iter(chunks).then(|chunk| async {
