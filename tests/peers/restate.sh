@@ -3,10 +3,10 @@
 # 1. orders that ask, pack, and wait for a payment; in each of them the service or the server is killed with
 #    SIGKILL, in every phase, once each. All ends are equal, and no item is taken off the shelf twice;
 # 2. the parity cases with fan-outs, whose threads and tasks are on the server;
-# 3. with `--long`: 600 orders, 100 kills in each phase, and as many with two processes of the service; all parity
-#    cases; the time that calls take.
+# 3. with `--long`: 600 orders, 100 kills in each phase, 100 with two processes of the service, all parity
+#    cases, and the time that calls take.
 # Needs Linux on x86-64, node 20 with npm, curl, python3, and a C compiler; the server (226 MB) stays in the target folder. It takes
-# about half a minute after the build, and with `--long` about two.
+# one or two minutes after the build, and with `--long` about twenty-five.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -65,7 +65,7 @@ echo '== orders, in which the service or the server is killed'
 drill "$limit" "$target/debug/examples/orders" kill "$orders"
 if [ "${1:-}" = "--long" ]; then
     echo '== the same with two processes of the service'
-    SERVICES=2 drill "$limit" "$target/debug/examples/orders" kill "$orders"
+    SERVICES=2 drill "$limit" "$target/debug/examples/orders" kill 100
     for services in 1 2; do
         echo "== the time that calls take, with $services of them"
         SERVICES=$services drill 300 "$target/release/examples/orders" latency 200

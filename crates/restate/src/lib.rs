@@ -63,6 +63,9 @@
 //! Custom events and tokens of such a task arrive when it ends, and its signs of life not at all: calls of
 //! Restate have one answer. [`langgraph-nats`](https://docs.rs/langgraph-nats) sends them as they come.
 //!
+//! Each task runs in a span `task`, with its graph, node and process. [`Tasks::metrics`] counts, for the program
+//! that drives; a page and SQL of Restate show all of them.
+//!
 //! # Limits
 //!
 //! A message of Restate has up to 32 MiB unless its configuration says more: a state, an item, an output.
@@ -82,5 +85,5 @@ pub use endpoint::Endpoint;
 pub use error::RestateError;
 pub use remote_thread::RemoteThread;
 pub use restate::Restate;
-pub use tasks::Tasks;
+pub use tasks::{TaskMetrics, Tasks};
 pub use thread_state::ThreadState;

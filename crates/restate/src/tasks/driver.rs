@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::metrics::{Counters, TaskMetrics, count};
 use super::wire::{SnapshotSent, TaskAnswer, TaskRequest};
 use super::{CANCELLED, STOPPED, notes_name, service_name};
 use crate::threads::INVOCATION;
@@ -31,6 +32,7 @@ const STOPS: u32 = 100;
 pub struct Tasks {
     restate: Restate,
     at_once: usize,
+    counters: Arc<Counters>,
     /// Snapshots that tasks need now, and whether they are stored.
     stored: Arc<Mutex<HashMap<String, Weak<Snapshot>>>>,
 }
@@ -64,6 +66,7 @@ impl Tasks {
         Self {
             restate,
             at_once: 256,
+            counters: Arc::default(),
             stored: Arc::default(),
         }
     }
@@ -75,7 +78,13 @@ impl Tasks {
         self
     }
 
+    /// Returns the counters of this executor and its clones.
+    pub fn metrics(&self) -> TaskMetrics {
+        self.counters.now()
+    }
+
     async fn run_task(&self, call: TaskCall<'_>) -> Result<TaskReply, NodeError> {
+        count(&self.counters.begun);
         let order = call.order();
         let first = key_of(&order)?;
         let mut key = first.clone();
@@ -119,10 +128,17 @@ impl Tasks {
             }
             // A driver that Restate has given up stopped it, and this one needs it.
             stopped += 1;
+            count(&self.counters.again);
             key = format!("{first}/{stopped}");
             request.again = true;
         };
         drop(held);
+        let ended = if answer.is_ok() {
+            &self.counters.done
+        } else {
+            &self.counters.failed
+        };
+        count(ended);
         let TaskAnswer { reply, reports } = answer.map_err(|error| unserved(error, &call))?;
         for report in reports {
             call.report(report).await?;
@@ -154,6 +170,7 @@ impl Tasks {
             let text = serde_json::to_vec(&snapshot.text)?;
             let path = [notes, &*snapshot.id, "put"];
             self.restate.post(&path, &snapshot.id, text.into()).await?;
+            count(&self.counters.snapshots);
             Ok::<_, NodeError>(())
         };
         held.stored.get_or_try_init(store).await?;

@@ -17,6 +17,7 @@ use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
 use restate_sdk::serde::Json;
 use serde_json::{Value, json};
 use tokio::sync::{OnceCell, Semaphore};
+use tracing::Instrument as _;
 
 use super::STOPPED;
 use super::wire::{SnapshotSent, TaskAnswer, TaskRequest};
@@ -171,15 +172,17 @@ impl<S: State> Shared<S> {
             reports: Mutex::default(),
             once: tokio::sync::Mutex::new(known),
         });
-        let reply = self
-            .host
-            .run(
-                &order,
-                &state,
-                Arc::clone(&home) as Arc<dyn Reporter>,
-                cancel,
-            )
-            .await;
+        let topology = self.host.graph().topology();
+        let span = tracing::info_span!(
+            "task",
+            graph = &*topology.name,
+            worker = std::process::id(),
+            node = %order.node,
+            task = order.identity,
+        );
+        let way = Arc::clone(&home) as Arc<dyn Reporter>;
+        let run = self.host.run(&order, &state, way, cancel);
+        let reply = run.instrument(span).await;
         // What an earlier attempt has done is news to the driver too.
         let once = home.once.lock().await.clone();
         let mut reports = std::mem::take(&mut *home.reports());

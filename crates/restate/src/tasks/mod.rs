@@ -2,11 +2,13 @@
 
 mod driver;
 mod host;
+mod metrics;
 mod notes;
 mod wire;
 
 pub use driver::Tasks;
 pub(crate) use host::{HANDLERS, TaskService};
+pub use metrics::TaskMetrics;
 pub(crate) use notes::{NOTES, Notes};
 
 /// The status of a task that was stopped.
