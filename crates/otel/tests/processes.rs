@@ -35,7 +35,8 @@ fn print(spans: &InMemorySpanExporter) {
     for span in spans.get_finished_spans().unwrap() {
         let (context, parent) = (&span.span_context, span.parent_span_id);
         let (trace, id) = (context.trace_id(), context.span_id());
-        println!("span {} {trace} {id} {parent}", span.name);
+        let name = span.name.replace(' ', "_");
+        println!("span {name} {trace} {id} {parent}");
     }
     println!("that is all");
 }
@@ -148,10 +149,11 @@ async fn the_run_of_an_agent_is_a_child_of_the_node_that_asked() {
         };
         let served = named("serve");
         assert_eq!(served[4], id(ask));
-        assert_eq!(named("run")[4], served[3]);
+        assert_eq!(named("invoke_agent_LangGraph")[4], served[3]);
         // The asking node is inside a run of its own process, in the same trace.
         let run = here.iter().find(|span| {
-            span.name == "run" && span.span_context.trace_id() == ask.span_context.trace_id()
+            span.name == "invoke_agent LangGraph"
+                && span.span_context.trace_id() == ask.span_context.trace_id()
         });
         assert!(run.is_some());
     }

@@ -200,7 +200,11 @@ async fn row(
         took.push(since.elapsed());
     }
     took.sort();
-    let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or_default();
+    let at = |share: usize| {
+        took.get(took.len() * share / 100)
+            .copied()
+            .unwrap_or_default()
+    };
     let since = Instant::now();
     let all = futures_util::stream::iter(0..requests).map(|_| {
         let ask = Arc::clone(&ask);
@@ -225,7 +229,11 @@ async fn row(
             (all / u64::from(COUNTED)).to_string()
         }
     };
-    println!("| {name} | {rate:.0} | {:.1?} | {:.1?} | {bytes} |", at(50), at(99));
+    println!(
+        "| {name} | {rate:.0} | {:.1?} | {:.1?} | {bytes} |",
+        at(50),
+        at(99)
+    );
     Ok(())
 }
 
@@ -238,9 +246,17 @@ async fn listener() -> Result<(TcpListener, String), Failure> {
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let requests = std::env::args().nth(1).map_or(Ok(5_000), |n| n.parse())?;
-    println!("| over | requests a second, {AT_ONCE} at a time | half of them within | 99 % within | bytes |");
+    println!(
+        "| over | requests a second, {AT_ONCE} at a time | half of them within | 99 % within | bytes |"
+    );
     println!("|---|---|---|---|---|");
-    row("a task and two channels", Arc::new(Task::start()), None, requests).await?;
+    row(
+        "a task and two channels",
+        Arc::new(Task::start()),
+        None,
+        requests,
+    )
+    .await?;
     let network = LocalNetwork::new();
     network.register("echo", echo);
     row("`LocalNetwork`", Arc::new(Agent(network)), None, requests).await?;
@@ -267,17 +283,28 @@ async fn main() -> Result<(), Failure> {
     row("a bare WebSocket", bare, Some((counted, &bytes)), requests).await?;
 
     let (server, address) = listener().await?;
-    tokio::spawn(Relay::new(RelayOptions::default()).serve(server));
+    let relay = Relay::new(RelayOptions::default());
+    tokio::spawn(async move { relay.serve(server).await });
     let url = |address: &str| format!("ws://{address}/ws");
     let agent = RelayClient::builder(url(&address), "echo").handler(echo);
     let _agent = agent.connect().await?;
-    let direct = RelayClient::builder(url(&address), "load").connect().await?;
+    let direct = RelayClient::builder(url(&address), "load")
+        .connect()
+        .await?;
     let bytes = Arc::new(AtomicU64::new(0));
     let proxy = counting(address, Arc::clone(&bytes)).await?;
-    let counted = RelayClient::builder(url(&proxy), "load-2").connect().await?;
+    let counted = RelayClient::builder(url(&proxy), "load-2")
+        .connect()
+        .await?;
     let counted: Arc<dyn Ask> = Arc::new(Agent(counted));
     let direct = Arc::new(Agent(direct));
-    row("`RelayClient`, with a relay between", direct, Some((counted, &bytes)), requests).await?;
+    row(
+        "`RelayClient`, with a relay between",
+        direct,
+        Some((counted, &bytes)),
+        requests,
+    )
+    .await?;
 
     let (server, address) = listener().await?;
     let routes = axum::Router::new().fallback(|body: axum::body::Bytes| async { body });
@@ -289,7 +316,13 @@ async fn main() -> Result<(), Failure> {
         url: format!("http://{address}/"),
     };
     let counted: Arc<dyn Ask> = Arc::new(http(&proxy));
-    row("bare HTTP", Arc::new(http(&address)), Some((counted, &bytes)), requests).await?;
+    row(
+        "bare HTTP",
+        Arc::new(http(&address)),
+        Some((counted, &bytes)),
+        requests,
+    )
+    .await?;
 
     let (server, address) = listener().await?;
     tokio::spawn(A2aServer::new("echo", echo).serve(server));

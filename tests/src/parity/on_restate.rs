@@ -103,10 +103,10 @@ impl Services {
         let mut tries = 0;
         while let Err(why) = post(&notes, "null").await {
             tries += 1;
-            if tries > 100 {
+            if tries > 500 {
                 return Err(why);
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         Ok(served)
     }

@@ -17,7 +17,7 @@ use super::ours;
 use super::workplace::Workplace;
 
 /// The time limit of a case.
-const TOO_LONG: Duration = Duration::from_secs(30);
+const TOO_LONG: Duration = Duration::from_secs(60);
 
 /// What to do with the cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
