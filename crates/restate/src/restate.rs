@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::{Response, Url};
+use reqwest::{Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
@@ -13,6 +13,9 @@ use crate::{RemoteThread, RestateError, Tasks};
 
 /// How long a call waits for a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a service may be missing: a server that has just started answers before it knows its services.
+const UNKNOWN: Duration = Duration::from_secs(5);
 
 /// How often it looks.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -103,7 +106,7 @@ impl Restate {
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
-        let until = Instant::now() + self.patience;
+        let since = Instant::now();
         loop {
             let mut request = self.http.post(url.clone()).body(body.clone());
             if !body.is_empty() {
@@ -112,15 +115,16 @@ impl Restate {
             if !key.is_empty() {
                 request = request.header("idempotency-key", key);
             }
-            let failed = match Self::answer(path, request.send().await).await {
+            match Self::answer(path, request.send().await).await {
                 Answered::Yes(answer) => return answer,
-                Answered::No(failed) => failed,
-            };
-            if Instant::now() > until {
-                return Err(RestateError::Unreachable {
-                    address: self.ingress.to_string(),
-                    source: failed,
-                });
+                Answered::Unknown(failed) if since.elapsed() > UNKNOWN.min(self.patience) => {
+                    return Err(failed);
+                }
+                Answered::No(source) if since.elapsed() > self.patience => {
+                    let address = self.ingress.to_string();
+                    return Err(RestateError::Unreachable { address, source });
+                }
+                Answered::Unknown(_) | Answered::No(_) => {}
             }
             sleep(PAUSE).await;
         }
@@ -141,23 +145,29 @@ impl Restate {
         if status.is_success() {
             return Answered::Yes(Ok(body));
         }
-        let message = serde_json::from_slice(&body).map_or_else(
-            |_| String::from_utf8_lossy(&body).into_owned(),
-            |Message { message }| message,
+        let (message, by_ingress) = serde_json::from_slice(&body).map_or_else(
+            |_| (String::from_utf8_lossy(&body).into_owned(), false),
+            |Message { message, source }| (message, source == "ingress"),
         );
         if status.is_server_error() && !accepted {
             return Answered::No(format!("status {status}: {message}").into());
         }
-        Answered::Yes(Err(RestateError::Failed {
+        let failed = RestateError::Failed {
             target: path.join("/"),
             status: status.as_u16(),
             message,
-        }))
+        };
+        if status == StatusCode::NOT_FOUND && by_ingress && !accepted {
+            return Answered::Unknown(failed);
+        }
+        Answered::Yes(Err(failed))
     }
 }
 
 enum Answered {
     Yes(Result<Bytes, RestateError>),
+    /// The ingress knows no such service.
+    Unknown(RestateError),
     No(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -165,4 +175,7 @@ enum Answered {
 #[derive(Deserialize)]
 struct Message {
     message: String,
+    /// Which part of Restate says so.
+    #[serde(default)]
+    source: String,
 }
