@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::serve::ListenerExt as _;
 use langgraph_remote::{AgentHandler, AgentId};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -187,6 +188,10 @@ impl A2aServer {
             .merge(a2a_server::rest::rest_router(Arc::clone(&handler)))
             .layer(middleware::from_fn_with_state(handler, authorize));
         let router = a2a_server::agent_card::agent_card_router(card).merge(methods);
+        // An event of a stream does not wait until the one before it is acknowledged.
+        let listener = listener.tap_io(|connection| {
+            let _ = connection.set_nodelay(true);
+        });
         axum::serve(listener, router).await
     }
 }
