@@ -36,6 +36,8 @@ NAMES = {
     "sends": "fan-out of sends",
     "react": "ReAct turns",
 }
+# Their twins do less, are graphs themselves, or are measured in another unit.
+OTHER_TWINS = ("react-memory", "wide", "streamed", "subgraph")
 
 
 def results(file):
@@ -43,8 +45,8 @@ def results(file):
     found = {}
     for line in file.read_text().splitlines():
         cells = line.split("\t")
-        # The first line says what the columns are. What is stored has no twin that stores it too.
-        if len(cells) >= 4 and cells[1].isdigit() and cells[0] != "react-memory":
+        # The first line says what the columns are.
+        if len(cells) >= 4 and cells[1].isdigit() and cells[0] not in OTHER_TWINS:
             name, size, ours, by_hand = cells[:4]
             costs = {"langgraph": float(ours), "baseline": float(by_hand)}
             found.setdefault(NAMES.get(name, name), {})[size] = costs

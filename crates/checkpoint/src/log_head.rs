@@ -6,8 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::{
-    Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, Owner,
-    Payload, ThreadKey,
+    Batch, CheckpointError, CheckpointId, Checkpointer, Ending, Head, Owner, Payload, ThreadKey,
 };
 
 /// The head of a log. Writers wait for each other.
@@ -108,18 +107,12 @@ impl LogHead {
         self.put_behind(&mut end, batch).await
     }
 
-    /// Stores a checkpoint, and assigns its id.
-    pub async fn put_checkpoint(
-        &self,
-        mut record: CheckpointRecord,
-        batch: impl FnOnce(CheckpointRecord) -> Batch,
-    ) -> Result<CheckpointId, CheckpointError> {
+    /// Returns the id of the next checkpoint. Only the run itself adds checkpoints, so the id is
+    /// after the head until they are stored.
+    pub async fn next_checkpoint(&self) -> CheckpointId {
         let mut end = self.end.lock().await;
         let next = end.next.take();
-        let id = next.unwrap_or_else(|| CheckpointId::after(end.head.map(|head| head.id)));
-        record.id = id;
-        self.put_behind(&mut end, batch(record)).await?;
-        Ok(id)
+        next.unwrap_or_else(|| CheckpointId::after(end.head.map(|head| head.id)))
     }
 
     async fn put_behind(

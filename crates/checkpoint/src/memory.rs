@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::{
     Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, StatePart, Stored, ThreadFilter,
-    ThreadInfo, ThreadKey, ThreadPosition, Usage, VisitStatePart,
+    HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, StatePart, Stored, TaskRecord,
+    ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage, VisitStatePart,
 };
 
 /// Keeps threads in memory, as plain values: nothing is serialized.
@@ -55,8 +55,9 @@ struct Lease {
 struct Log {
     /// Oldest first.
     order: Vec<CheckpointId>,
-    /// In the order of their ids, which is nearly always that of their creation.
-    records: Vec<Stored>,
+    /// In the order of their ids, which is nearly always that of their creation. A copy of the
+    /// thread shares them.
+    records: Vec<Arc<Stored>>,
     version: u64,
     status: RunStatus,
     owner: Option<Arc<Owner>>,
@@ -94,23 +95,34 @@ impl Log {
     }
 
     fn position(&self, id: CheckpointId) -> Result<usize, usize> {
-        let id_of = |stored: &Stored| stored.checkpoint.id;
-        self.records.binary_search_by_key(&id, id_of)
+        let id_of = |stored: &Arc<Stored>| stored.checkpoint.id;
+        // A run writes to the last two: the checkpoint whose tasks have run, and the next.
+        let near = self.records.len().saturating_sub(2);
+        let end = self.records.get(near..).unwrap_or_default();
+        if end.last().is_none_or(|newest| id_of(newest) < id) {
+            return Err(self.records.len());
+        }
+        match end.iter().position(|stored| id_of(stored) == id) {
+            Some(place) => Ok(near + place),
+            None => self.records.binary_search_by_key(&id, id_of),
+        }
     }
 
     fn record(&self, id: CheckpointId) -> Option<&Stored> {
-        self.records.get(self.position(id).ok()?)
+        self.records
+            .get(self.position(id).ok()?)
+            .map(|stored| &**stored)
     }
 
     fn record_mut(&mut self, id: CheckpointId) -> Option<&mut Stored> {
         let position = self.position(id).ok()?;
-        self.records.get_mut(position)
+        self.records.get_mut(position).map(Arc::make_mut)
     }
 
     fn insert(&mut self, stored: Stored) {
         match self.position(stored.checkpoint.id) {
-            Ok(known) => drop(self.records.splice(known..=known, [stored])),
-            Err(position) => self.records.insert(position, stored),
+            Ok(known) => drop(self.records.splice(known..=known, [Arc::new(stored)])),
+            Err(position) => self.records.insert(position, Arc::new(stored)),
         }
     }
 
@@ -144,17 +156,31 @@ impl Log {
             };
             self.insert(stored);
         }
-        for task in batch.tasks {
-            if let Some(stored) = self.record_mut(task.checkpoint) {
-                stored.tasks.push(task);
-            }
-        }
+        self.put_tasks(batch.tasks);
         for entry in batch.entries {
             if let Some(stored) = self.record_mut(entry.checkpoint) {
                 stored.entries.push(entry);
             }
         }
         Ok(())
+    }
+
+    fn put_tasks(&mut self, mut tasks: Vec<TaskRecord>) {
+        let Some(first) = tasks.first().map(|task| task.checkpoint) else {
+            return;
+        };
+        // As a rule they are the first records of one checkpoint: it takes the list as it is.
+        if tasks.iter().all(|task| task.checkpoint == first)
+            && let Some(stored) = self.record_mut(first)
+            && stored.tasks.is_empty()
+        {
+            stored.tasks = std::mem::take(&mut tasks);
+        }
+        for task in tasks {
+            if let Some(stored) = self.record_mut(task.checkpoint) {
+                stored.tasks.push(task);
+            }
+        }
     }
 
     fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {

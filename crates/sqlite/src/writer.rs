@@ -151,8 +151,9 @@ fn work(
 /// Runs jobs in one transaction, each in a savepoint of its own, and reports their results.
 fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>, files: Option<&Files>) {
     let mut jobs = jobs.into_iter();
+    let alone = jobs.len() == 1;
     while jobs.len() > 0 {
-        if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+        if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
             for job in jobs {
                 job.finish(Err(again(&error)));
             }
@@ -161,7 +162,11 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>, files: Option<&Files
         let mut done = Vec::with_capacity(jobs.len());
         let mut broken = None;
         for mut job in jobs.by_ref() {
-            let result = in_savepoint(connection, &mut *job);
+            let result = if alone {
+                without_savepoint(connection, &mut *job)
+            } else {
+                in_savepoint(connection, &mut *job)
+            };
             done.push(job);
             // For example a full disk: SQLite has aborted the whole transaction by itself.
             if result.is_err() || connection.is_autocommit() {
@@ -170,7 +175,7 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>, files: Option<&Files
             }
         }
         let result = match broken {
-            None => connection.execute_batch("COMMIT").map_err(Some),
+            None => run(connection, "COMMIT").map_err(Some),
             Some(error) => Err(error),
         };
         if result.is_err() && !connection.is_autocommit() {
@@ -193,10 +198,23 @@ fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>, files: Option<&Files
     }
 }
 
+/// Runs a statement that is prepared once.
+fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Runs the only job of a transaction, which ends with it if it fails.
+fn without_savepoint(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<()> {
+    if job.run(connection) || connection.is_autocommit() {
+        return Ok(());
+    }
+    run(connection, "ROLLBACK")
+}
+
 fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<()> {
-    connection.execute_batch("SAVEPOINT job")?;
+    run(connection, "SAVEPOINT job")?;
     if job.run(connection) {
-        connection.execute_batch("RELEASE job")
+        run(connection, "RELEASE job")
     } else if connection.is_autocommit() {
         Ok(())
     } else {

@@ -1,4 +1,4 @@
-//! Runs one workload several times on one thread, for a tool that counts instructions: `run.sh`.
+//! Runs one workload several times on one thread, for tools that count what it costs: `run.sh`.
 //!
 //! `instructions NAME SIZE FORM TIMES`, where the form is `langgraph` or `baseline`. Without
 //! arguments, as under `cargo bench`, it does nothing.
@@ -18,6 +18,10 @@ mod measure;
 mod react;
 #[path = "../workloads/thread.rs"]
 mod thread;
+#[path = "../workloads/whole.rs"]
+mod whole;
+#[path = "../workloads/wide.rs"]
+mod wide;
 
 use measure::{Make, Work};
 
@@ -28,6 +32,9 @@ const WORKLOADS: &[(&str, Make)] = &[
     ("sends", fan_out::sends),
     ("react", react::turns),
     ("react-memory", thread::react),
+    ("wide", wide::turns),
+    ("streamed", whole::streamed),
+    ("subgraph", whole::inside),
 ];
 
 fn main() {

@@ -241,15 +241,15 @@ fn advance(
         statement.execute(params![key, text])?;
     }
     let found = if let Some(head) = batch.head {
+        // The status is set only when it changes: setting it writes to the index of running threads.
         let sql = "UPDATE thread_logs
-            SET head = ?1, version = version + 1, status = ?2, updated_at = ?3, rows = rows + ?4,
-                state_row = CASE ?9 WHEN 0 THEN state_row WHEN 1 THEN rows + ?10 END,
-                owner = coalesce(?11, owner)
-            WHERE thread = ?5 AND namespace = ?6 AND head = ?7 AND version = ?8
-            RETURNING id, rows - ?4";
+            SET head = ?1, version = version + 1, updated_at = ?2, rows = rows + ?3,
+                state_row = CASE ?8 WHEN 0 THEN state_row WHEN 1 THEN rows + ?9 END,
+                owner = coalesce(?10, owner)
+            WHERE thread = ?4 AND namespace = ?5 AND head = ?6 AND version = ?7
+            RETURNING id, rows - ?3, status";
         let values = params![
             Id(newest.unwrap_or(head.id)),
-            batch.status,
             now,
             rows,
             name.thread,
@@ -261,7 +261,17 @@ fn advance(
             owner
         ];
         let mut statement = connection.prepare_cached(sql)?;
-        statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
+        let moved = statement
+            .query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        moved.map(|(log, start, status): (i64, i64, u8)| {
+            if status != batch.status {
+                let sql = "UPDATE thread_logs SET status = ?2 WHERE id = ?1";
+                let mut statement = connection.prepare_cached(sql)?;
+                statement.execute(params![log, batch.status])?;
+            }
+            Ok((log, start))
+        })
     } else if let Some(newest) = newest {
         let sql = "INSERT INTO thread_logs
             (thread, namespace, head, version, status, updated_at, rows, state_row, owner)
@@ -279,11 +289,12 @@ fn advance(
             owner
         ];
         let mut statement = connection.prepare_cached(sql)?;
-        statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))
+        let made = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)));
+        made.optional()?.map(Ok)
     } else {
-        return Ok(None);
+        None
     };
-    Ok(found.optional()?)
+    found.transpose()
 }
 
 fn begin(

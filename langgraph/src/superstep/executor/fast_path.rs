@@ -137,10 +137,11 @@ impl<S: State> Chain<'_, S> {
                 }) if direct && !cx.has_open_question() => jump,
                 answer => return Ok(Halt::Answered(answer)),
             };
-            // Matched by value: with plain edges, there is nothing to drop.
-            let Jump::Edges = jump else {
+            if !matches!(jump, Jump::Edges) {
                 return Ok(Halt::Merged(jump));
-            };
+            }
+            // Plain edges own nothing. Dropping them is a call that finds this out.
+            std::mem::forget(jump);
             match node.out.successors {
                 Successors::One(next) => *current = next,
                 Successors::Routed => {

@@ -1,6 +1,5 @@
 //! The observers of a run: the log of its thread, and the readers of its events.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -179,7 +178,7 @@ impl<S: State> Observer<S> {
         let stored = snapshot.is_some();
         let deferred = frontier.deferred.iter();
         let record = CheckpointRecord {
-            id: CheckpointId::after(None),
+            id: recorder.log_head.next_checkpoint().await,
             parent: origin.parent,
             base: origin.base,
             step,
@@ -198,7 +197,7 @@ impl<S: State> Observer<S> {
             measure_at: recorder.measure_at,
             ran: Vec::new(),
             joined: Vec::new(),
-            metadata: BTreeMap::new(),
+            metadata: recorder.metadata.clone(),
             graph: plan.fingerprint,
             call: recorder.call.clone(),
         };

@@ -166,6 +166,7 @@ impl<S: State> Recorder<S> {
             TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
         };
         let outcomes = ran.map(TaskOutcome::Ran).into_iter().chain([outcome]);
+        self.tasks.reserve_exact(1);
         self.tasks.extend(outcomes.map(|outcome| TaskRecord {
             checkpoint,
             task,
@@ -185,6 +186,8 @@ impl<S: State> Recorder<S> {
     ) -> Result<(), CheckpointError> {
         if let Some(checkpoint) = self.current {
             let outcome = TaskOutcome::Finished(self.done(node, done)?);
+            // Savers in memory keep the list as it is.
+            self.tasks.reserve_exact(1);
             self.tasks.push(TaskRecord {
                 checkpoint,
                 task,
@@ -310,11 +313,10 @@ impl<S: State> Recorder<S> {
     /// Stores a checkpoint, with the held records of the previous one.
     pub(super) async fn checkpoint(
         &mut self,
-        mut record: CheckpointRecord,
+        record: CheckpointRecord,
         entry: Option<Payload>,
         running: bool,
     ) -> Result<(), AgentError> {
-        record.metadata.clone_from(&self.metadata);
         self.parent = record.parent;
         self.source = record.source;
         self.since_snapshot = record.since_snapshot;
@@ -323,32 +325,31 @@ impl<S: State> Recorder<S> {
         let mut entries = std::mem::take(&mut self.entries);
         let known = std::mem::take(&mut self.known);
         let span = Span::checkpoint(record.step);
-        let put = self.log_head.put_checkpoint(record, |record| {
-            tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
-                checkpoint: record.id,
-                task,
-                outcome: Some(outcome),
-                answers: Vec::new(),
-                once: Vec::new(),
-            }));
-            entries.extend(entry.map(|writes| EntryRecord {
-                checkpoint: record.id,
-                writes,
-                tasks: Vec::new(),
-            }));
-            Batch {
-                checkpoints: vec![record],
-                tasks,
-                entries,
-                status: if running {
-                    RunStatus::Running
-                } else {
-                    RunStatus::Done
-                },
-                ..Batch::default()
-            }
-        });
-        let id = span.around(put).await?;
+        let id = record.id;
+        tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
+            checkpoint: id,
+            task,
+            outcome: Some(outcome),
+            answers: Vec::new(),
+            once: Vec::new(),
+        }));
+        entries.extend(entry.map(|writes| EntryRecord {
+            checkpoint: id,
+            writes,
+            tasks: Vec::new(),
+        }));
+        let batch = Batch {
+            checkpoints: vec![record],
+            tasks,
+            entries,
+            status: if running {
+                RunStatus::Running
+            } else {
+                RunStatus::Done
+            },
+            ..Batch::default()
+        };
+        span.around(self.log_head.put(batch)).await?;
         self.current = Some(id);
         self.called_before.clear();
         Ok(())

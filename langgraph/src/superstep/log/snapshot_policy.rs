@@ -7,7 +7,7 @@ use crate::checkpoint::{CheckpointError, Payload, Source, TaskOutcome};
 use crate::state::State;
 
 /// The minimum number of records between snapshots of values.
-const SNAPSHOT_EVERY: usize = 16;
+const SNAPSHOT_EVERY: usize = 64;
 
 /// A log of bytes shorter than this needs no snapshot.
 pub(super) const SHORT_LOG: u64 = 4096;
