@@ -36,8 +36,8 @@ NAMES = {
     "sends": "fan-out of sends",
     "react": "ReAct turns",
 }
-# Their twins do less, are graphs themselves, or are measured in another unit.
-OTHER_TWINS = ("react-memory", "wide", "streamed", "subgraph")
+# Their twins do less, or are graphs themselves.
+OTHER_TWINS = ("react-memory", "streamed", "subgraph", "subgraphs")
 
 
 def results(file):

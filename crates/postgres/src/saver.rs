@@ -154,7 +154,7 @@ impl Checkpointer for PostgresSaver {
         let known = batch.head;
         let name = LogName::of(key)?;
         let lines = put::Lines::of(batch, &self.formats)?;
-        let put = if lines.has_old_bases() || self.holder.is_some() {
+        let put = if lines.has_old_bases() {
             let task = Arc::new((name, lines, self.holder.clone()));
             let job = self.database.transaction(|transaction| {
                 let task = Arc::clone(&task);
@@ -165,16 +165,13 @@ impl Checkpointer for PostgresSaver {
                     {
                         return Ok(put::Put::LeaseLost);
                     }
-                    if lines.has_old_bases() {
-                        put::put_behind_bases(transaction, name, lines).await
-                    } else {
-                        put::put(transaction, name, lines).await
-                    }
+                    put::put_behind_bases(transaction, name, lines).await
                 })
             });
             job.await?
         } else {
-            put::put(&self.database.client().await?, &name, &lines).await?
+            let client = self.database.client().await?;
+            put::put(&client, &name, &lines, self.holder.as_deref()).await?
         };
         let thread = key.thread.clone();
         match put {

@@ -20,8 +20,6 @@ mod react;
 mod thread;
 #[path = "../workloads/whole.rs"]
 mod whole;
-#[path = "../workloads/wide.rs"]
-mod wide;
 
 use measure::{Make, Work};
 
@@ -32,9 +30,9 @@ const WORKLOADS: &[(&str, Make)] = &[
     ("sends", fan_out::sends),
     ("react", react::turns),
     ("react-memory", thread::react),
-    ("wide", wide::turns),
     ("streamed", whole::streamed),
     ("subgraph", whole::inside),
+    ("subgraphs", fan_out::subgraphs),
 ];
 
 fn main() {

@@ -56,13 +56,12 @@ each_run() { # COUNT NAME SIZE FORM
 }
 
 measured=$(
-    while read -r name size turns; do
-        turns=${turns:-$size}
+    while read -r name size; do
         ours=$(each_run instructions "$name" "$size" langgraph)
         by_hand=$(each_run instructions "$name" "$size" baseline)
         read -r blocks bytes <<<"$(each_run allocations "$name" "$size" langgraph)"
         calls=$(each_run system_calls "$name" "$size" langgraph)
-        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$size" $((ours / turns)) $((by_hand / turns)) \
+        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$size" $((ours / size)) $((by_hand / size)) \
             "$blocks" "$bytes" "${calls% }"
     done <<'END'
 chain 10
@@ -76,10 +75,9 @@ sends 100
 sends 1000
 react 100
 react-memory 100
-wide 5 900
-wide 300 900
 streamed 100
 subgraph 10
+subgraphs 100
 END
 )
 

@@ -39,12 +39,31 @@ type Worker = Box<dyn for<'a> Fn(u64, &'a Parts) -> BoxFuture<'a, PartsUpdate> +
 
 /// A source, `width` parallel nodes, and a node that waits for all of them.
 pub(crate) fn nodes(width: usize) -> Pair {
+    let target = if width == 100 { 1.5 } else { 2.0 };
+    beside("fan-out of nodes", width, |graph, name| {
+        graph.add_node(name, part);
+    })
+    .target(target)
+}
+
+/// The same, where each of the nodes is in a graph of its own.
+pub(crate) fn subgraphs(width: usize) -> Pair {
+    let mut inner = StateGraph::<Parts>::new();
+    inner.add_node("part", part).add_sequence(&["part"]);
+    let inner = inner.compile().unwrap();
+    beside("fan-out of subgraphs", width, |graph, name| {
+        graph.add_node(name, inner.clone());
+    })
+    .target(1.8)
+}
+
+fn beside(title: &'static str, width: usize, add: impl Fn(&mut StateGraph<Parts>, String)) -> Pair {
     let mut graph = StateGraph::<Parts>::new();
     graph.add_node("source", source).add_node("join", join);
     graph.add_edge(START, "source");
     let names: Vec<_> = (0..width).map(|index| format!("n{index}")).collect();
     for name in &names {
-        graph.add_node(name.clone(), part);
+        add(&mut graph, name.clone());
         graph.add_edge("source", name.clone());
     }
     graph.add_edge(names, "join").add_edge("join", END);
@@ -79,11 +98,7 @@ pub(crate) fn nodes(width: usize) -> Pair {
             assert_eq!(state.sum, expected);
         }
     });
-    Pair::new("fan-out of nodes", width, langgraph, baseline).target(if width == 100 {
-        1.5
-    } else {
-        2.0
-    })
+    Pair::new(title, width, langgraph, baseline)
 }
 
 /// A source, a worker with `width` items, and its successor.

@@ -10,6 +10,7 @@ mod chain;
 mod fan_out;
 mod measure;
 mod react;
+mod start;
 mod table;
 mod thread;
 mod timing;
@@ -26,6 +27,7 @@ const WORKLOADS: &[(Make, &[usize])] = &[
     (chain::turns, &[10_000]),
     (fan_out::nodes, &[10, 100, 1_000]),
     (fan_out::sends, &[10, 100, 1_000]),
+    (fan_out::subgraphs, &[100]),
     (wide::turns, &[5, 50, 300]),
     (wide::against_five, &[300]),
     (react::turns, &[100]),
@@ -35,11 +37,16 @@ const WORKLOADS: &[(Make, &[usize])] = &[
     (whole::streamed, &[100]),
     (whole::inside, &[10]),
     (whole::compiled, &[1_000]),
+    (start::first_answer, &[10]),
 ];
 
 fn main() {
+    if start::is_asked() {
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .enable_time()
         .build()
         .unwrap();
     let mut criterion = criterion::Criterion::default()

@@ -120,5 +120,5 @@ pub(crate) fn turns(turns: usize) -> Pair {
             assert_eq!(state.messages.len(), expected);
         }
     });
-    Pair::new("ReAct turns", turns, langgraph, baseline).target(2.0)
+    Pair::new("ReAct turns", turns, langgraph, baseline).target(1.5)
 }

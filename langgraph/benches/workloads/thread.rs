@@ -43,7 +43,7 @@ pub(crate) fn react(turns: usize) -> Pair {
             assert_eq!(state.messages.len(), expected);
         }
     });
-    Pair::new("ReAct turns, MemorySaver", turns, langgraph, baseline)
+    Pair::new("ReAct turns, MemorySaver", turns, langgraph, baseline).target(3.0)
 }
 
 /// A superstep of a thread with this many messages, compared with a thread of a hundred.

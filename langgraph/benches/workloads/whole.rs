@@ -45,7 +45,7 @@ pub(crate) fn runs(runs: usize) -> Pair {
             assert_eq!(sum(running).await, runs * NODES);
         }
     });
-    Pair::new("runs at once", runs, langgraph, baseline)
+    Pair::new("runs at once", runs, langgraph, baseline).target(1.4)
 }
 
 async fn sum(running: JoinSet<i64>) -> usize {
@@ -72,7 +72,7 @@ pub(crate) fn streamed(nodes: usize) -> Pair {
             graph.invoke(()).await.unwrap();
         }
     });
-    Pair::new("all stream modes beside none", nodes, langgraph, baseline)
+    Pair::new("all stream modes beside none", nodes, langgraph, baseline).target(10.0)
 }
 
 /// A chain in a subgraph, compared with the same chain in the parent graph.

@@ -112,5 +112,5 @@ pub(crate) fn against_five(fields: usize) -> Pair {
         wide,
         five::langgraph(),
     )
-    .target(1.2)
+    .target(2.0)
 }

@@ -9,6 +9,7 @@ use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
+use super::leases;
 use super::place::{self, uuid};
 use crate::PostgresError;
 
@@ -142,17 +143,25 @@ impl Parts {
     }
 }
 
+/// The lease of the thread: until the statement is committed, nobody takes it. `{HOLDER}` is the
+/// number of its holder.
+const LEASE: &str = "lease AS (
+    SELECT 1 FROM thread_leases WHERE thread = $1 AND holder = ${HOLDER} FOR SHARE
+), ";
+
 /// Moves the head of a log, if it is where the batch expects it.
 const MOVE: &str = "UPDATE thread_logs
     SET head = $3, version = version + 1, status = $4, updated_at = clock_timestamp(),
         rows = rows + $5, owner = coalesce($22, owner)
-    WHERE thread = $1 AND namespace = $2 AND head = $25 AND version = $26
+    WHERE thread = $1 AND namespace = $2 AND head = $25 AND version = $26 AND {HELD}
     RETURNING id, rows - $5 AS start";
 
 /// Creates a log, if the batch expects none.
 const MAKE: &str = "INSERT INTO thread_logs
         (thread, namespace, head, version, status, updated_at, rows, owner)
-    VALUES ($1, $2, $3, 1, $4, clock_timestamp(), $5, $22)
+    SELECT $1::text, $2::text, $3::uuid, 1, $4::smallint, clock_timestamp(), $5::bigint,
+        $22::bigint
+    WHERE {HELD}
     ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
 
 /// The single checkpoint that gets more rows, as usual: the equality finds it by its key, without a
@@ -198,13 +207,32 @@ stored AS (
 )
 SELECT 1 FROM moved";
 
-/// The statements that create a log and move its head, if one checkpoint gets more rows.
-static WITH_ONE: LazyLock<[String; 2]> = LazyLock::new(|| statements(ONE));
-static WITH_SOME: LazyLock<[String; 2]> = LazyLock::new(|| statements(SOME));
+/// The statements that create a log and move its head, and the same two for the holder of a lease.
+struct Statements {
+    plain: [String; 2],
+    held: [String; 2],
+}
 
-fn statements(known: &str) -> [String; 2] {
-    let store = STORE.replace("{KNOWN}", known);
-    [MAKE, MOVE].map(|head| format!("WITH moved AS ({head}){store}"))
+/// If one checkpoint gets more rows.
+static WITH_ONE: LazyLock<Statements> = LazyLock::new(|| Statements::new(ONE));
+static WITH_SOME: LazyLock<Statements> = LazyLock::new(|| Statements::new(SOME));
+
+impl Statements {
+    fn new(known: &str) -> Self {
+        let store = STORE.replace("{KNOWN}", known);
+        let heads = [(MAKE, "25"), (MOVE, "27")];
+        Self {
+            plain: heads.map(|(head, _)| {
+                let head = head.replace("{HELD}", "true");
+                format!("WITH moved AS ({head}){store}")
+            }),
+            held: heads.map(|(head, holder)| {
+                let lease = LEASE.replace("{HOLDER}", holder);
+                let head = head.replace("{HELD}", "EXISTS (SELECT 1 FROM lease)");
+                format!("WITH {lease}moved AS ({head}){store}")
+            }),
+        }
+    }
 }
 
 /// What became of a batch.
@@ -238,19 +266,25 @@ pub(super) async fn put_behind_bases(
             return Ok(Put::BaseGone(*base));
         }
     }
-    put(client, name, lines).await
+    put(client, name, lines, None).await
 }
 
-/// Stores a batch.
+/// Stores a batch, if `holder` has the lease of the thread: in one round trip.
 pub(super) async fn put(
     client: &impl GenericClient,
     name: &LogName,
     lines: &Lines,
+    holder: Option<&str>,
 ) -> Result<Put, PostgresError> {
     if let Some(next) = lines.next
-        && store(client, name, lines, next).await?
+        && store(client, name, lines, next, holder).await?
     {
         return Ok(Put::Stored);
+    }
+    if let Some(holder) = holder
+        && !leases::has(client, &name.thread, holder).await?
+    {
+        return Ok(Put::LeaseLost);
     }
     let head = place::log(client, name, "").await?.map(|log| log.head);
     // Nothing to store, and nothing exists: a log without a checkpoint does not exist.
@@ -260,12 +294,13 @@ pub(super) async fn put(
     Ok(Put::HeadIs(head))
 }
 
-/// Returns false if the head has moved.
+/// Returns false if the head has moved, or the holder has lost the lease.
 async fn store(
     client: &impl GenericClient,
     name: &LogName,
     lines: &Lines,
     next: Head,
+    holder: Option<&str>,
 ) -> Result<bool, PostgresError> {
     let known = lines.head.map(|head| (uuid(head.id), signed(head.version)));
     let next = uuid(next.id);
@@ -306,10 +341,14 @@ async fn store(
         &text,
         &parts.sums,
     ];
-    let [make, advance] = if old.ids.len() > 1 {
+    let statements = if old.ids.len() > 1 {
         &*WITH_SOME
     } else {
         &*WITH_ONE
+    };
+    let [make, advance] = match &holder {
+        None => &statements.plain,
+        Some(_) => &statements.held,
     };
     let statement = match &known {
         None => make,
@@ -319,6 +358,9 @@ async fn store(
             advance
         }
     };
+    if let Some(holder) = &holder {
+        values.push(holder);
+    }
     let statement = client.prepare_cached(statement).await?;
     Ok(client.query_opt(&statement, &values).await?.is_some())
 }

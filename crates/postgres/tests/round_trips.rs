@@ -1,0 +1,130 @@
+//! How often a superstep waits for the server: once.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use langgraph::checkpoint::Leases;
+use langgraph::prelude::*;
+use langgraph_postgres::{Database, PostgresSaver};
+use support::{Schema, url};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_postgres::config::Host;
+
+#[derive(State, Clone, Debug, Default)]
+struct Counter {
+    turn: usize,
+}
+
+/// Turns through a router: as many as the thread is asked for.
+fn graph(turns: usize) -> CompiledStateGraph<Counter> {
+    let count = |state: &Counter| CounterUpdate::default().turn(state.turn + 1);
+    let more = move |state: &Counter| !state.turn.is_multiple_of(turns);
+    let graph = graph! {
+        type State = Counter;
+        START => count => if more { count } else { END };
+    };
+    graph.compile().unwrap()
+}
+
+/// Counts the round trips of the connections through it.
+#[derive(Clone, Default)]
+struct RoundTrips(Arc<AtomicUsize>);
+
+impl RoundTrips {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Listens, and returns the URL of a database that is reached through it.
+    async fn listen(&self) -> String {
+        let config: tokio_postgres::Config = url().parse().unwrap();
+        let Some(Host::Tcp(host)) = config.get_hosts().first() else {
+            panic!("the server of these tests is reached by TCP");
+        };
+        let port = config.get_ports().first().copied().unwrap_or(5432);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let here = listener.local_addr().unwrap().port();
+        let (server, trips) = (format!("{host}:{port}"), self.clone());
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                trips.clone().pass_on(client, &server).await;
+            }
+        });
+        url().replace(&format!("{host}:{port}"), &format!("127.0.0.1:{here}"))
+    }
+
+    async fn pass_on(self, client: TcpStream, server: &str) {
+        let server = TcpStream::connect(server).await.unwrap();
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = server.into_split();
+        let answered = Arc::new(AtomicBool::new(true));
+        let asks = Arc::clone(&answered);
+        let asked = move || {
+            // What is sent before the server has answered belongs to the same round trip.
+            if asks.swap(false, Ordering::SeqCst) {
+                self.0.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        tokio::spawn(copy(from_client, to_server, asked));
+        let answers = move || answered.store(true, Ordering::SeqCst);
+        tokio::spawn(copy(from_server, to_client, answers));
+    }
+}
+
+async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, heard: impl Fn()) {
+    let mut bytes = vec![0; 64 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut bytes).await {
+        heard();
+        if to.write_all(&bytes[..length]).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_superstep_waits_for_the_server_once() {
+    const FEW: usize = 20;
+    const MANY: usize = 120;
+    let schema = Schema::new();
+    let trips = RoundTrips::default();
+    let options = schema.options().max_connections(1);
+    let database = Database::connect_with(&trips.listen().await, options).await;
+    let saver = PostgresSaver::new(database.unwrap());
+    let term = Duration::from_secs(600);
+    let held = saver.held_by("me");
+    for (saver, form) in [(&saver, "plain"), (&held, "held")] {
+        let mut counts = Vec::new();
+        // The first run prepares the statements of its connection.
+        for (run, turns) in [("first", FEW), ("few", FEW), ("many", MANY)] {
+            let thread = format!("{form} {run}");
+            if form == "held" {
+                let taken = saver.lease(&thread, "me", term).await.unwrap();
+                assert!(taken.is_none());
+            }
+            let before = trips.count();
+            let graph = graph(turns).checkpointer(Arc::new(saver.clone()));
+            graph.run(()).thread(thread).await.unwrap();
+            counts.push(trips.count() - before);
+        }
+        println!(
+            "{form}: {} round trips for {FEW} supersteps, {} for {MANY}",
+            counts[1], counts[2]
+        );
+        let more = counts[2] - counts[1];
+        assert!(
+            more <= MANY - FEW + 2,
+            "{more} round trips for {} supersteps",
+            MANY - FEW
+        );
+        assert!(
+            more >= MANY - FEW - 2,
+            "supersteps were not stored one by one: {more}"
+        );
+    }
+}
