@@ -63,13 +63,17 @@ impl Context {
         self.node = node;
         *self.attempt.get_mut() = 1;
         *self.routing.get_mut() = false;
-        // Checked first: plain supersteps in a loop have neither.
-        if self.place.is_some() {
-            self.place = None;
+        // Plain supersteps in a loop have neither.
+        if self.place.is_some() || self.memory.get().is_some() {
+            self.forget();
         }
-        if self.memory.get().is_some() {
-            self.memory = OnceLock::new();
-        }
+    }
+
+    /// Apart from the hot loop, so that the rest of it is small enough to be part of the loop.
+    #[cold]
+    fn forget(&mut self) {
+        self.place = None;
+        self.memory = OnceLock::new();
     }
 
     /// Sets the task's place in its thread's log.
