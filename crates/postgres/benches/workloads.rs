@@ -34,6 +34,8 @@ use support::{Schema, url};
 use tokio_postgres::{Client, NoTls, Statement};
 
 const TURNS: usize = 100;
+/// The threads of the loops by hand, of which no two have one together.
+static THREADS: AtomicI64 = AtomicI64::new(0);
 
 fn main() {
     if std::env::var("DATABASE_URL").is_err() {
@@ -86,8 +88,6 @@ async fn by_hand(schema: &Schema) -> Work {
     let sql = format!("INSERT INTO {table} VALUES ($1, $2, $3)");
     let insert = client.prepare(&sql).await.unwrap();
     let by_hand = Arc::new((client, insert));
-    // No two loops have a thread together.
-    static THREADS: AtomicI64 = AtomicI64::new(0);
     work(move || {
         let by_hand = Arc::clone(&by_hand);
         let thread = THREADS.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
 //! How often a superstep waits for the server: once.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod support;
 

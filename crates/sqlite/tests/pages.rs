@@ -1,4 +1,5 @@
 //! What a superstep writes to the write-ahead log.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
 use std::path::Path;
 use std::sync::Arc;
