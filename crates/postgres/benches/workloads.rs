@@ -31,6 +31,7 @@ use langgraph_postgres::PostgresSaver;
 use measure::{Pair, Work, work};
 use react::{Chat, ChatUpdate};
 use support::{Schema, url};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Statement};
 
 const TURNS: usize = 100;
@@ -117,8 +118,8 @@ async fn take(
 ) {
     state.prepare(&mut update);
     let json = serde_json::to_vec(&update.messages).unwrap();
-    let row = client.execute(insert, &[&thread, &*step, &json]);
-    row.await.unwrap();
+    let row: [&(dyn ToSql + Sync); 3] = [&thread, &*step, &json];
+    client.execute(insert, &row).await.unwrap();
     state.try_merge(update).unwrap();
     *step += 1;
 }

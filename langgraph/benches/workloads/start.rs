@@ -36,18 +36,16 @@ pub(crate) fn is_asked() -> bool {
         .build()
         .unwrap();
     let total = runtime.block_on(async {
-        match form {
-            "langgraph" => graph_of(nodes).invoke(()).await.unwrap().total,
-            _ => {
-                let steps: Vec<_> = (0..nodes).map(|_| by_hand()).collect();
-                let mut state = Counter::default();
-                for step in &steps {
-                    let update = step(&state).await;
-                    state.try_merge(update).unwrap();
-                }
-                state.total
-            }
+        if form == "langgraph" {
+            return graph_of(nodes).invoke(()).await.unwrap().total;
         }
+        let steps: Vec<_> = (0..nodes).map(|_| by_hand()).collect();
+        let mut state = Counter::default();
+        for step in &steps {
+            let update = step(&state).await;
+            state.try_merge(update).unwrap();
+        }
+        state.total
     });
     assert_eq!(usize::try_from(total).unwrap(), nodes);
     true
