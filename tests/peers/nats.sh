@@ -84,7 +84,7 @@ cat "$work/map.out"
 grep -q 'each once and in order: true' "$work/map.out" || fail 'an item is missing'
 twice=$(sort "$LEDGER" | uniq -d | wc -l)
 written=$(sort -u "$LEDGER" | wc -l)
-unknown=$(sed -E 's/.*true; ([0-9]+) unknown.*/\1/' "$work/map.out")
+unknown=$(sed -nE 's/.*true; ([0-9]+) unknown.*/\1/p' "$work/map.out")
 echo "$killed workers were killed; $written effects, $twice of them twice, $unknown reported as unknown"
 ((twice == 0)) || fail "$twice effects happened twice"
 ((written <= items && written + unknown >= items)) || fail 'an effect is missing, and nobody says so'
