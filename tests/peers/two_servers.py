@@ -7,6 +7,7 @@ import random
 import signal
 import socket
 import subprocess
+import tempfile
 import sys
 import time
 
@@ -17,6 +18,7 @@ RUNS, STEPS = int(os.environ.get("RUNS", "200")), 30
 environment = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
 environment["LANGGRAPH_POSTGRES"] = os.environ["DATABASE_URL"]
 servers = {}
+logs = tempfile.TemporaryDirectory()
 
 
 def free_port():
@@ -25,8 +27,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def log_of(port):
+    return os.path.join(logs.name, f"{port}.log")
+
+
 def start(port):
-    log = open(f"/tmp/two_servers.{port}.log", "a")
+    log = open(log_of(port), "a")
     process = subprocess.Popen([program], env=environment | {"PORT": str(port)}, stdout=log, stderr=log)
     servers[port] = process
     for _ in range(200):
@@ -195,7 +201,7 @@ try:
     asyncio.run(main())
 except BaseException:
     for port in servers:
-        print(open(f"/tmp/two_servers.{port}.log").read()[-3000:], file=sys.stderr)
+        print(open(log_of(port)).read()[-3000:], file=sys.stderr)
     raise
 finally:
     for process in servers.values():

@@ -1,5 +1,6 @@
 //! A compiled graph behind [`ErasedGraph`].
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,6 +8,7 @@ use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ListOpt
 use langgraph::graph::{Breakpoints, Topology};
 use langgraph::node::{Command, Interrupt};
 use langgraph::run::{Run, StreamOptions};
+use langgraph::stream::EventKind;
 use langgraph::thread::{Keep, OnConflict, OnOpenQuestion};
 use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
 use serde::Serialize;
@@ -14,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::command::{command, invalid};
+use super::event::Payload;
 use super::handle::Options;
 use super::json::{payload, snapshot_value, state_value, update_in};
 use super::{Breaks, Change, ErasedGraph, Finished, Head, RunEvent, RunSpec, Schemas, Sink, Start};
@@ -187,6 +190,8 @@ where
             options = options.subgraphs();
         }
         let mut events = run.stream(options);
+        let mut told = BTreeSet::new();
+        let mut last_step = 0;
         loop {
             let event = tokio::select! {
                 // What was told before a question is taken before it.
@@ -197,6 +202,10 @@ where
             let Some(event) = event.transpose()? else {
                 break;
             };
+            last_step = event.step;
+            if let EventKind::Interrupt(interrupts) = &event.kind {
+                told.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
+            }
             let payload = payload::<S>(&event.kind, &spec.thread, &self.options.inner);
             if let Some(payload) = payload {
                 let event = RunEvent {
@@ -208,6 +217,20 @@ where
             }
         }
         let outcome = events.finish().await?;
+        // Those of an earlier run that are open still.
+        let open = outcome.interrupts().iter();
+        let open: Vec<_> = open
+            .filter(|one| !told.contains(&one.id))
+            .cloned()
+            .collect();
+        if !open.is_empty() {
+            let event = RunEvent {
+                namespace: Vec::new(),
+                step: last_step,
+                payload: Payload::Interrupts(open),
+            };
+            sink.take(event).await;
+        }
         Ok(Finished {
             values: state_value(outcome.state()),
             paused: !outcome.is_done(),

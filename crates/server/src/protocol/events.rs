@@ -49,6 +49,9 @@ pub(crate) struct Translator {
     calls: BTreeMap<Vec<String>, Vec<Value>>,
     started: BTreeSet<String>,
     inside: BTreeSet<Vec<String>>,
+    /// Values that wait for their checkpoint, and where they are.
+    held: Option<(Vec<String>, Value)>,
+    has_checkpoints: bool,
     has_begun: bool,
     pub(super) has_ended: bool,
 }
@@ -91,6 +94,8 @@ impl Translator {
             calls: BTreeMap::new(),
             started: BTreeSet::new(),
             inside: BTreeSet::new(),
+            held: None,
+            has_checkpoints: false,
             has_begun: false,
             has_ended: false,
         }
@@ -122,6 +127,7 @@ impl Translator {
             base: self.base,
             told: Vec::new(),
         };
+        self.release(event, &namespace, &data, &mut out);
         self.enter(&namespace, &mut out);
         match event {
             "metadata" if !self.has_begun => {
@@ -134,7 +140,11 @@ impl Translator {
             "values" if !data["__interrupt__"].is_null() => {}
             "values" => {
                 self.finish_messages(&namespace, &mut out);
-                out.push("values", &namespace, values_out(data));
+                if self.has_checkpoints {
+                    self.held = Some((namespace, values_out(data)));
+                } else {
+                    out.push("values", &namespace, values_out(data));
+                }
             }
             "updates" => self.updates(&namespace, data, &mut out),
             "custom" => out.push(
@@ -143,17 +153,41 @@ impl Translator {
                 json!({"payload": data, "name": data["name"]}),
             ),
             "tasks" => self.task(&namespace, data, &mut out),
-            "checkpoints" => {
-                let data = json!({
-                    "id": data["checkpoint_id"], "parent_id": data["parent_checkpoint_id"],
-                    "step": data["metadata"]["step"], "source": data["metadata"]["source"],
-                });
-                out.push("checkpoints", &namespace, data);
-            }
             "end" => self.end(&data, &mut out),
             _ => {}
         }
         out.told
+    }
+
+    /// Tells of a checkpoint, and then of the values that came right before it: clients expect the
+    /// checkpoint first. Without checkpoints in the stream, no values wait.
+    fn release(&mut self, event: &str, namespace: &[String], data: &Value, out: &mut Out<'_>) {
+        let held = self.held.take();
+        let pair = event == "checkpoints" && held.as_ref().is_some_and(|(at, _)| at == namespace);
+        let values = |out: &mut Out<'_>| {
+            if let Some((at, values)) = held {
+                out.push("values", &at, values);
+            }
+        };
+        if pair {
+            self.checkpoint(namespace, data, out);
+            values(out);
+        } else {
+            values(out);
+            if event == "checkpoints" {
+                self.enter(namespace, out);
+                self.checkpoint(namespace, data, out);
+            }
+        }
+    }
+
+    fn checkpoint(&mut self, namespace: &[String], data: &Value, out: &mut Out<'_>) {
+        self.has_checkpoints = true;
+        let data = json!({
+            "id": data["checkpoint_id"], "parent_id": data["parent_checkpoint_id"],
+            "step": data["metadata"]["step"], "source": data["metadata"]["source"],
+        });
+        out.push("checkpoints", namespace, data);
     }
 
     /// Tells of subgraphs that have not been heard of.

@@ -398,12 +398,7 @@ pub(super) async fn cancel(
         feed.result().await;
         return Ok((headers(&place, "join"), Json(json!({}))).into_response());
     }
-    Ok((
-        StatusCode::ACCEPTED,
-        headers(&place, "join"),
-        Json(json!({})),
-    )
-        .into_response())
+    Ok((StatusCode::ACCEPTED, headers(&place, "join")).into_response())
 }
 
 #[derive(Deserialize)]

@@ -159,7 +159,7 @@ async fn find_question(api: &Api, exchange: &Exchange, path: &str, ids: &mut Ids
 }
 
 /// Waits until nothing runs on the thread, where the recording came after the end of its runs.
-async fn quiet(api: &Api, exchange: &Exchange, path: &str) {
+async fn quiet_before(api: &Api, exchange: &Exchange, path: &str) {
     let thread = match (
         exchange.method.as_str(),
         exchange.body["thread_id"].as_str(),
@@ -168,7 +168,25 @@ async fn quiet(api: &Api, exchange: &Exchange, path: &str) {
         ("POST", Some(thread)) if path == "/threads" => Some(format!("/threads/{thread}")),
         _ => None,
     };
-    let Some(thread) = thread else { return };
+    if let Some(thread) = thread {
+        quiet(api, &thread).await;
+    }
+}
+
+/// Waits until a run that was cancelled has ended: whoever made the recording looked at it later.
+async fn quiet_after(api: &Api, exchange: &Exchange, path: &str, ids: &Ids) {
+    let of_path = || path.split("/runs").next().map(str::to_owned);
+    let thread = match exchange.body["thread_id"].as_str() {
+        Some(thread) if path == "/runs/cancel" => Some(format!("/threads/{}", ids.ours(thread))),
+        _ if path.contains("/cancel") => of_path(),
+        _ => None,
+    };
+    if let Some(thread) = thread {
+        quiet(api, &thread).await;
+    }
+}
+
+async fn quiet(api: &Api, thread: &str) {
     for _ in 0..100 {
         let runs = api.get(&format!("{thread}/runs")).await;
         let open = |run: &Value| run["status"] == "pending" || run["status"] == "running";
@@ -187,7 +205,7 @@ pub(crate) async fn replay(api: &Api, exchange: &Exchange, ids: &mut Ids) -> Vec
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     find_question(api, exchange, &path, ids).await;
-    quiet(api, exchange, &path).await;
+    quiet_before(api, exchange, &path).await;
     let method: Method = exchange.method.parse().unwrap();
     let mut request = api.request(method, &path);
     for (name, value) in &exchange.headers {
@@ -258,6 +276,7 @@ pub(crate) async fn replay(api: &Api, exchange: &Exchange, ids: &mut Ids) -> Vec
         lines("body", &recorded, &mut theirs);
         lines("body", &answer, &mut ours);
     }
+    quiet_after(api, exchange, &path, ids).await;
     let route = plain(exchange.path.split('?').next().unwrap());
     differences(&theirs, &ours)
         .into_iter()
