@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::serve::ListenerExt as _;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::{PostgresSaver, PostgresStore};
 use langgraph_sqlite::{Database, SqliteError, SqliteSaver, SqliteStore};
@@ -222,6 +223,10 @@ impl Server {
             tracing::info!("the server drains");
             serving.drain(DRAIN).await;
         };
+        // Without it, an event waits until the one before it is acknowledged.
+        let listener = listener.tap_io(|connection| {
+            let _ = connection.set_nodelay(true);
+        });
         let server = axum::serve(listener, router).with_graceful_shutdown(until_told);
         Ok(server.await?)
     }

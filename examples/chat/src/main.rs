@@ -16,6 +16,7 @@ use std::error::Error;
 use std::future::IntoFuture as _;
 use std::time::Duration;
 
+use axum::serve::ListenerExt as _;
 use langgraph_http::{Replay, ReplayOptions};
 use langgraph_sqlite::SqliteSaver;
 use tokio::net::TcpListener;
@@ -50,6 +51,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let router = service::router(graph, replay.clone());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    // Without it, an event waits until the one before it is acknowledged.
+    let listener = listener.tap_io(|connection| {
+        let _ = connection.set_nodelay(true);
+    });
     let server = axum::serve(listener, router).with_graceful_shutdown(async {
         // An error means that nobody can stop it any more: it stops.
         let _ = stopped.await;
