@@ -134,7 +134,7 @@ pub(crate) fn all() -> Vec<Listed> {
         .collect()
 }
 
-/// `cargo run [-p PACKAGE] --example NAME [-- ARGUMENTS]`, and nothing else.
+/// `cargo run [--release] [-p PACKAGE] --example NAME [-- ARGUMENTS]`, and nothing else.
 fn read(command: &str) -> Listed {
     let words = words(command);
     let mut words = words.iter().map(String::as_str);
@@ -151,6 +151,8 @@ fn read(command: &str) -> Listed {
     while let Some(word) = words.next() {
         match word {
             "-p" => listed.package = words.next().map(str::to_owned),
+            // For programs that measure; here they are built as they are.
+            "--release" => {}
             "--example" => words.next().unwrap().clone_into(&mut listed.example),
             "--" => listed.arguments = words.by_ref().map(str::to_owned).collect(),
             other => panic!("`{other}` in {command}"),
