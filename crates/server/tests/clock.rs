@@ -90,7 +90,7 @@ async fn runs(api: &Api, thread: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_wait_outlives_the_server_and_is_woken_once() {
+async fn m5_a_wait_outlives_the_server_and_is_woken_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("threads.db");
     let woken = Arc::new(Woken::default());
@@ -117,7 +117,7 @@ async fn a_wait_outlives_the_server_and_is_woken_once() {
 }
 
 #[tokio::test]
-async fn a_deadline_passes_an_event_comes_first_and_a_run_that_is_gone_is_made_up_for() {
+async fn m5_a_deadline_passes_an_event_comes_first_and_a_run_that_is_gone_is_made_up_for() {
     let woken = Arc::new(Woken::default());
     let api = Api::serve(graphs(Server::new(), &woken)).await;
     let (late, _) = pause(&api, "bills", 300).await;
@@ -145,7 +145,7 @@ async fn a_deadline_passes_an_event_comes_first_and_a_run_that_is_gone_is_made_u
 }
 
 #[tokio::test]
-async fn what_was_answered_or_changed_before_is_not_woken() {
+async fn m5_what_was_answered_or_changed_before_is_not_woken() {
     let woken = Arc::new(Woken::default());
     let api = Api::serve(graphs(Server::new(), &woken)).await;
     let (thread, waits) = pause(&api, "rests", 1_500).await;
@@ -159,7 +159,7 @@ async fn what_was_answered_or_changed_before_is_not_woken() {
 }
 
 #[tokio::test]
-async fn a_thread_lives_as_long_as_it_is_used() {
+async fn m5_a_thread_lives_as_long_as_it_is_used() {
     let woken = Arc::new(Woken::default());
     let api = Api::serve(graphs(Server::new(), &woken)).await;
     let second = 1.0 / 60.0;
@@ -202,7 +202,7 @@ async fn two(graphs: impl Fn(Server) -> Server) -> [Api; 2] {
 
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_servers_on_one_database_wake_a_thread_once() {
+async fn m5_two_servers_on_one_database_wake_a_thread_once() {
     let woken = Arc::new(Woken::default());
     let apis = two(|server| graphs(server, &woken)).await;
     let mut threads = Vec::new();
@@ -222,7 +222,7 @@ async fn two_servers_on_one_database_wake_a_thread_once() {
 
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_that_is_cancelled_elsewhere_as_it_starts_ends_at_once() {
+async fn m5_a_run_that_is_cancelled_elsewhere_as_it_starts_ends_at_once() {
     let apis = two(|server| {
         let mut slow = StateGraph::<Notes>::new();
         let forever = async |_: &Notes| {

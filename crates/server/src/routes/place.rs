@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_name_keys_and_indices() {
+    fn l1_paths_name_keys_and_indices() {
         let value = json!({"values": {"m": [{"c": 1}, {"c": 2}], "n": [[3, 4]]}});
         let at = |path: &str| find(&value, &parse(path).unwrap());
         assert_eq!(at("values.m[-1].c"), 2);

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_several_waits_counts_and_questions_to_people_do_not() {
+    fn m5_the_first_of_several_waits_counts_and_questions_to_people_do_not() {
         let wait = |until: &str| json!({"$wait": {"until": until}});
         let interrupts = json!({
             "task 1": [{"id": "a", "value": wait("1970-01-01T00:00:05Z")}],
