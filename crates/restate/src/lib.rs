@@ -72,6 +72,7 @@
 //! A process that is killed in the moment between a breakpoint and the journal's record of it passes that
 //! breakpoint; an interrupt always waits.
 
+mod cancellable;
 mod endpoint;
 mod error;
 mod remote_thread;

@@ -11,7 +11,7 @@ use langgraph_restate::{RemoteThread, Restate, RestateError};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 mod latency;
 
@@ -75,6 +75,9 @@ const PHASES: [&str; 6] = [
     "while it waits for the payment",
     "as the payment comes",
 ];
+
+/// How long an order may take.
+const STILL: Duration = Duration::from_secs(100);
 
 /// A program that is killed and started again.
 struct Victim {
@@ -166,6 +169,24 @@ async fn register() -> Result<(), Failure> {
     }
 }
 
+/// Shows the calls that Restate has not ended.
+fn show_open() {
+    let Ok(admin) = std::env::var("RESTATE_ADMIN_URL") else {
+        return;
+    };
+    let query = "select target, status, retry_count, last_failure, journal_size from sys_invocation where status not in ('completed', 'scheduled')";
+    let _ = Command::new("curl")
+        .args([
+            "-s",
+            &format!("{admin}/query"),
+            "-H",
+            "accept: application/json",
+        ])
+        .args(["-H", "content-type: application/json"])
+        .args(["-d", &json!({"query": query}).to_string()])
+        .status();
+}
+
 /// Kills the service or the server once in each order, and compares the ends.
 async fn kill(restate: &Restate, rounds: usize) -> Result<(), Failure> {
     let mut server = server()?;
@@ -195,45 +216,56 @@ async fn kill(restate: &Restate, rounds: usize) -> Result<(), Failure> {
             Ok(())
         };
         let since = Instant::now();
-        let input = json!({"items": items, "work_ms": 60, "patience_ms": 600_000});
-        let input = complete(input);
-        let began = spawn(&thread, Call::Start(input));
-        strike("as it starts")?;
-        began.await??;
-        strike("while it waits for the answer")?;
-        let answered = spawn(&thread, Call::Answer);
-        strike("as it is answered")?;
-        while !written(&ledger, &unknown)?.contains(&name) {
-            sleep(Duration::from_millis(5)).await;
-        }
-        strike("while items are packed")?;
-        answered.await??;
-        strike("while it waits for the payment")?;
-        let paid = spawn(&thread, Call::Paid);
-        strike("as the payment comes")?;
-        paid.await??;
-        let end = thread.state().await?.ok_or("the thread is gone")?;
-        let wanted = Order {
-            packed: items.clone(),
-            log: ["6 items", "approved", "4200 cents came in"]
-                .map(str::to_owned)
-                .to_vec(),
-        };
-        let found: Order = end.values()?;
-        if !end.is_done() || found != wanted {
-            return Err(format!("round {round}, {phase}: {end:?}").into());
-        }
-        let lines = std::fs::read_to_string(&ledger)?;
-        let doubtful = std::fs::read_to_string(&unknown).unwrap_or_default();
-        for item in &items {
-            let taken = lines.lines().filter(|line| line == item).count();
-            let asked = doubtful.lines().any(|line| line == item);
-            if taken > 1 || taken == 0 && !asked {
-                return Err(
-                    format!("round {round}, {phase}: {item} was taken {taken} times").into(),
-                );
+        let order = async {
+            let input = json!({"items": items, "work_ms": 60, "patience_ms": 600_000});
+            let input = complete(input);
+            let began = spawn(&thread, Call::Start(input));
+            strike("as it starts")?;
+            began.await??;
+            strike("while it waits for the answer")?;
+            let answered = spawn(&thread, Call::Answer);
+            strike("as it is answered")?;
+            while !written(&ledger, &unknown)?.contains(&name) {
+                if answered.is_finished() {
+                    break;
+                }
+                sleep(Duration::from_millis(5)).await;
             }
-        }
+            strike("while items are packed")?;
+            answered.await??;
+            strike("while it waits for the payment")?;
+            let paid = spawn(&thread, Call::Paid);
+            strike("as the payment comes")?;
+            paid.await??;
+            let end = thread.state().await?.ok_or("the thread is gone")?;
+            let wanted = Order {
+                packed: items.clone(),
+                log: ["6 items", "approved", "4200 cents came in"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            };
+            let found: Order = end.values()?;
+            if !end.is_done() || found != wanted {
+                return Err(format!("round {round}, {phase}: {end:?}").into());
+            }
+            let lines = std::fs::read_to_string(&ledger)?;
+            let doubtful = std::fs::read_to_string(&unknown).unwrap_or_default();
+            for item in &items {
+                let taken = lines.lines().filter(|line| line == item).count();
+                let asked = doubtful.lines().any(|line| line == item);
+                if taken > 1 || taken == 0 && !asked {
+                    return Err(
+                        format!("round {round}, {phase}: {item} was taken {taken} times").into(),
+                    );
+                }
+            }
+            Ok::<(), Failure>(())
+        };
+        let Ok(ended) = timeout(STILL, order).await else {
+            show_open();
+            return Err(format!("round {round}, {phase}: it stands still").into());
+        };
+        ended?;
         slowest = slowest.max(since.elapsed());
     }
     let asked = std::fs::read_to_string(&unknown)

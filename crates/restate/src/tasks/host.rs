@@ -21,6 +21,7 @@ use tracing::Instrument as _;
 
 use super::STOPPED;
 use super::wire::{SnapshotSent, TaskAnswer, TaskRequest};
+use crate::cancellable::{Work, unless_cancelled};
 use crate::service::{Handler, Handlers};
 use crate::{Restate, RestateError};
 
@@ -86,21 +87,19 @@ impl<S: State> TaskService<S> {
         let (shared, token) = (Arc::clone(&self.shared), cancel.clone());
         let (_, cancelled) = cx.awakeable::<()>();
         let mut cancelled = std::pin::pin!(cancelled);
-        let answer = cx.run(move || async move {
-            let answer = shared.run(request, again, token).await?;
-            Ok(Json(answer))
+        let work = Work::default();
+        let answer = cx.run({
+            let run = async move { Ok(Json(shared.run(request, again, token).await?)) };
+            let work = work.clone();
+            || work.run(run)
         });
         let mut answer = std::pin::pin!(answer.name("run"));
+        if let Some(answer) = unless_cancelled(answer.as_mut(), cancelled.as_mut(), &work).await {
+            return write(&answer?.0);
+        }
         // Dropping the task stops it.
-        let Json(answer) = tokio::select! {
-            biased;
-            answer = &mut answer => answer?,
-            _ = &mut cancelled => {
-                cancel.cancel();
-                return Err(TerminalError::new_with_code(STOPPED, "the driver has stopped the task").into());
-            }
-        };
-        write(&answer)
+        cancel.cancel();
+        Err(TerminalError::new_with_code(STOPPED, "the driver has stopped the task").into())
     }
 }
 

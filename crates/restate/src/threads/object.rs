@@ -23,6 +23,7 @@ use tokio::sync::Mutex;
 
 use super::served::{Begin, ErasedThreads, Given, Step, Steps};
 use crate::ThreadState;
+use crate::cancellable::{Work, unless_cancelled};
 use crate::service::{Handler, Handlers};
 
 /// The invocation that is under way.
@@ -224,21 +225,26 @@ impl Call<'_> {
         let mut is_cancelled = false;
         let mut name = "begin".to_owned();
         loop {
-            let here = Arc::clone(&attempt);
-            let step = self.cx.run(move || async move {
-                let step = here.lock().await.next().await;
-                Ok(Json(step.map_err(failed)?))
+            let (here, work) = (Arc::clone(&attempt), Work::default());
+            let step = self.cx.run({
+                let next = async move {
+                    let step = here.lock().await.next().await;
+                    Ok(Json(step.map_err(failed)?))
+                };
+                let work = work.clone();
+                || work.run(next)
             });
             let mut step = std::pin::pin!(step.name(name));
-            let Json(step) = loop {
-                tokio::select! {
-                    biased;
-                    step = &mut step => break step?,
-                    _ = &mut cancelled, if !is_cancelled => {
-                        is_cancelled = true;
-                        cancel.cancel();
-                    }
-                }
+            let mut ended = None;
+            if !is_cancelled {
+                ended = unless_cancelled(step.as_mut(), cancelled.as_mut(), &work).await;
+            }
+            let Json(step) = if let Some(step) = ended {
+                step?
+            } else {
+                is_cancelled = true;
+                cancel.cancel();
+                step.await?
             };
             match step {
                 Step::More(next) => name = next.join(", "),
