@@ -18,6 +18,10 @@ use crate::RestateError;
 /// longer than any limit that is a good one for others; it has limits of its own.
 const SILENT: Duration = Duration::from_secs(365 * 24 * 3_600);
 
+/// How often Restate tries: as long as it takes. Unless a service says so, Restate pauses a call after 70
+/// attempts, some five minutes here, until somebody resumes it by hand.
+const ATTEMPTS: u64 = 1_000_000_000;
+
 /// What a service is to Restate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -65,7 +69,8 @@ pub(crate) fn define(
         .inactivity_timeout(SILENT)
         .retry_policy_initial_interval(Duration::from_millis(50))
         .retry_policy_exponentiation_factor(2.0)
-        .retry_policy_max_interval(Duration::from_secs(5));
+        .retry_policy_max_interval(Duration::from_secs(5))
+        .retry_policy_max_attempts(ATTEMPTS);
     let dispatch = Dispatch(Arc::new(service));
     Ok(service_definition(dispatch, discovery).options(options))
 }
