@@ -96,7 +96,8 @@ impl Services {
             Endpoint::default()
         });
         let served = tokio::spawn(endpoint.serve_on(listener)).abort_handle();
-        let deployment = json!({"uri": format!("http://{address}")}).to_string();
+        // The port may be that of an earlier case: unless it is forced, Restate takes the services for known.
+        let deployment = json!({"uri": format!("http://{address}"), "force": true}).to_string();
         post(&format!("{}/deployments", server.admin), &deployment).await?;
         // The ingress hears of it a moment later.
         let notes = format!("{}/{}.notes/any/get", server.ingress, self.any());
