@@ -49,7 +49,7 @@
 //! - A [wait for a time](langgraph_wait::WaitExt::sleep_until) is a timer of Restate, which wakes the
 //!   thread. Nobody has to look for what is due.
 //! - Errors of a node end the call with the error's HTTP status. Errors of the saver do not: Restate tries
-//!   again.
+//!   again, at least every five seconds, for as long as it takes. The same holds while no process serves.
 //!
 //! # Tasks
 //!
