@@ -71,6 +71,8 @@
 //! A message of Restate has up to 32 MiB unless its configuration says more: a state, an item, an output.
 //! A process that is killed in the moment between a breakpoint and the journal's record of it passes that
 //! breakpoint; an interrupt always waits.
+//! A retry policy on a graph that is a node does not help against an error of a task inside: Restate knows the
+//! task's reply, and the second attempt gets it again. Policies on the inner nodes do, as they run with the task.
 
 mod cancellable;
 mod endpoint;

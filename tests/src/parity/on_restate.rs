@@ -169,6 +169,8 @@ fn word(error: &RestateError) -> Value {
     let has = |part: &str| message.contains(part);
     let kind = if starts("step limit of ") {
         "recursion_limit"
+    } else if starts("the step limit is 0") {
+        "invalid_config"
     } else if starts("checkpoint: thread `") && has("nothing to go on with") {
         "empty_input"
     } else if starts("checkpoint: nothing on thread `") {
