@@ -1,0 +1,286 @@
+//! The load that the server bears, beside a bare axum server that streams the same bytes.
+//!
+//!     cargo bench -p langgraph-server --bench load
+//!
+//! Each server is a process of its own, this program again, on loopback; this process is all of the clients.
+//! It measures runs without a thread whose node tells ten events: requests per second, the time to the first
+//! event, and the memory of a stream that stays open. The machine has to allow 5,000 open files (`ulimit -n`).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a benchmark fails by panicking"
+)]
+
+use std::convert::Infallible;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::IntoResponse;
+use axum::routing::post;
+use axum::serve::ListenerExt as _;
+use futures_util::{Stream, StreamExt as _, stream};
+use langgraph::prelude::*;
+use langgraph_server::Server;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+/// What a process of this program is: `ours`, `file` or `bare`; the one that measures, without it.
+const ROLE: &str = "LOAD_ROLE";
+/// The file of the threads, or the bytes that the bare server streams.
+const MATERIAL: &str = "LOAD_MATERIAL";
+
+/// How many streams are open at a time.
+const STREAMS: [u32; 3] = [1, 100, 2_000];
+/// How many events a run tells.
+const EVENTS: u64 = 10;
+/// How long each rate is measured.
+const SPAN: Duration = Duration::from_secs(5);
+/// How many streams open side by side, before their memory is measured.
+const OPENING: usize = 200;
+
+#[derive(State, Clone, Debug, Default)]
+struct Told {
+    events: u64,
+    /// Whether the stream stays open after its first event.
+    stays: bool,
+}
+
+#[node]
+async fn tell(state: &Told, cx: &Context) -> Result<(), NodeError> {
+    for number in 0..state.events {
+        cx.emit(json!({"number": number, "text": "x".repeat(200)}))
+            .await?;
+        if state.stays {
+            tokio::time::sleep(Duration::from_secs(600)).await;
+        }
+    }
+    Ok(())
+}
+
+async fn ours(server: Server) {
+    let graph = graph! { START => tell => END };
+    let server = server.graph("tell", graph.compile().unwrap());
+    let listener = listen().await;
+    server.serve_on(listener).await.unwrap();
+}
+
+/// Streams `frames`, each as a piece of its own.
+async fn bare(frames: Vec<Bytes>) {
+    let frames = Arc::new(frames);
+    let answer = async move |body: Bytes| {
+        let stays = serde_json::from_slice::<serde_json::Value>(&body).unwrap()["input"]["stays"]
+            == json!(true);
+        let first = if stays { 2 } else { frames.len() };
+        let sent = frames.iter().take(first).cloned().collect::<Vec<_>>();
+        let sent = stream::iter(sent).map(Ok::<_, Infallible>);
+        let body = if stays {
+            Body::from_stream(sent.chain(stream::pending()))
+        } else {
+            Body::from_stream(sent)
+        };
+        ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
+    };
+    let router = Router::new().route("/runs/stream", post(answer));
+    let listener = listen().await.tap_io(|connection| {
+        let _ = connection.set_nodelay(true);
+    });
+    axum::serve(listener, router).await.unwrap();
+}
+
+/// Listens, and says where.
+async fn listen() -> TcpListener {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("http://{}", listener.local_addr().unwrap());
+    listener
+}
+
+/// A server in a process of its own.
+struct Process {
+    child: Child,
+    address: String,
+}
+
+impl Process {
+    fn start(role: &str, material: &str) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .env(ROLE, role)
+            .env(MATERIAL, material)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        let output = child.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut address).unwrap();
+        Self {
+            child,
+            address: address.trim().to_owned(),
+        }
+    }
+
+    /// Returns the memory that it has in use, in bytes; `None` where the system does not say.
+    fn memory(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024.0)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client of a server.
+#[derive(Clone)]
+struct Client {
+    http: reqwest::Client,
+    url: String,
+}
+
+impl Client {
+    fn new(server: &Process) -> Self {
+        Self {
+            http: reqwest::Client::builder()
+                .tcp_nodelay(true)
+                .build()
+                .unwrap(),
+            url: format!("{}/runs/stream", server.address),
+        }
+    }
+
+    /// Starts a run, and returns the rest of its stream after the first event, with what came before.
+    async fn open(&self, stays: bool) -> (Vec<u8>, impl Stream<Item = Bytes> + Unpin) {
+        let body = json!({
+            "assistant_id": "tell",
+            "input": {"events": EVENTS, "stays": stays},
+            "stream_mode": "custom",
+        });
+        let answer = self.http.post(&self.url).json(&body).send().await.unwrap();
+        let mut rest = answer
+            .error_for_status()
+            .unwrap()
+            .bytes_stream()
+            .map(Result::unwrap);
+        let mut come = Vec::new();
+        while !String::from_utf8_lossy(&come).contains("event: custom") {
+            come.extend(rest.next().await.expect("the stream has an event"));
+        }
+        (come, rest)
+    }
+
+    /// Takes all of a stream.
+    async fn whole(&self) -> (Duration, Vec<u8>) {
+        let start = Instant::now();
+        let (mut come, mut rest) = self.open(false).await;
+        let first = start.elapsed();
+        while let Some(piece) = rest.next().await {
+            come.extend(piece);
+        }
+        (first, come)
+    }
+
+    /// Returns the requests of a second, and the times to the first event, in order.
+    async fn rate(&self, streams: u32) -> (f64, Vec<Duration>) {
+        let start = Instant::now();
+        let each = (0..streams).map(|_| {
+            let client = self.clone();
+            tokio::spawn(async move {
+                let mut times = Vec::new();
+                while start.elapsed() < SPAN {
+                    let (first, _) = client.whole().await;
+                    times.push(first);
+                }
+                times
+            })
+        });
+        let mut times = Vec::new();
+        for client in each.collect::<Vec<_>>() {
+            times.extend(client.await.unwrap());
+        }
+        let rate = f64::from(u32::try_from(times.len()).unwrap()) / start.elapsed().as_secs_f64();
+        times.sort();
+        (rate, times)
+    }
+
+    /// Returns the memory that `server` needs for each of `streams` that stay open.
+    async fn memory(&self, server: &Process, streams: u32) -> Option<f64> {
+        let before = server.memory()?;
+        let open: Vec<_> = stream::iter(0..streams)
+            .map(|_| self.open(true))
+            .buffer_unordered(OPENING)
+            .collect()
+            .await;
+        let after = server.memory()?;
+        drop(open);
+        Some((after - before) / f64::from(streams))
+    }
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+async fn measure(name: &str, role: &str, material: &str) {
+    for streams in STREAMS {
+        // A process for each, so that memory that is free again is not counted as free.
+        let server = Process::start(role, material);
+        let client = Client::new(&server);
+        client.whole().await;
+        let memory = client.memory(&server, streams).await;
+        let server = Process::start(role, material);
+        let client = Client::new(&server);
+        let (rate, times) = client.rate(streams).await;
+        let at = |percent: usize| ms(times[(times.len() - 1) * percent / 100]);
+        let memory = match memory {
+            // One stream is less than what else the process does meanwhile.
+            Some(bytes) if streams > 1 => format!("{:.1} KiB", bytes / 1024.0),
+            _ => "–".to_owned(),
+        };
+        println!(
+            "| {name} | {streams} | {rate:.0} | {} | {} | {memory} |",
+            at(50),
+            at(99)
+        );
+    }
+}
+
+async fn table() {
+    let frames = {
+        let server = Process::start("ours", "");
+        let (_, come) = Client::new(&server).whole().await;
+        String::from_utf8(come).unwrap()
+    };
+    println!("{} bytes a stream", frames.len());
+    println!(
+        "| server | streams | requests per second | first event, median | 99 % | memory of an open stream |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|");
+    measure("bare axum", "bare", &frames).await;
+    measure("in memory", "ours", "").await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    measure("in a SQLite file", "file", file.to_str().unwrap()).await;
+}
+
+#[tokio::main]
+async fn main() {
+    let material = std::env::var(MATERIAL).unwrap_or_default();
+    match std::env::var(ROLE).as_deref() {
+        Ok("ours") => ours(Server::new()).await,
+        Ok("file") => ours(Server::new().file(material)).await,
+        Ok("bare") => {
+            let frames = material.split_inclusive("\n\n");
+            bare(frames.map(|frame| frame.to_owned().into()).collect()).await;
+        }
+        _ => table().await,
+    }
+}
