@@ -47,6 +47,11 @@ const watch = () =>
 const seen = () => page.evaluate(() => window.seen);
 
 const accessible = async (what) => {
+  // Colours on their way from one theme to the other are no colours of the page.
+  await page.evaluate(async () => {
+    const short = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
+    await Promise.allSettled(document.getAnimations().filter(short).map((animation) => animation.finished));
+  });
   await page.evaluate(axe);
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }));
   const told = found.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 4).join("; ")}`);
