@@ -257,7 +257,7 @@ async fn told_to_end() {
 /// A server that carries out runs. It goes on as long as its routes are held.
 #[derive(Clone)]
 pub struct Serving {
-    app: Arc<App>,
+    pub(crate) app: Arc<App>,
 }
 
 impl Serving {
