@@ -14,8 +14,10 @@ use crate::{RemoteThread, RestateError, Tasks};
 /// How long a call waits for a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a service may be missing: a server that has just started answers before it knows its services.
-const UNKNOWN: Duration = Duration::from_secs(5);
+/// How long a service may be missing. A server that has just started answers before it knows its services, and
+/// one of several servers may hear of a new service only when it looks: every 10 s, unless its
+/// `metadata-update-interval` says otherwise.
+const UNKNOWN: Duration = Duration::from_secs(15);
 
 /// How often it looks.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -67,7 +69,8 @@ impl Restate {
     }
 
     /// Sets how long a call tries to reach a server that does not answer, one minute unless set. A
-    /// call that was accepted goes on meanwhile, and is not begun twice.
+    /// call that was accepted goes on meanwhile, and is not begun twice. For a service that the server does
+    /// not know, a call waits that long too, but at most 15 seconds.
     #[must_use]
     pub fn patience(mut self, limit: Duration) -> Self {
         self.patience = limit;

@@ -31,6 +31,12 @@ impl TaskReply {
         }
     }
 
+    /// Returns how the task failed; `None` if it has ended well, or asks.
+    pub fn failure(&self) -> Option<&TaskFailure> {
+        let failure = self.result.as_ref().err();
+        failure.filter(|_| self.questions.is_none())
+    }
+
     /// Creates the reply of a task that has run.
     pub(super) fn new<S: State>(
         cx: &Context,

@@ -5,7 +5,7 @@
 //! options of their own other than a step limit.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use langgraph::checkpoint::Durability;
 use langgraph::node::Interrupt;
@@ -99,12 +99,11 @@ impl Services {
         // The port may be that of an earlier case: unless it is forced, Restate takes the services for known.
         let deployment = json!({"uri": format!("http://{address}"), "force": true}).to_string();
         post(&format!("{}/deployments", server.admin), &deployment).await?;
-        // The ingress hears of it a moment later.
+        // The ingress hears of it a moment later, or when it looks, every 10 s.
         let notes = format!("{}/{}.notes/any/get", server.ingress, self.any());
-        let mut tries = 0;
+        let since = Instant::now();
         while let Err(why) = post(&notes, "null").await {
-            tries += 1;
-            if tries > 500 {
+            if since.elapsed() > Duration::from_secs(20) {
                 return Err(why);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

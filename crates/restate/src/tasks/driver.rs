@@ -1,7 +1,7 @@
 //! The side that drives: an executor.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
 use langgraph::NodeError;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::failures::Failures;
 use super::metrics::{Counters, TaskMetrics, count};
 use super::wire::{SnapshotSent, TaskAnswer, TaskRequest};
 use super::{CANCELLED, STOPPED, notes_name, service_name};
@@ -35,6 +36,7 @@ pub struct Tasks {
     counters: Arc<Counters>,
     /// Snapshots that tasks need now, and whether they are stored.
     stored: Arc<Mutex<HashMap<String, Weak<Snapshot>>>>,
+    failures: Arc<Mutex<Failures>>,
 }
 
 /// A snapshot in the notes, as long as a task needs it.
@@ -68,6 +70,7 @@ impl Tasks {
             at_once: 256,
             counters: Arc::default(),
             stored: Arc::default(),
+            failures: Arc::default(),
         }
     }
 
@@ -86,7 +89,9 @@ impl Tasks {
     async fn run_task(&self, call: TaskCall<'_>) -> Result<TaskReply, NodeError> {
         count(&self.counters.begun);
         let order = call.order();
-        let first = key_of(&order)?;
+        let task = format!("{}/{}", order.identity, order.run);
+        let failed = self.failures().of(&task);
+        let first = key_of(&order, failed)?;
         let mut key = first.clone();
         let service = service_name(call.graph(), call.fingerprint());
         let notes = notes_name(call.graph());
@@ -104,7 +109,7 @@ impl Tasks {
             again: false,
         };
         let mut stopped = 0;
-        let answer = loop {
+        let answer: Result<TaskAnswer, _> = loop {
             let body: Bytes = serde_json::to_vec(&request)?.into();
             let mut guard = Guard {
                 restate: &self.restate,
@@ -139,11 +144,22 @@ impl Tasks {
             &self.counters.failed
         };
         count(ended);
+        let is_failure = match &answer {
+            Ok(TaskAnswer { reply, .. }) => reply.failure().is_some(),
+            Err(error) => matches!(error, RestateError::Failed { .. }),
+        };
+        if is_failure {
+            self.failures().count(task);
+        }
         let TaskAnswer { reply, reports } = answer.map_err(|error| unserved(error, &call))?;
         for report in reports {
             call.report(report).await?;
         }
         Ok(reply)
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores a snapshot, once for all tasks of the superstep.
@@ -179,15 +195,20 @@ impl Tasks {
 }
 
 /// Returns the name of the task's invocation. A driver that takes up a superstep of a thread on
-/// Restate gets the same one; a later call of the thread another one.
-fn key_of(order: &TaskOrder) -> Result<String, NodeError> {
+/// Restate gets the same one; a later call of the thread another one, and so does a task that has failed and runs
+/// again.
+fn key_of(order: &TaskOrder, failed: u32) -> Result<String, NodeError> {
     let data = serde_json::to_value(order)?;
     let invocation = data
         .get("metadata")
         .and_then(|metadata| metadata.get(INVOCATION))
         .and_then(Value::as_str)
         .unwrap_or(&order.run);
-    Ok(format!("{}/{invocation}", order.identity))
+    let key = format!("{}/{invocation}", order.identity);
+    Ok(match failed {
+        0 => key,
+        failed => format!("{key}/failed-{failed}"),
+    })
 }
 
 /// Says what is missing if nobody serves the tasks.

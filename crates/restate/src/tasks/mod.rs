@@ -1,6 +1,7 @@
 //! Tasks as calls of services.
 
 mod driver;
+mod failures;
 mod host;
 mod metrics;
 mod notes;
