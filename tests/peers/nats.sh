@@ -112,7 +112,7 @@ if [ -n "$long" ]; then
     stop_all
     peak=$(sed -nE 's/^at most ([0-9]+) MB.*/\1/p' "$work/million.out")
     # The items and what their tasks return, which the state has, and 1,024 tasks that are begun.
-    ((peak <= 1500)) || fail "the driver had $peak MB"
+    ((peak <= 700)) || fail "the driver had $peak MB"
 
     echo '== tasks that compute, on one worker and on two'
     start 0 1

@@ -23,6 +23,7 @@ pub(super) type Slot = OnceLock<Result<Arc<SnapshotText>, String>>;
 pub struct TaskCall<'a> {
     pub(super) cx: &'a Context,
     pub(super) item: Option<String>,
+    pub(super) identity: String,
     pub(super) graph: &'a str,
     pub(super) fingerprint: u64,
     /// Shared by the tasks of the superstep while they run.
@@ -68,7 +69,7 @@ impl TaskCall<'_> {
     /// Returns the task as data, with what it has reported so far: a second worker gets the results of
     /// [`Context::once`] that the first one has sent.
     pub fn order(&self) -> TaskOrder {
-        TaskOrder::new(self.cx, self.item.clone())
+        TaskOrder::new(self.cx, self.item.clone(), self.identity.clone())
     }
 
     /// Takes a report of the worker.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::Executor;
 use super::call::{Slot, TaskCall};
-use crate::checkpoint::{OutputWire, WriteWire};
+use crate::checkpoint::{OutputWire, Place, WriteWire};
 use crate::graph::CompiledStateGraph;
 use crate::node::{Call, ErasedItem, NodeError, NodeRun, Output, Step, whole};
 use crate::state::{State, StateCodec};
@@ -84,9 +84,12 @@ impl<S: State> Shared<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
         let cx = call.cx;
         let encode = || self.text(call.state);
+        // Not that of the context, which would keep it until the superstep ends.
+        let new = || langgraph_values::new_id().to_string();
         let task = TaskCall {
             cx,
             item: call.item.map(ErasedItem::to_text).transpose()?,
+            identity: cx.place().map_or_else(new, Place::identity),
             graph: &self.graph,
             fingerprint: self.fingerprint,
             slot: self.slot(call.state),

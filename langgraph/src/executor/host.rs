@@ -74,13 +74,11 @@ impl<S: State> TaskHost<S> {
         cancel: CancelToken,
     ) -> TaskReply {
         let plan = &self.graph.plan;
-        let Some(node) = plan.node_named(&order.node) else {
+        let named = plan.node_named(&order.node);
+        let Some((node, running)) = named.and_then(|node| Some((node, plan.node(node)?))) else {
             return TaskReply::failed(NodeError::msg(format!("there is no node `{}`", order.node)));
         };
         let item = order.item.clone().map(StoredItem);
-        let Some(node_of_plan) = plan.node(node) else {
-            return TaskReply::failed(NodeError::msg("there is no such node"));
-        };
         // One event waits while another is on its way.
         let (sender, mut events) = mpsc::channel(1);
         let heartbeat = order.heartbeats.then(|| Arc::new(Heartbeat::new(None)));
@@ -94,7 +92,7 @@ impl<S: State> TaskHost<S> {
                 item: item.as_ref().map(|item| item as &dyn ErasedItem),
                 cx: &cx,
             };
-            let mut run = pin!(catch(|| node_of_plan.step.call(call)));
+            let mut run = pin!(catch(|| running.step.call(call)));
             let mut pulse = pin!(heartbeat.map(|heartbeat| {
                 let mut ticks = interval(PULSE);
                 ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

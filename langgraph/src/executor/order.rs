@@ -48,14 +48,14 @@ pub struct TaskOrder {
 
 impl TaskOrder {
     /// Describes the task of a context, as it is now.
-    pub(super) fn new(cx: &Context, item: Option<String>) -> Self {
+    pub(super) fn new(cx: &Context, item: Option<String>, identity: String) -> Self {
         let shared = &cx.scope().shared;
         Self {
             node: cx.name(),
             item,
             answers: cx.answers().to_vec(),
             once: cx.once_records(),
-            identity: cx.task_identity(),
+            identity,
             thread: shared.thread.clone(),
             run: cx.run_id().to_owned(),
             metadata: shared.metadata.clone(),

@@ -94,6 +94,11 @@ impl Context {
         &self.memory.get_or_init(Box::default).once
     }
 
+    /// Returns the memory of `once` if there is any.
+    pub(super) fn known_once(&self) -> Option<&OnceMemory> {
+        Some(&self.memory.get()?.once)
+    }
+
     pub(crate) fn scope(&self) -> &Arc<Scope> {
         &self.scope
     }

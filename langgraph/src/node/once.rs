@@ -268,7 +268,8 @@ impl Context {
 
     /// Returns the results of its work that runs once.
     pub(crate) fn once_records(&self) -> Vec<OnceRecord> {
-        self.once_memory().known().done.clone()
+        let memory = self.known_once();
+        memory.map_or_else(Vec::new, |memory| memory.known().done.clone())
     }
 
     /// Returns the result of work that [`once`](Self::once) has done, without doing it.

@@ -117,11 +117,7 @@ impl<S: State> Moment<'_, S> {
         let mut interrupts = Vec::new();
         let mut error = None;
         let mut cached = false;
-        if let TaskResult::Finished(done)
-        | TaskResult::Asked {
-            ran: Some(done), ..
-        } = result
-        {
+        if let Some(done) = result.finished() {
             self.emit_messages(emitter, &node, done).await;
             cached = done.cached;
             if emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks) {

@@ -12,7 +12,7 @@ pub(crate) enum TaskResult<S: State> {
     Asked {
         questions: Questions,
         /// The node's result, if its routers interrupted: the node does not run again.
-        ran: Option<Finished<S>>,
+        ran: Option<Box<Finished<S>>>,
         /// Why the given answer was refused.
         refused: Option<NodeError>,
     },
@@ -46,6 +46,15 @@ impl<S: State> From<NodeError> for TaskResult<S> {
 }
 
 impl<S: State> TaskResult<S> {
+    /// Returns what the node has done.
+    pub(crate) fn finished(&self) -> Option<&Finished<S>> {
+        match self {
+            Self::Finished(done) => Some(done),
+            Self::Asked { ran, .. } => ran.as_deref(),
+            Self::Failed(_) => None,
+        }
+    }
+
     /// Creates the result of a task that waits for answers.
     pub(crate) const fn asked(questions: Questions) -> Self {
         Self::Asked {
@@ -62,7 +71,7 @@ impl<S: State> TaskResult<S> {
                 questions, refused, ..
             } => Self::Asked {
                 questions,
-                ran: done,
+                ran: done.map(Box::new),
                 refused,
             },
             ended => ended,

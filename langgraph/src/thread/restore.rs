@@ -75,7 +75,7 @@ impl<S: State> Loaded<S> {
                     questions, refused, ..
                 }) if waits => Some(TaskResult::Asked {
                     questions,
-                    ran: task.ran.clone(),
+                    ran: task.ran.clone().map(Box::new),
                     refused,
                 }),
                 finished @ Some(TaskResult::Finished(_)) => finished,

@@ -58,16 +58,11 @@ impl Context {
         first + asking.calls - 1
     }
 
-    /// Returns a text that no other task has, and that its attempts share.
-    pub(in crate::node) fn identity(&self) -> &str {
-        let memory = self.memory.get_or_init(Box::default);
-        let new = || langgraph_values::new_id().to_string();
-        memory.identity.get_or_init(new)
-    }
-
     /// Returns a text that no other task has, and that the task keeps when it runs again.
     pub(crate) fn task_identity(&self) -> String {
-        let own = || self.identity().to_owned();
+        let new = || langgraph_values::new_id().to_string();
+        let memory = || self.memory.get_or_init(Box::default);
+        let own = || memory().identity.get_or_init(new).clone();
         self.place().map_or_else(own, Place::identity)
     }
 

@@ -55,3 +55,14 @@ impl<S: State> TaskSlot<S> {
         (self.task, self.cx, result)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_of_a_map_takes_little_room_before_it_starts_and_after_it_has_ended() {
+        let size = size_of::<TaskSlot<i64>>();
+        assert!(size <= 232, "{size} bytes for each item");
+    }
+}

@@ -39,12 +39,12 @@ pub(super) struct TaskSetHandle<S: State> {
     done_rx: oneshot::Receiver<Vec<TaskSlot<S>>>,
 }
 
-/// Running tasks; dropping this stops them.
-struct Running(Vec<JoinHandle<()>>);
+/// Running tasks, by their places; dropping this stops them.
+struct Running(Vec<Option<JoinHandle<()>>>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        for task in &self.0 {
+        for task in self.0.iter().flatten() {
             task.abort();
         }
     }
@@ -74,7 +74,7 @@ impl<S: State> TaskSetHandle<S> {
         }
     }
 
-    /// Starts the task at `index`.
+    /// Starts the task at `index`, which is behind those that were started before.
     pub(super) fn start(&mut self, runtime: &Handle, index: usize) {
         let place = Place {
             set: Some(Arc::clone(&self.set)),
@@ -82,7 +82,8 @@ impl<S: State> TaskSetHandle<S> {
         };
         // A task of the runtime has no span of its own.
         let task = leaving(place, Span::current());
-        self.running.0.push(runtime.spawn(task));
+        self.running.0.resize_with(index, || None);
+        self.running.0.push(Some(runtime.spawn(task)));
     }
 
     /// Starts all tasks without a known result.
@@ -100,9 +101,11 @@ impl<S: State> TaskSetHandle<S> {
         Some((slot, slot.take_result()?))
     }
 
-    /// Returns the next task that has ended.
+    /// Returns the next task that has ended, and frees what it took to run it.
     pub(super) async fn next_report(&mut self) -> Option<usize> {
-        self.reports.as_mut()?.recv().await
+        let index = self.reports.as_mut()?.recv().await?;
+        self.running.0.get_mut(index).and_then(Option::take);
+        Some(index)
     }
 
     /// Stops the running tasks, and waits for them: nothing continues after an error.

@@ -160,7 +160,7 @@ impl<S: State> Recorder<S> {
         let (ran, outcome) = match result {
             TaskResult::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
             TaskResult::Asked { questions, ran, .. } => (
-                ran.as_ref().map(done).transpose()?,
+                ran.as_deref().map(done).transpose()?,
                 TaskOutcome::Asked(AskedQuestions(questions.clone())),
             ),
             TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
