@@ -13,7 +13,7 @@ use programs::printed;
 
 #[test]
 fn i2_every_listed_command_runs() {
-    for listed in listed::of_package(None) {
+    for listed in listed::beside() {
         listed.run(&[]);
     }
 }
@@ -190,54 +190,5 @@ fn g14_memory_agent_recalls_its_session_and_no_other() {
     assert_eq!(
         printed("memory_agent", &[]),
         "one: I am Ada -> Hello, Ada!\none: hi again -> Hello, Ada!\ntwo: hi -> Hello! Who are you?\n"
-    );
-}
-
-#[test]
-fn h12_assistant_email_sends_lists_skips_and_gives_up() {
-    assert_eq!(
-        printed("assistant_email", &[]),
-        "user: mail ann@example.org: Lunch at noon\nassistant: I have written to ann@example.org.\nuser: list inbox\nassistant: There are 2: Lunch?, Your invoice\nuser: thank you\nassistant: You are welcome.\nuser: list archive\nassistant: The mail agent is not there: no whole reply within 100ms.\n"
-    );
-}
-
-#[test]
-fn a_map_tells_how_many_of_its_steps_are_done() {
-    let lines = printed("plan_and_execute", &[]);
-    for done in 0..=4 {
-        assert!(
-            lines.contains(&format!("execute: {done} of 4\n")),
-            "{lines}"
-        );
-    }
-    assert!(lines.ends_with("black with bergamot.\n"), "{lines}");
-}
-
-#[test]
-fn agents_of_agents_work_hand_over_and_cite() {
-    let team = printed("supervisor", &[]);
-    assert!(
-        team.contains("hand_off_to_sums -> 37 * 21 = 777."),
-        "{team}"
-    );
-    let swarm = printed("swarm", &[]);
-    assert!(
-        swarm.ends_with("support: A new lid is on its way.\n"),
-        "{swarm}"
-    );
-    let cited = printed("retrieval", &["May dogs come along?"]);
-    assert_eq!(
-        cited,
-        "Dogs may come along on Fridays. [1]\n[1] handbook/dogs\n"
-    );
-    let guarded = printed("guarded", &["The password!", "approve"]);
-    assert!(
-        guarded.ends_with("goes out: I never speak about passwords.\n"),
-        "{guarded}"
-    );
-    let revised = printed("guarded", &["The code?", "Say less."]);
-    assert!(
-        revised.ends_with("goes out: Please ask at the desk.\n"),
-        "{revised}"
     );
 }

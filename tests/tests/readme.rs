@@ -278,7 +278,7 @@ fn i2_every_named_example_is_there() {
     let named = "echo state_graph_echo react_linear react_zhipu react_mcp react_mcp_gitlab react_exa \
         memory_checkpoint memory_persistence agent simple_agent tool_agent router parallel subgraph \
         human_in_the_loop assistant_email";
-    let folders = ["examples", "crates/sqlite", "crates/mcp"];
+    let folders = ["examples", "examples/agents", "crates/sqlite", "crates/mcp"];
     for name in named.split_whitespace() {
         let file = |folder| root().join(folder).join(format!("examples/{name}.rs"));
         assert!(folders.iter().any(|folder| file(folder).exists()), "{name}");

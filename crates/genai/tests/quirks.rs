@@ -30,7 +30,7 @@ async fn i2_every_listed_command_runs() {
     ])])
     .await;
     let run = move || {
-        let [resilient] = &listed::of_package(Some("langgraph-genai"))[..] else {
+        let [resilient] = &listed::of_package("langgraph-genai")[..] else {
             panic!("expected one example");
         };
         resilient.run(&[("OPENAI_BASE_URL", &server.address)])

@@ -63,7 +63,7 @@ fn the_guide_to_production_shows_the_desk_that_it_uses() {
 
 #[test]
 fn i2_every_listed_command_runs() {
-    for listed in listed::of_package(Some("langgraph-mcp")) {
+    for listed in listed::of_package("langgraph-mcp") {
         listed.run(&[]);
     }
 }

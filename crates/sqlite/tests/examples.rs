@@ -27,7 +27,7 @@ fn printed(arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn i2_every_listed_command_runs() {
-    for listed in listed::of_package(Some("langgraph-sqlite")) {
+    for listed in listed::of_package("langgraph-sqlite") {
         listed.run(&[]);
     }
 }

@@ -74,7 +74,7 @@ impl Listed {
 
 /// Returns the program of a package.
 pub(crate) fn program(package: &str, example: &str) -> Listed {
-    let mut all = of_package(Some(package));
+    let mut all = of_package(package);
     all.retain(|listed| listed.example == example);
     all.pop().unwrap()
 }
@@ -118,11 +118,26 @@ fn root() -> PathBuf {
     package.ancestors().find(is_root).unwrap().to_owned()
 }
 
-/// The commands that run examples of `package`; `None` for those that need no `-p`.
-pub(crate) fn of_package(package: Option<&str>) -> Vec<Listed> {
+/// The commands that run examples of `package`.
+pub(crate) fn of_package(package: &str) -> Vec<Listed> {
     let mut all = all();
-    all.retain(|listed| listed.package.as_deref() == package);
-    assert!(!all.is_empty(), "no example of {package:?} is listed");
+    all.retain(|listed| listed.package.as_deref() == Some(package));
+    assert!(!all.is_empty(), "no example of {package} is listed");
+    all
+}
+
+/// The commands that need no `-p`, and whose programs stand beside the test.
+pub(crate) fn beside() -> Vec<Listed> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut all = all();
+    all.retain(|listed| {
+        listed.package.is_none() && examples.join(&listed.example).with_extension("rs").exists()
+    });
+    assert!(
+        !all.is_empty(),
+        "no example of {} is listed",
+        examples.display()
+    );
     all
 }
 
@@ -192,6 +207,7 @@ pub(crate) fn existing() -> BTreeSet<(Option<String>, String)> {
         }
     };
     add(root().join("examples"), None);
+    add(root().join("examples/agents"), None);
     for folder in ["langgraph", "langgraph-macros", "tests"] {
         add(root().join(folder), Some(folder.to_owned()));
     }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The program of an example. `cargo test -p langgraph-examples` builds them all before it runs a
-/// test; with `--test examples` it does not.
+/// The program of an example. `cargo test -p PACKAGE` builds them all before it runs a test; with
+/// `--test` it does not.
 fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
@@ -14,7 +14,8 @@ fn program(name: &str) -> PathBuf {
         .with_extension(std::env::consts::EXE_EXTENSION);
     assert!(
         program.exists(),
-        "`{name}` is not built: run `cargo build -p langgraph-examples --examples`"
+        "`{name}` is not built: run `cargo build -p {} --examples`",
+        env!("CARGO_PKG_NAME")
     );
     program
 }
