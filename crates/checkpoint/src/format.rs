@@ -254,7 +254,31 @@ impl Formats {
     ///
     /// If the format is not among these, and as [`Format::decode`].
     pub fn decode<T: DeserializeOwned>(&self, encoded: &Encoded) -> Result<T, FormatError> {
-        self.decode_then(encoded, Ok)
+        let mut value = None;
+        self.read(encoded, &mut |from| {
+            value = Some(erased_serde::deserialize(from)?);
+            Ok(())
+        })?;
+        value.ok_or_else(|| FormatError::new(format!("`{}` read nothing", encoded.format)))
+    }
+
+    /// Passes a deserializer over the value to `read`. Errors of `read` go to the format, which may
+    /// hide them.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode), and those of `read`.
+    pub fn read(&self, encoded: &Encoded, read: &mut ReadValue<'_>) -> Result<(), FormatError> {
+        let Some(Tagged { format, .. }) = self.find(&encoded.format) else {
+            let known = self.all.iter().map(|known| format!("`{}`", known.tag));
+            let known: Vec<_> = known.collect();
+            return Err(FormatError::new(format!(
+                "it was written as `{}`, and only {} can be read; add the format with `.and_read(..)`",
+                encoded.format,
+                known.join(", ")
+            )));
+        };
+        format.decode(&encoded.bytes, read)
     }
 
     fn find(&self, tag: &str) -> Option<&Tagged> {
@@ -266,35 +290,6 @@ impl Formats {
     pub fn json<'e>(&self, encoded: &'e Encoded) -> Option<&'e str> {
         let json = self.find(&encoded.format)?.json;
         json.then(|| std::str::from_utf8(&encoded.bytes).ok())?
-    }
-
-    /// Decodes and converts a value. Errors of the conversion go to the format, which may hide
-    /// them.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode`](Self::decode), and those of `then`.
-    pub fn decode_then<T: DeserializeOwned, U>(
-        &self,
-        encoded: &Encoded,
-        then: impl Fn(T) -> Result<U, FormatError>,
-    ) -> Result<U, FormatError> {
-        let Some(Tagged { format, .. }) = self.find(&encoded.format) else {
-            let known = self.all.iter().map(|known| format!("`{}`", known.tag));
-            let known: Vec<_> = known.collect();
-            return Err(FormatError::new(format!(
-                "it was written as `{}`, and only {} can be read; add the format with `.and_read(..)`",
-                encoded.format,
-                known.join(", ")
-            )));
-        };
-        let mut value = None;
-        format.decode(&encoded.bytes, &mut |from| {
-            let read = then(erased_serde::deserialize(from)?);
-            value = Some(read.map_err(serde::de::Error::custom)?);
-            Ok(())
-        })?;
-        value.ok_or_else(|| FormatError::new(format!("`{}` read nothing", encoded.format)))
     }
 }
 

@@ -93,5 +93,7 @@ pub use thread_position::ThreadPosition;
 pub use unfilled_join::UnfilledJoin;
 pub use usage::Usage;
 pub use whole::{load_chain, load_list, load_position};
-pub use wire::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire, WritesWire};
+pub use wire::{
+    JumpWire, LentUpdate, OutputWire, ReadUpdate, RoutesWire, TargetWire, WriteWire, WritesWire,
+};
 pub use write_behind::WriteBehind;

@@ -25,6 +25,7 @@
 //! ```
 
 mod breakpoints;
+#[cfg(feature = "draw")]
 pub mod draw;
 mod fingerprint;
 mod lint;

@@ -78,7 +78,7 @@ impl<S: State> Shared<S> {
 
     fn text(&self, state: &S) -> Result<String, NodeError> {
         let wire = OutputWire::writes(vec![WriteWire::State(whole(state))]);
-        Ok(self.codec.write_text(&wire)?)
+        Ok(self.codec.write_text(wire)?)
     }
 
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {

@@ -43,7 +43,7 @@ impl TaskReply {
         codec: &StateCodec<S>,
         result: Result<Output<S>, NodeError>,
     ) -> Self {
-        let text = result.and_then(|output| Ok(codec.write_text(&output.to_wire()?)?));
+        let text = result.and_then(|output| Ok(codec.write_text(output.to_wire()?)?));
         let refused = cx.take_refused();
         Self {
             result: text.map_err(|error| TaskFailure::of(&error)),

@@ -350,7 +350,7 @@ fn text<P: State>(command: &dyn Any) -> Result<String, FormatError> {
     let Some(command) = command.downcast_ref::<Command<P>>() else {
         return Err(FormatError::new("a command of another state"));
     };
-    codec::<P>()?.write_text(&command.clone().into_parts().to_wire()?)
+    codec::<P>()?.write_text(command.clone().into_parts().to_wire()?)
 }
 
 impl_debug!([] ParentCommand, |command| "Command<{}>", command.state);

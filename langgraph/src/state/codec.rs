@@ -1,15 +1,15 @@
 //! Encodes and decodes the values of a state type.
 
 use std::borrow::Cow;
-use std::error::Error;
 
+use erased_serde::Deserializer;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
 use serde_json::Value;
 
 use super::State;
 use langgraph_checkpoint::{
-    AnyValue, Encoded, FormatError, Formats, OutputWire, WriteWire, WritesWire,
+    AnyValue, Encoded, FormatError, Formats, LentUpdate, OutputWire, WriteWire, WritesWire,
 };
 
 /// Converts an update of an older version of the state type to the current form.
@@ -19,7 +19,7 @@ use langgraph_checkpoint::{
 ///
 /// Values that JSON cannot hold are converted: keys of maps become strings, bytes become a list of
 /// numbers, NaN becomes `null`.
-pub type Migrate = fn(u32, Value) -> Result<Value, Box<dyn Error + Send + Sync>>;
+pub type Migrate = fn(u32, Value) -> Result<Value, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The version of a state type, and how to read values of older versions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,18 +53,17 @@ impl StateVersion {
 ///
 /// The derive makes one if the fields can be serialized. A hand-written state returns
 /// [`StateCodec::serde`] from [`State::codec`].
+///
+/// What is around an update is written and read by code that is compiled once, for all states.
 pub struct StateCodec<S: State> {
-    write: for<'a> fn(&Lent<'a, S>, &Formats, u32) -> Result<Encoded, FormatError>,
-    read: fn(&Encoded, &Formats) -> Result<Read<S>, FormatError>,
-    update: fn(Value) -> Result<S::Update, serde_json::Error>,
-    writes: fn(&str) -> Result<WritesWire<S::Update>, serde_json::Error>,
+    lend: for<'a> fn(Lent<'a, S>) -> LentUpdate<'a>,
+    read: for<'de> fn(&mut dyn Deserializer<'de>) -> Result<S::Update, erased_serde::Error>,
+    /// Reads the writes of an output from JSON, without the indirection of a format.
+    json: Option<fn(&str) -> Result<WritesWire<S::Update>, serde_json::Error>>,
 }
 
-/// A record to write; it borrows the updates if possible.
-type Lent<'a, S> = OutputWire<Cow<'a, <S as State>::Update>>;
-
-/// A decoded record.
-type Read<S> = OutputWire<<S as State>::Update>;
+/// An update to write, which is borrowed if possible.
+type Lent<'a, S> = Cow<'a, <S as State>::Update>;
 
 impl<S: State> StateCodec<S> {
     /// Creates a codec that uses `serde`.
@@ -73,19 +72,30 @@ impl<S: State> StateCodec<S> {
         S::Update: Serialize + DeserializeOwned,
     {
         Self {
-            write: |wire, formats, version| formats.encode(wire, version),
-            read: |encoded, formats| formats.decode(encoded),
-            update: |value| serde_json::from_value(value),
-            writes: |text| serde_json::from_str(text),
+            json: Some(|text| serde_json::from_str(text)),
+            ..Self::small()
+        }
+    }
+
+    /// Creates a codec for updates that take little time to read. Less is compiled.
+    pub(crate) const fn small() -> Self
+    where
+        S::Update: Serialize + DeserializeOwned,
+    {
+        Self {
+            lend: |update| update.into(),
+            read: |from| erased_serde::deserialize(from),
+            json: None,
         }
     }
 
     pub(crate) fn encode(
         &self,
-        wire: &OutputWire<Cow<'_, S::Update>>,
+        wire: OutputWire<Lent<'_, S>>,
         formats: &Formats,
     ) -> Result<Encoded, FormatError> {
-        let encoded = (self.write)(wire, formats, S::version().number);
+        let wire = wire.try_map(&mut |update| Ok::<_, FormatError>((self.lend)(update)))?;
+        let encoded = formats.encode(&wire, S::version().number);
         encoded.map_err(|error| error.within(in_update))
     }
 
@@ -104,14 +114,13 @@ impl<S: State> StateCodec<S> {
                 version.number
             ))),
             Some(migrate) if encoded.version < version.number => {
-                formats.decode_then(encoded, |wire: OutputWire<AnyValue>| {
-                    wire.try_map(&mut |AnyValue(value)| {
-                        let value = migrate(encoded.version, value).map_err(FormatError::new)?;
-                        (self.update)(value).map_err(FormatError::from)
-                    })
+                OutputWire::decode(encoded, formats, &|from| {
+                    let AnyValue(value) = erased_serde::deserialize(from)?;
+                    let value = migrate(encoded.version, value).map_err(Error::custom)?;
+                    (self.read)(&mut <dyn Deserializer<'_>>::erase(value))
                 })
             }
-            _ => (self.read)(encoded, formats),
+            _ => OutputWire::decode(encoded, formats, &self.read),
         }
     }
 
@@ -121,9 +130,10 @@ impl<S: State> StateCodec<S> {
         encoded: &Encoded,
         formats: &Formats,
     ) -> Result<Vec<WriteWire<S::Update>>, FormatError> {
-        if encoded.version == S::version().number
+        if let Some(json) = self.json
+            && encoded.version == S::version().number
             && let Some(text) = formats.json(encoded)
-            && let Ok(wire) = (self.writes)(text)
+            && let Ok(wire) = json(text)
         {
             return Ok(wire.writes);
         }
@@ -131,17 +141,14 @@ impl<S: State> StateCodec<S> {
         Ok(self.decode(encoded, formats)?.writes)
     }
 
-    pub(crate) fn write_text(
-        &self,
-        wire: &OutputWire<Cow<'_, S::Update>>,
-    ) -> Result<String, FormatError> {
+    pub(crate) fn write_text(&self, wire: OutputWire<Lent<'_, S>>) -> Result<String, FormatError> {
         let encoded = self.encode(wire, &Formats::default())?;
         String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
     }
 
     pub(crate) fn read_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
         let encoded = Encoded::new("json", 0, text.to_owned());
-        (self.read)(&encoded, &Formats::default())
+        OutputWire::decode(&encoded, &Formats::default(), &self.read)
     }
 }
 

@@ -135,7 +135,7 @@ macro_rules! whole {
             one_value!($ty, self => *self);
 
             fn codec() -> Option<StateCodec<Self>> {
-                Some(StateCodec::serde())
+                Some(StateCodec::small())
             }
 
             fn name() -> String {

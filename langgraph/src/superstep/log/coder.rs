@@ -79,7 +79,7 @@ impl<S: State, T: Coding<S>> StoredValue for Coded<S, T> {
                 state: std::any::type_name::<S>(),
             }));
         };
-        codec.encode(&self.value.wire(&self.coder.plan)?, formats)
+        codec.encode(self.value.wire(&self.coder.plan)?, formats)
     }
 
     fn state(&self) -> &'static str {

@@ -1,31 +1,36 @@
 //! The stored form of outputs.
+//!
+//! Its types are generic in the updates, but written and read by code that is compiled once: the
+//! updates are [lent](LentUpdate) to the writer, and [read](OutputWire::decode) by a function.
+
+mod lent_update;
+mod read;
 
 use serde::{Deserialize, Serialize};
 
 use langgraph_topology::NodeName;
 
+pub use lent_update::LentUpdate;
+pub use read::ReadUpdate;
+
 /// The writes and targets of a task, an input or an update from outside. A state is one write.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(bound(
-    serialize = "U: Serialize",
-    deserialize = "U: serde::de::DeserializeOwned"
-))]
+#[derive(Debug, Serialize)]
 pub struct OutputWire<U> {
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     /// The writes, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<WriteWire<U>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     /// Where the task goes, if not along the edges.
     pub jump: Option<JumpWire<U>>,
     /// The answers of its routers.
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RoutesWire<U>>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     /// True if a cache answered.
     pub cached: bool,
 }
 
-/// The writes of an [`OutputWire`]; the other fields are skipped.
+/// The writes of an [`OutputWire`], for a reader that knows the type; the other fields are skipped.
 #[derive(Debug, Deserialize)]
 #[serde(bound(deserialize = "U: serde::de::DeserializeOwned"))]
 pub struct WritesWire<U> {
@@ -76,7 +81,7 @@ impl<U> WriteWire<U> {
 }
 
 /// Where a task goes, instead of along the edges.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JumpWire<U> {
     /// Nowhere.
@@ -86,7 +91,7 @@ pub enum JumpWire<U> {
         /// The targets, in order.
         targets: Vec<TargetWire<U>>,
         /// True if it also follows the edges.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         edges: bool,
     },
     /// A command for the parent graph, over a state of its own.
@@ -99,7 +104,7 @@ pub enum JumpWire<U> {
 }
 
 /// The answer of a router.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutesWire<U> {
     /// To these targets.
@@ -109,7 +114,7 @@ pub enum RoutesWire<U> {
 }
 
 /// A target of a task.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetWire<U> {
     /// A node.

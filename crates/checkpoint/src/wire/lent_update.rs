@@ -1,0 +1,39 @@
+//! An update that is lent to a writer.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// An update of any type, to be written.
+pub enum LentUpdate<'a> {
+    /// It stays where it is.
+    Borrowed(&'a dyn erased_serde::Serialize),
+    /// It was created to be written.
+    Owned(Box<dyn erased_serde::Serialize + 'a>),
+}
+
+impl<'a, U: Clone + Serialize> From<Cow<'a, U>> for LentUpdate<'a> {
+    fn from(update: Cow<'a, U>) -> Self {
+        match update {
+            Cow::Borrowed(update) => Self::Borrowed(update),
+            Cow::Owned(update) => Self::Owned(Box::new(update)),
+        }
+    }
+}
+
+impl Serialize for LentUpdate<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let update = match self {
+            Self::Borrowed(update) => *update,
+            Self::Owned(update) => &**update,
+        };
+        erased_serde::serialize(update, serializer)
+    }
+}
+
+impl fmt::Debug for LentUpdate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LentUpdate")
+    }
+}
