@@ -166,11 +166,11 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_, OutputWire<Place>> {
         while let Some(field) = from.next_key()? {
             match field {
                 OutputField::Writes => {
-                    wire.writes = from.next_value_seed(Seed::new(self.updates))?
+                    wire.writes = from.next_value_seed(Seed::new(self.updates))?;
                 }
                 OutputField::Jump => wire.jump = from.next_value_seed(Seed::new(self.updates))?,
                 OutputField::Routes => {
-                    wire.routes = from.next_value_seed(Seed::new(self.updates))?
+                    wire.routes = from.next_value_seed(Seed::new(self.updates))?;
                 }
                 OutputField::Cached => wire.cached = from.next_value()?,
                 OutputField::Unknown => {
