@@ -59,8 +59,10 @@ pub struct StateCodec<S: State> {
     lend: for<'a> fn(Lent<'a, S>) -> LentUpdate<'a>,
     read: for<'de> fn(&mut dyn Deserializer<'de>) -> Result<S::Update, erased_serde::Error>,
     /// Reads the writes of an output from JSON, without the indirection of a format.
-    json: Option<fn(&str) -> Result<WritesWire<S::Update>, serde_json::Error>>,
+    json: Option<ReadWrites<S>>,
 }
+
+type ReadWrites<S> = fn(&str) -> serde_json::Result<WritesWire<<S as State>::Update>>;
 
 /// An update to write, which is borrowed if possible.
 type Lent<'a, S> = Cow<'a, <S as State>::Update>;
