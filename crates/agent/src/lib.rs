@@ -81,11 +81,13 @@ pub use approval::{
 };
 #[doc(no_inline)]
 pub use async_trait::async_trait;
-pub use budget::{
+pub use budget::BudgetExt;
+pub use effect::{Effect, EffectDecision, EffectExt, EffectRequest, OnUnknown, UnknownOutcome};
+#[doc(inline)]
+pub use langgraph_budget::{
     Account, Amounts, AtLimit, Budget, BudgetAnswer, BudgetExceeded, BudgetItem, BudgetRequest,
     Ledger, MemoryLedger, Price, Prices,
 };
-pub use effect::{Effect, EffectDecision, EffectExt, EffectRequest, OnUnknown, UnknownOutcome};
 #[doc(inline)]
 pub use langgraph_macros::tool;
 pub use limit::{Limit, Permit, limit};

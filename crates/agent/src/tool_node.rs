@@ -11,11 +11,12 @@ use super::digest::digest;
 use super::join_all::join_all;
 use super::pending::pending;
 use super::tool::CommandFor;
-use super::{Approval, Budget, IntoTools, StandIn, ToolContext, ToolError, ToolOutput, Tools};
+use super::{Approval, IntoTools, StandIn, ToolContext, ToolError, ToolOutput, Tools};
 use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeError, NodeRun, Output};
 use langgraph::state::{Field, HasMessages, State};
+use langgraph_budget::{Amounts, BudgetItem, Funds};
 use serde_json::json;
 
 mod kept;
@@ -436,9 +437,9 @@ impl ToolNode {
         if let Some(content) = kept.and_then(|kept| kept.get(call)) {
             return Ok(ToolOutput::content(content));
         }
-        let budget = cx.resource_arc::<Budget>().ok();
-        let reserved = match &budget {
-            Some(budget) => Some(budget.reserve_tool(cx).await.map_err(fatal)?),
+        let call_of_tool = Amounts::default().with(BudgetItem::ToolCalls, 1);
+        let reserved = match Funds::of(cx) {
+            Some(funds) => Some(funds.reserve(call_of_tool, cx).await.map_err(fatal)?),
             None => None,
         };
         let result = tool.as_ref().call(call.arguments.clone(), cx);

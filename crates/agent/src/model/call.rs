@@ -4,16 +4,17 @@ use serde::de::DeserializeOwned;
 
 use super::stream::next;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
-use crate::budget::refused;
-use crate::{Budget, StandIn};
+use crate::StandIn;
+use crate::budget::{ReservedCall, refused};
 use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
+use langgraph_budget::Funds;
 
 /// Returns the answer to `request`, and streams it into the run's events if somebody subscribes and
 /// the request allows it.
 ///
-/// A [`StandIn`] among the resources answers instead. A budget among them reserves the call first.
+/// A [`StandIn`] among the resources answers instead. The funds of the run reserve the call first.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
     model: &M,
     request: ChatRequest,
@@ -25,11 +26,11 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
     {
         return answer;
     }
-    let budget = cx.and_then(|cx| Some((cx, cx.resource_arc::<Budget>().ok()?)));
-    let Some((cx, budget)) = budget else {
+    let funds = cx.and_then(|cx| Some((cx, Funds::of(cx)?)));
+    let Some((cx, funds)) = funds else {
         return call(model, request, cx).await;
     };
-    let reserved = budget.reserve_model(model, &request, cx).await;
+    let reserved = ReservedCall::new(&funds, model, &request, cx).await;
     let reserved = reserved.map_err(refused)?;
     let answer = match &reserved.cheaper {
         Some(cheaper) => call(&**cheaper, request, Some(cx)).await,

@@ -8,7 +8,7 @@ use langgraph::message::{ToolCall, Usage};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AtLimit, Budget, BudgetAnswer, BudgetExceeded, BudgetItem, BudgetRequest, FnTool,
+    AtLimit, Budget, BudgetAnswer, BudgetExceeded, BudgetExt, BudgetItem, BudgetRequest, FnTool,
     MessagesState, MessagesStateUpdate, ModelErrorKind, Price, Prices, ScriptedModel, TokenCount,
     Turn, react_agent,
 };

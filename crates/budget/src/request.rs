@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::BudgetItem;
+use crate::BudgetItem;
 use langgraph::node::Interrupt;
 
 /// The interrupt of a spent [`Budget`](crate::Budget) under [`AtLimit::Ask`](crate::AtLimit::Ask):

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use super::Account;
+use crate::Account;
 use langgraph::node::NodeError;
 
 /// Keeps the accounts of a [`Budget`](crate::Budget). A budget reads and writes an account while it
@@ -20,8 +20,7 @@ use langgraph::node::NodeError;
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph_agent::prelude::async_trait;
-/// use langgraph_agent::{Account, Ledger};
+/// use langgraph_budget::{Account, Ledger, async_trait};
 /// # use std::{collections::HashMap, sync::Mutex};
 /// # #[derive(Default)]
 /// # struct Table(Mutex<HashMap<String, String>>);

@@ -21,6 +21,17 @@ pub enum BudgetItem {
     Time,
 }
 
+impl BudgetItem {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::ModelCalls,
+        Self::ToolCalls,
+        Self::Tokens,
+        Self::Money,
+        Self::Time,
+    ];
+}
+
 impl fmt::Display for BudgetItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -51,7 +62,8 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    pub(super) fn of(&self, item: BudgetItem) -> u64 {
+    /// Returns the amount of one item.
+    pub fn of(&self, item: BudgetItem) -> u64 {
         match item {
             BudgetItem::ModelCalls => self.model_calls,
             BudgetItem::ToolCalls => self.tool_calls,
@@ -61,38 +73,52 @@ impl Amounts {
         }
     }
 
-    pub(super) fn add_to(&mut self, item: BudgetItem, amount: u64) {
-        let field = match item {
+    /// Sets the amount of one item.
+    #[must_use]
+    pub fn with(mut self, item: BudgetItem, amount: u64) -> Self {
+        *self.field(item) = amount;
+        self
+    }
+
+    /// Adds other amounts.
+    pub fn add(&mut self, other: &Self) {
+        for item in BudgetItem::ALL {
+            self.add_to(item, other.of(item));
+        }
+    }
+
+    /// Returns what these amounts have beyond others.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> Self {
+        BudgetItem::ALL
+            .into_iter()
+            .fold(Self::default(), |rest, item| {
+                rest.with(item, self.of(item).saturating_sub(other.of(item)))
+            })
+    }
+
+    pub(crate) fn add_to(&mut self, item: BudgetItem, amount: u64) {
+        let field = self.field(item);
+        *field = field.saturating_add(amount);
+    }
+
+    fn field(&mut self, item: BudgetItem) -> &mut u64 {
+        match item {
             BudgetItem::ModelCalls => &mut self.model_calls,
             BudgetItem::ToolCalls => &mut self.tool_calls,
             BudgetItem::Tokens => &mut self.tokens,
             BudgetItem::Money => &mut self.micros,
             BudgetItem::Time => &mut self.millis,
-        };
-        *field = field.saturating_add(amount);
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        for item in ITEMS {
-            self.add_to(item, other.of(item));
         }
     }
 
-    pub(super) fn subtract(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         self.model_calls = self.model_calls.saturating_sub(other.model_calls);
         self.tool_calls = self.tool_calls.saturating_sub(other.tool_calls);
         self.tokens = self.tokens.saturating_sub(other.tokens);
         self.micros = self.micros.saturating_sub(other.micros);
     }
 }
-
-pub(super) const ITEMS: [BudgetItem; 5] = [
-    BudgetItem::ModelCalls,
-    BudgetItem::ToolCalls,
-    BudgetItem::Tokens,
-    BudgetItem::Money,
-    BudgetItem::Time,
-];
 
 /// The account of a run, a thread or a customer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -44,6 +44,11 @@ impl Price {
             + usage.output_tokens as f64 * self.output;
         cost / 1e6
     }
+
+    /// Returns the cost of a usage in millionths, rounded up.
+    pub fn micros_of(&self, usage: Usage) -> u64 {
+        micros(self.of(usage))
+    }
 }
 
 /// The prices of models, by the names that they call themselves.
@@ -52,7 +57,7 @@ impl Price {
 ///
 /// ```
 /// use langgraph::message::Usage;
-/// use langgraph_agent::{Price, Prices};
+/// use langgraph_budget::{Price, Prices};
 ///
 /// let prices = Prices::new().model("big", Price::per_million(3.0, 15.0).cached(0.3));
 /// let cost = prices.get("big").unwrap().of(Usage::new(10_000, 1_000));
@@ -70,7 +75,7 @@ impl Prices {
         Self::default()
     }
 
-    /// Adds the price of a model; see [`ChatModel::name`](crate::ChatModel::name).
+    /// Adds the price of a model; the one that it calls itself.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);
@@ -92,10 +97,10 @@ impl Prices {
 
 /// Returns an amount in millionths, rounded up.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, and is not negative
-pub(super) fn micros(amount: f64) -> u64 {
+pub(crate) fn micros(amount: f64) -> u64 {
     (amount.max(0.0) * 1e6).ceil() as u64
 }
 
-pub(super) fn millis(time: Duration) -> u64 {
+pub(crate) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
