@@ -83,7 +83,7 @@ fn extension(options: &A2aServer) -> AgentExtension {
         .collect();
     AgentExtension {
         uri: EXTENSION.to_owned(),
-        description: Some("Exact payloads, interrupts by key, time limits.".to_owned()),
+        description: Some("Exact payloads, interrupts by key, time limits, budgets.".to_owned()),
         required: Some(false),
         params: (!params.is_empty()).then_some(params),
     }

@@ -1,6 +1,6 @@
 //! A2A agents, for remote nodes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
@@ -243,10 +243,7 @@ enum Broken {
 impl Exchange {
     fn new(link: Arc<Link>, request: AgentEnvelope) -> Result<Self, RemoteError> {
         let mut message = message(&request, link.ours)?;
-        if let Some(limit) = request.timeout {
-            let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-            message.metadata = Some(wire::metadata(json!({ "timeout_ms": millis })));
-        }
+        message.metadata = metadata(&request, link.ours);
         let mut params = ServiceParams::new();
         let mut header = |name: &str, value: &str| {
             params.insert(name.to_owned(), vec![value.to_owned()]);
@@ -427,6 +424,7 @@ impl Exchange {
             for body in bodies {
                 let asks = matches!(body, EnvelopeBody::Interrupt(_));
                 let mut envelope = self.request.reply(body);
+                envelope.spent = self.reading.spent;
                 if let (true, Some(task), Some(context)) =
                     (asks, &self.reading.task, &self.reading.context)
                 {
@@ -443,6 +441,19 @@ impl Exchange {
         }
         None
     }
+}
+
+/// Writes what the agent should observe. What is left to the requester is not for strangers.
+fn metadata(request: &AgentEnvelope, ours: bool) -> Option<HashMap<String, Value>> {
+    let mut fields = Map::new();
+    if let Some(limit) = request.timeout {
+        let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        fields.insert("timeout_ms".to_owned(), json!(millis));
+    }
+    if let Some(allowance) = request.allowance.filter(|_| ours) {
+        fields.insert("allowance".to_owned(), json!(allowance));
+    }
+    (!fields.is_empty()).then(|| wire::metadata(Value::Object(fields)))
 }
 
 /// Writes the message of a request.

@@ -112,6 +112,7 @@ impl Handler {
             .in_conversation(ConversationId::new(entry.context.as_str()))
             .with_timeout(limit);
         envelope.trace = trace(params);
+        envelope.allowance = wire::read(message.metadata.as_ref(), "allowance");
         envelope.body = match asked {
             Asked::New(body) => body,
             Asked::Answers(answers) => EnvelopeBody::Resume(answers.into_iter().collect()),
@@ -205,7 +206,7 @@ async fn work(entry: Arc<Entry>, mut reply: langgraph_remote::ReplyStream, limit
     let read = async {
         while let Some(part) = reply.next().await {
             match part {
-                Ok(envelope) => entry.add(envelope.body),
+                Ok(envelope) => entry.add(envelope),
                 Err(error) => entry.fail(&ErrorCode::Failed, &error.to_string()),
             }
             if rests(&entry.state()) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use a2a::{Artifact, Part, StreamResponse, Task, TaskState, TaskStatus};
-use langgraph_remote::{EnvelopeBody, ErrorCode, OpenInterrupt, StreamContent, StreamId};
+use langgraph_remote::{Amounts, EnvelopeBody, ErrorCode, OpenInterrupt, StreamContent, StreamId};
 use serde_json::Value;
 
 use crate::wire;
@@ -18,6 +18,8 @@ pub(crate) struct Reading {
     pub(crate) context: Option<String>,
     /// True if no more comes.
     pub(crate) over: bool,
+    /// What the agent has spent.
+    pub(crate) spent: Option<Amounts>,
     artifacts: Vec<Seen>,
     places: HashMap<String, usize>,
 }
@@ -46,6 +48,15 @@ impl Reading {
             return Vec::new();
         }
         let mut bodies = Vec::new();
+        let metadata = match &event {
+            StreamResponse::Message(_) => None,
+            StreamResponse::Task(task) => task.metadata.as_ref(),
+            StreamResponse::ArtifactUpdate(update) => update.metadata.as_ref(),
+            StreamResponse::StatusUpdate(update) => update.metadata.as_ref(),
+        };
+        if self.ours {
+            self.spent = wire::read(metadata, "spent").or(self.spent);
+        }
         match event {
             StreamResponse::Message(message) => {
                 self.over = true;

@@ -8,7 +8,9 @@ use a2a::{
     TaskStatus, TaskStatusUpdateEvent,
 };
 use futures_util::stream::{self, BoxStream};
-use langgraph_remote::{AgentId, EnvelopeBody, ErrorCode, OpenInterrupt, StreamContent};
+use langgraph_remote::{
+    AgentEnvelope, AgentId, Amounts, EnvelopeBody, ErrorCode, OpenInterrupt, StreamContent,
+};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -39,6 +41,9 @@ struct Inner {
     interrupts: Vec<OpenInterrupt>,
     work: Option<AbortHandle>,
     bytes: usize,
+    /// What the present run has spent, and whether an event has said so.
+    spent: Option<Amounts>,
+    told: bool,
 }
 
 /// True if nothing more comes until somebody sends another message, or ever.
@@ -61,6 +66,8 @@ impl Entry {
                 interrupts: Vec::new(),
                 work: None,
                 bytes: 0,
+                spent: None,
+                told: true,
             }),
             changed: watch::Sender::new(0),
         })
@@ -97,6 +104,10 @@ impl Entry {
         inner.history.push(message);
         inner.interrupts.clear();
         inner.answered = false;
+        // A question cuts the streams of its run off.
+        inner.streams.clear();
+        // The client charges each message on its own.
+        inner.spent = None;
         self.tell(&mut inner, status(TaskState::Working, None));
         true
     }
@@ -122,12 +133,16 @@ impl Entry {
     }
 
     /// Adds a part of the agent's reply.
-    pub(crate) fn add(&self, body: EnvelopeBody) {
+    pub(crate) fn add(&self, part: AgentEnvelope) {
         let mut inner = self.inner();
         if rests(&inner.status.state) {
             return;
         }
-        match body {
+        if part.spent.is_some() {
+            inner.spent = part.spent;
+            inner.told = false;
+        }
+        match part.body {
             EnvelopeBody::Complete(reply) => {
                 inner.answered = true;
                 let mut artifact = artifact(wire::REPLY, vec![wire::part(&reply)]);
@@ -227,7 +242,7 @@ impl Entry {
             artifact,
             append: Some(append),
             last_chunk: Some(last),
-            metadata: None,
+            metadata: inner.bill(),
         };
         inner.events.push(StreamResponse::ArtifactUpdate(update));
         self.changed.send_replace(inner.events.len());
@@ -247,7 +262,7 @@ impl Entry {
             task_id: self.id.clone(),
             context_id: self.context.clone(),
             status,
-            metadata: None,
+            metadata: inner.bill(),
         };
         inner.events.push(StreamResponse::StatusUpdate(update));
         self.changed.send_replace(inner.events.len());
@@ -277,7 +292,7 @@ impl Entry {
                 .then(|| fold(&inner.events))
                 .filter(|all| !all.is_empty()),
             history: Some(messages).filter(|messages| !messages.is_empty()),
-            metadata: None,
+            metadata: inner.spent.map(spent),
         };
         (task, inner.events.len())
     }
@@ -347,6 +362,18 @@ impl Entry {
             changed.changed().await.ok()?;
         }
     }
+}
+
+impl Inner {
+    /// Returns what an event says of the cost, if it is news.
+    fn bill(&mut self) -> Option<HashMap<String, Value>> {
+        let told = std::mem::replace(&mut self.told, true);
+        self.spent.filter(|_| !told).map(spent)
+    }
+}
+
+fn spent(amounts: Amounts) -> HashMap<String, Value> {
+    wire::metadata(json!({ "spent": amounts }))
 }
 
 fn status(state: TaskState, message: Option<Message>) -> TaskStatus {

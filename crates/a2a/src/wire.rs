@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use a2a::{Message, Part, PartContent};
 use langgraph_remote::{ErrorCode, OpenInterrupt};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 /// The extension that both ends of this crate speak: exact numbers, numbered interrupts, time
-/// limits, and the kinds of errors. Other agents ignore it.
+/// limits, budgets, and the kinds of errors. Other agents ignore it.
 pub(crate) const EXTENSION: &str = "urn:langgraph-rust:remote:1";
 /// The name of the artifact that is the reply.
 pub(crate) const REPLY: &str = "reply";
@@ -95,6 +96,11 @@ fn integers(value: Value) -> Value {
 pub(crate) fn field(metadata: Option<&Metadata>, name: &str) -> Option<Value> {
     let ours = metadata?.get(EXTENSION)?.get(name)?;
     Some(integers(ours.clone()))
+}
+
+/// Reads a field of this crate's metadata as a `T`.
+pub(crate) fn read<T: DeserializeOwned>(metadata: Option<&Metadata>, name: &str) -> Option<T> {
+    serde_json::from_value(field(metadata, name)?).ok()
 }
 
 /// Creates metadata of this crate.

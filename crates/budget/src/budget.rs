@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use langgraph::node::{Context, NodeError};
 
-use crate::{
-    Account, Allowance, Amounts, BudgetItem, Ledger, MemoryLedger, Price, Prices, prices,
-};
+use crate::{Account, Allowance, Amounts, BudgetItem, Ledger, MemoryLedger, Price, Prices, prices};
 
 /// What a run, a thread or a customer may spend: tokens, model calls, tool calls, money, time.
 ///

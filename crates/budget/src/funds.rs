@@ -108,7 +108,10 @@ impl Funds {
             Some(budget) => budget.remaining(cx).await?,
             None => Allowance::new(),
         };
-        let requester = self.allotment.as_ref().map(|allotment| allotment.remaining());
+        let requester = self
+            .allotment
+            .as_ref()
+            .map(|allotment| allotment.remaining());
         Ok(requester.map_or(own, |requester| own.and(&requester)))
     }
 

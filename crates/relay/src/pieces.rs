@@ -49,6 +49,8 @@ fn with(envelope: &AgentEnvelope, body: EnvelopeBody) -> AgentEnvelope {
     other.conversation.clone_from(&envelope.conversation);
     other.timeout = envelope.timeout;
     other.trace.clone_from(&envelope.trace);
+    other.allowance = envelope.allowance;
+    other.spent = envelope.spent;
     other
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use langgraph::checkpoint::Json;
+use langgraph_budget::{Allowance, Amounts};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -55,6 +56,12 @@ pub struct AgentEnvelope {
     /// Where in a trace the sender is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
+    /// What the agent may spend for this request: what is left to the sender.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowance: Option<Allowance>,
+    /// In a reply, what the agent has spent for the request so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Amounts>,
     /// The content.
     pub body: EnvelopeBody,
 }
@@ -115,6 +122,8 @@ impl AgentEnvelope {
             conversation: None,
             timeout: None,
             trace: None,
+            allowance: None,
+            spent: None,
             body,
         }
     }
@@ -154,6 +163,13 @@ impl AgentEnvelope {
         self
     }
 
+    /// Sets what the agent may spend.
+    #[must_use]
+    pub fn with_allowance(mut self, allowance: Allowance) -> Self {
+        self.allowance = Some(allowance);
+        self
+    }
+
     /// Creates a reply to this envelope: to its sender, under its request id, in its conversation.
     #[must_use]
     pub fn reply(&self, body: EnvelopeBody) -> Self {
@@ -164,6 +180,8 @@ impl AgentEnvelope {
             conversation: self.conversation.clone(),
             timeout: None,
             trace: None,
+            allowance: None,
+            spent: None,
             body,
         }
     }
@@ -173,6 +191,7 @@ impl AgentEnvelope {
     pub fn cancel(&self) -> Self {
         Self {
             timeout: None,
+            allowance: None,
             body: EnvelopeBody::Cancel,
             ..self.clone()
         }
@@ -264,6 +283,8 @@ pub enum ErrorCode {
     Cancelled,
     /// `timed_out`: the time limit is over.
     TimedOut,
+    /// `budget_exceeded`: the requester's [allowance](AgentEnvelope::allowance) is spent.
+    BudgetExceeded,
     /// `overloaded`: the agent is busy; a retry may succeed.
     Overloaded,
     /// A word that this version does not know.
@@ -280,6 +301,7 @@ impl ErrorCode {
             Self::Interrupted => "interrupted",
             Self::Cancelled => "cancelled",
             Self::TimedOut => "timed_out",
+            Self::BudgetExceeded => "budget_exceeded",
             Self::Overloaded => "overloaded",
             Self::Other(code) => code,
         }
@@ -295,6 +317,7 @@ impl From<String> for ErrorCode {
             "interrupted" => Self::Interrupted,
             "cancelled" => Self::Cancelled,
             "timed_out" => Self::TimedOut,
+            "budget_exceeded" => Self::BudgetExceeded,
             "overloaded" => Self::Overloaded,
             _ => Self::Other(code),
         }

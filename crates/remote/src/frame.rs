@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use langgraph_budget::{Allowance, Amounts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -64,6 +65,10 @@ pub struct Frame {
     pub timeout: Option<Duration>,
     /// Where in a trace the sender is.
     pub trace: Option<TraceContext>,
+    /// What the agent may spend for the request.
+    pub allowance: Option<Allowance>,
+    /// In an answer, what the agent has spent so far.
+    pub spent: Option<Amounts>,
     /// In an answer, the number of this part, from 0. In a request that is repeated, the number of
     /// the first part that is missing. Agents that repeat nothing leave it out.
     pub seq: Option<u64>,
@@ -125,6 +130,8 @@ impl Frame {
             conversation: envelope.conversation,
             timeout: envelope.timeout,
             trace: envelope.trace,
+            allowance: envelope.allowance,
+            spent: envelope.spent,
             seq: None,
             run: None,
             body: envelope.body,
@@ -181,6 +188,8 @@ impl Frame {
             conversation: self.conversation,
             timeout: self.timeout,
             trace: self.trace,
+            allowance: self.allowance,
+            spent: self.spent,
             body: self.body,
         })
     }
@@ -250,6 +259,10 @@ struct Wire {
     traceparent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tracestate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowance: Option<Allowance>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent: Option<Amounts>,
     /// True at the start of a stream; the payload is then its metadata.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
@@ -283,6 +296,8 @@ impl From<Frame> for Wire {
             timeout: frame.timeout,
             traceparent,
             tracestate,
+            allowance: frame.allowance,
+            spent: frame.spent,
             ..Self::default()
         };
         match frame.body {
@@ -375,6 +390,8 @@ impl TryFrom<Wire> for Frame {
             trace: wire
                 .traceparent
                 .map(|traceparent| TraceContext::new(traceparent, wire.tracestate)),
+            allowance: wire.allowance,
+            spent: wire.spent,
             body,
         })
     }
@@ -382,6 +399,7 @@ impl TryFrom<Wire> for Frame {
 
 #[cfg(test)]
 mod tests {
+    use langgraph_budget::BudgetItem;
     use serde_json::json;
 
     use super::*;
@@ -428,9 +446,11 @@ mod tests {
     #[test]
     fn h14_every_frame_survives_its_text_and_the_relay() {
         for (part, body) in bodies() {
-            let envelope = AgentEnvelope::new("a", "b", body)
+            let mut envelope = AgentEnvelope::new("a", "b", body)
                 .with_request_id("r")
+                .with_allowance(Allowance::new().with(BudgetItem::Tokens, 5))
                 .with_timeout(Duration::from_millis(250));
+            envelope.spent = Some(Amounts::default().with(BudgetItem::ModelCalls, 2));
             for (frame, sent, passed_on) in [
                 (Frame::send(envelope.clone()), "send", "message"),
                 (Frame::reply(envelope.clone()), "reply", "reply"),

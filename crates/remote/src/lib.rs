@@ -69,6 +69,7 @@
 //! streamed messages.
 
 mod assemble;
+mod bill;
 mod boundary;
 mod content;
 mod correlate;
@@ -90,6 +91,9 @@ mod transport;
 
 /// The attribute for an `impl` of [`Transport`], whose methods are `async fn`.
 pub use async_trait::async_trait;
+
+#[doc(no_inline)]
+pub use langgraph_budget::{Allotment, Allowance, Amounts};
 
 pub use assemble::{Assembled, StreamAssembler, StreamError, StreamLimits};
 pub use boundary::InvokeBoundary;

@@ -19,6 +19,7 @@ use serde_json::Value;
 use tokio::time::Sleep;
 use tracing::Instrument as _;
 
+use crate::bill::Bill;
 use crate::envelope::written;
 use crate::propagate::context_of;
 use crate::reply::ReplyAssembler;
@@ -38,6 +39,9 @@ use crate::{
 ///
 /// If the agent interrupts, the node interrupts its own run, under the same key and with the same
 /// payload. The answer goes back to the agent. This needs a thread.
+///
+/// If the run has a [`Budget`](langgraph_budget::Budget), the agent is allowed what is left of it, and the
+/// account is charged with what the agent has spent.
 ///
 /// Every attempt of the node sends a new request. A failure is an
 /// [`AgentError::Remote`](langgraph::AgentError::Remote), which names the node and the agent, and
@@ -257,6 +261,7 @@ impl RemoteNode {
         let trace = context_of(&span);
         let trace = trace.or_else(|| cx.resource::<TraceContext>().ok().cloned());
         let timeout = self.limit(cx)?;
+        let bill = Bill::of(cx);
         let request = AgentEnvelope {
             from: self.caller(cx),
             to: self.agent.clone(),
@@ -264,13 +269,15 @@ impl RemoteNode {
             conversation,
             timeout,
             trace,
+            allowance: bill.allowance(cx).await?,
+            spent: None,
             body,
         };
         if let Some(limit) = timeout {
             NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))?;
         }
         let clock = Clock::new(timeout);
-        let exchange = self.carry(transport, request, id, clock, cx);
+        let exchange = self.carry(transport, request, id, clock, bill, cx);
         exchange.instrument(span).await
     }
 
@@ -280,6 +287,7 @@ impl RemoteNode {
         request: AgentEnvelope,
         id: RequestId,
         mut clock: Clock,
+        mut bill: Bill,
         cx: &Context,
     ) -> Result<Value, NodeError> {
         let mut parts = clock.within(transport.request(request)).await??;
@@ -288,6 +296,7 @@ impl RemoteNode {
             let part = part?;
             cx.heartbeat();
             self.check(&part, &id)?;
+            bill.pay(&part, cx).await?;
             if let EnvelopeBody::StreamChunk { stream_id, chunk } = &part.body {
                 show(reply.content(&part), stream_id.as_str(), chunk, cx).await?;
             }

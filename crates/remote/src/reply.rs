@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
+use langgraph_budget::{Allotment, Amounts};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -59,7 +61,8 @@ impl ReplyStream {
 
     /// Creates the reply that `answer` writes. `answer` runs only while the reply is read, and at
     /// most a few envelopes ahead of the reader. If it returns an error, the error becomes an error
-    /// body.
+    /// body. If the request has an allowance, the reply says what is spent of its
+    /// [`allotment`](Replies::allotment).
     ///
     /// # Examples
     ///
@@ -86,15 +89,21 @@ impl ReplyStream {
     {
         let (sender, parts) = mpsc::channel(BUFFER);
         let head = request.reply(EnvelopeBody::Cancel);
+        let requester = request.from.as_str();
+        let allotment = request.allowance.map(|all| Allotment::new(all, requester));
+        let allotment = allotment.map(Arc::new);
         let replies = Replies {
             head: head.clone(),
             sender,
+            allotment: allotment.clone(),
         };
         Self::new(Produced {
             answer: Some(Box::pin(answer(replies))),
             head,
             parts,
             failed: None,
+            allotment,
+            told: Amounts::default(),
         })
     }
 
@@ -155,9 +164,15 @@ impl Stream for Once {
 pub struct Replies {
     head: AgentEnvelope,
     sender: mpsc::Sender<AgentEnvelope>,
+    allotment: Option<Arc<Allotment>>,
 }
 
 impl Replies {
+    /// Returns what the agent may spend, if the requester says it: a resource for the agent's run.
+    pub fn allotment(&self) -> Option<&Arc<Allotment>> {
+        self.allotment.as_ref()
+    }
+
     /// Sends any body.
     pub async fn send(&self, body: EnvelopeBody) {
         let envelope = AgentEnvelope {
@@ -237,6 +252,19 @@ struct Produced {
     head: AgentEnvelope,
     parts: mpsc::Receiver<AgentEnvelope>,
     failed: Option<EnvelopeBody>,
+    allotment: Option<Arc<Allotment>>,
+    /// What the requester knows to be spent.
+    told: Amounts,
+}
+
+impl Produced {
+    /// Says what is spent, if the requester does not know it yet.
+    fn stamped(&mut self, mut part: AgentEnvelope) -> AgentEnvelope {
+        let spent = self.allotment.as_ref().map(|allotment| allotment.spent());
+        part.spent = spent.filter(|spent| *spent != self.told);
+        self.told = spent.unwrap_or_default();
+        part
+    }
 }
 
 impl Stream for Produced {
@@ -246,7 +274,7 @@ impl Stream for Produced {
         let this = self.get_mut();
         // Buffered parts first: the agent works only as far ahead as its reader asks.
         if let Ok(part) = this.parts.try_recv() {
-            return Poll::Ready(Some(Ok(part)));
+            return Poll::Ready(Some(Ok(this.stamped(part))));
         }
         if let Some(answer) = &mut this.answer
             && let Poll::Ready(result) = answer.as_mut().poll(cx)
@@ -255,13 +283,13 @@ impl Stream for Produced {
             this.failed = result.err().map(as_body);
         }
         match this.parts.poll_recv(cx) {
-            Poll::Ready(Some(part)) => Poll::Ready(Some(Ok(part))),
+            Poll::Ready(Some(part)) => Poll::Ready(Some(Ok(this.stamped(part)))),
             Poll::Ready(None) if this.answer.is_none() => {
                 let failed = this.failed.take().map(|body| AgentEnvelope {
                     body,
                     ..this.head.clone()
                 });
-                Poll::Ready(failed.map(Ok))
+                Poll::Ready(failed.map(|failed| Ok(this.stamped(failed))))
             }
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }

@@ -12,6 +12,7 @@ use langgraph::state::State;
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph::thread::Thread;
 use langgraph::{AgentError, InvalidUpdate, WrittenBy};
+use langgraph_budget::BudgetExceeded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -29,7 +30,7 @@ use crate::{
 ///
 /// The agent answers with an error if the request is not a `Q`, or if the run fails or waits for a
 /// person. The run observes the request's time limit, and is dropped when nobody waits for the
-/// reply any more.
+/// reply any more. Its model and tool calls are paid from the request's allowance, if it has one.
 ///
 /// # Examples
 ///
@@ -249,6 +250,9 @@ impl<S: State> ServedGraph<S> {
         if let Some(trace) = &request.trace {
             run = run.resource(Arc::new(trace.clone()));
         }
+        if let Some(allotment) = replies.allotment() {
+            run = run.resource(Arc::clone(allotment));
+        }
         let run = (self.configure)(run, request);
         if self.streamed {
             watch(run, replies, stream).await
@@ -340,6 +344,7 @@ fn thread(request: &AgentEnvelope, conversation: &ConversationId) -> String {
 
 fn code(error: &AgentError) -> ErrorCode {
     match error {
+        error if exceeds_allowance(error) => ErrorCode::BudgetExceeded,
         AgentError::Interrupted(_) => ErrorCode::Interrupted,
         AgentError::Cancelled => ErrorCode::Cancelled,
         AgentError::TimedOut(_) => ErrorCode::TimedOut,
@@ -350,6 +355,17 @@ fn code(error: &AgentError) -> ErrorCode {
         }) => ErrorCode::BadRequest,
         _ => ErrorCode::Failed,
     }
+}
+
+/// True if what the requester allows is spent, here or at an agent that this one asked.
+fn exceeds_allowance(error: &AgentError) -> bool {
+    let Some(error) = error.node_error() else {
+        return false;
+    };
+    let here = error.downcast_ref::<BudgetExceeded>();
+    let elsewhere = error.downcast_ref::<RemoteError>();
+    here.is_some_and(|exceeded| exceeded.requester.is_some())
+        || matches!(elsewhere, Some(RemoteError::Refused { code, .. }) if *code == ErrorCode::BudgetExceeded)
 }
 
 impl<S: State> AgentHandler for ServedGraph<S> {

@@ -4,6 +4,7 @@
 
 mod agents;
 mod asking;
+mod budgets;
 #[path = "../../../../tests/tests/support/ends.rs"]
 mod ends;
 mod failing;

@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod budgets;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -85,11 +87,25 @@ pub(crate) fn worker(log: &Arc<Log>) -> Worker {
             text => Ok(text.to_uppercase()),
         }
     });
-    graph.add_sequence(&["work"]);
+    graph.add_node("spend", budgets::spend);
+    graph.add_conditional_edges(
+        START,
+        |text: &String| {
+            if text.starts_with("spend ") {
+                "spend"
+            } else {
+                "work"
+            }
+        },
+        ["spend", "work"],
+    );
+    graph.add_edge("spend", END).add_edge("work", END);
+    graph.resource(Arc::new(budgets::prices()));
     let graph = graph.compile().unwrap();
     let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let served = serve(graph, |text: String| text, |state| state);
     Worker {
-        graph: serve(graph, |text: String| text, |state| state).conversations(),
+        graph: served.conversations().streamed(),
         log: Arc::clone(log),
     }
 }
@@ -308,6 +324,7 @@ pub(crate) async fn hold(transport: Arc<dyn Transport>, log: &Log) {
     threads(&transport, log).await;
     interrupts(&transport).await;
     travel(&transport, log).await;
+    budgets::hold(&transport).await;
 }
 
 /// H1, H2, H5: a reply goes to its source, under the id of the request, and payloads are exact.
