@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
+use langgraph_agent::{Amounts, Budget, BudgetItem};
 use langgraph_relay::{Relay, RelayClient, RelayError, RelayOptions};
 use langgraph_remote::{
     AgentEnvelope, AgentHandler, EnvelopeBody, RemoteNode, ReplyStream, StreamContent, Transport,
@@ -143,7 +144,7 @@ async fn cut(relay: SocketAddr) -> (SocketAddr, Arc<tokio::sync::Notify>) {
     (address, scissors)
 }
 
-/// Counts to sixty, slowly, and counts its runs.
+/// Counts to sixty, slowly, for ten tokens each, and counts its runs.
 struct Slow(Arc<AtomicUsize>);
 
 impl AgentHandler for Slow {
@@ -152,6 +153,9 @@ impl AgentHandler for Slow {
         ReplyStream::produce(&request, |replies| async move {
             let stream = replies.start(StreamContent::Values.metadata()).await;
             for number in 0..60 {
+                if let Some(allotment) = replies.allotment() {
+                    allotment.charge(&Amounts::default().with(BudgetItem::Tokens, 10));
+                }
                 replies.chunk(&stream, &number).await?;
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -178,12 +182,21 @@ async fn m1_a_request_survives_broken_connections_and_runs_once() {
             cut_caller.notify_waiters();
         }
     };
-    let request = AgentEnvelope::request("assistant", "slow", "count").unwrap();
-    let reply = caller.request(request).await.unwrap();
-    let (whole, ()) = tokio::join!(reply.whole(), cutting);
+    let count = RemoteNode::new("slow", caller);
+    let count = count.bind(
+        |_: &String| Some("count"),
+        |numbers: Value| numbers.to_string(),
+    );
+    let mut graph = StateGraph::<String>::new();
+    graph.add_node("count", count).add_sequence(&["count"]);
+    let budget = Arc::new(Budget::by(|_| "ada".to_owned()).tokens(1_000));
+    let graph = graph.compile().unwrap().resource(Arc::clone(&budget));
+    let (numbers, ()) = tokio::join!(graph.invoke(String::new()), cutting);
     let expected: Vec<Value> = (0..60).map(Value::from).collect();
-    assert_eq!(whole.unwrap(), Value::from(expected));
+    assert_eq!(numbers.unwrap(), Value::from(expected).to_string());
     assert_eq!(runs.load(Ordering::SeqCst), 1);
+    // Parts that came twice are paid once.
+    assert_eq!(budget.account("ada").await.unwrap().spent.tokens, 600);
 }
 
 /// Counts when it is dropped.
@@ -365,6 +378,30 @@ async fn what_is_larger_than_a_frame_travels_in_pieces_or_ends_with_an_error() {
     }
     assert!(caller.is_connected());
     assert_eq!(within("x".to_owned(), 2).await.unwrap(), 2);
+
+    // The pieces say who may spend what, and what was spent.
+    let payer = client("payer").handler(Payer).connect().await.unwrap();
+    let budget = Arc::new(Budget::by(|_| "ada".to_owned()).tokens(10));
+    let graph = asking("payer", caller, Duration::from_secs(20)).resource(Arc::clone(&budget));
+    let reply = graph.invoke("x".repeat(200_000)).await.unwrap();
+    assert_eq!(reply.len(), 200_000);
+    assert_eq!(budget.account("ada").await.unwrap().spent.tokens, 7);
+    drop(payer);
+}
+
+/// Repeats its request for seven tokens.
+struct Payer;
+
+impl AgentHandler for Payer {
+    fn handle(&self, request: AgentEnvelope) -> ReplyStream {
+        let text = request.payload::<String>();
+        ReplyStream::produce(&request, |replies| async move {
+            if let Some(allotment) = replies.allotment() {
+                allotment.charge(&Amounts::default().with(BudgetItem::Tokens, 7));
+            }
+            replies.complete(&text?).await
+        })
+    }
 }
 
 #[tokio::test]
