@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::push::Push;
 use crate::task::{Entry, rests};
-use crate::tasks::{TaskLimits, Tasks};
+use crate::tasks::{Listing, TaskLimits, Tasks};
 use crate::wire;
 
 /// The caller without a token.
@@ -101,7 +101,11 @@ impl Handler {
         self.push.forget(&forgotten).await;
         let configuration = request.configuration;
         if let Some(webhook) = configuration.and_then(|all| all.task_push_notification_config) {
-            self.push.add(&entry, webhook).await?;
+            if let Err(error) = self.push.add(&entry, webhook).await {
+                // It would wait for its work for ever.
+                entry.fail(&ErrorCode::BadRequest, &error.message);
+                return Err(error);
+            }
         }
         let limit = wire::field(message.metadata.as_ref(), "timeout_ms")
             .and_then(|millis| millis.as_u64())
@@ -286,45 +290,44 @@ impl RequestHandler for Handler {
         request: ListTasksRequest,
     ) -> Result<ListTasksResponse, A2AError> {
         let owner = self.owner(params)?;
-        let mut entries = self.tasks.of(&owner);
-        entries.retain(|entry| {
+        let after = request.status_timestamp_after.as_ref();
+        let matches = |entry: &Entry| {
             let status = entry.status();
-            let context = request.context_id.as_ref();
-            let after = request.status_timestamp_after.as_ref();
-            context.is_none_or(|context| *context == entry.context)
-                && request
-                    .status
-                    .as_ref()
-                    .is_none_or(|state| *state == status.state)
+            let state = request.status.as_ref();
+            state.is_none_or(|state| *state == status.state)
                 && after.is_none_or(|after| status.timestamp.is_some_and(|at| at > *after))
-        });
-        let total = entries.len();
+        };
+        let filtered = request.status.is_some() || after.is_some();
         let size = request
             .page_size
-            .map_or(PAGE, |size| usize::try_from(size).unwrap_or(0));
-        let size = size.clamp(1, LONGEST_PAGE);
-        let first = match request.page_token.as_deref() {
-            None | Some("") => 0,
+            .map_or(PAGE, |size| usize::try_from(size).unwrap_or(0))
+            .clamp(1, LONGEST_PAGE);
+        let before = match request.page_token.as_deref() {
+            None | Some("") => u64::MAX,
             Some(token) => token
                 .parse()
                 .map_err(|_| A2AError::invalid_params("the page token is not one of this agent"))?,
         };
+        let page = self.tasks.list(&Listing {
+            owner: &owner,
+            context: request.context_id.as_deref(),
+            matches: if filtered { Some(&matches) } else { None },
+            before,
+            size,
+        });
         let artifacts = request.include_artifacts == Some(true);
-        let page = entries.iter().skip(first).take(size);
-        let tasks: Vec<Task> = page
-            .map(|entry| entry.snapshot(request.history_length, artifacts))
-            .collect();
-        let next = first.saturating_add(tasks.len());
+        let tasks = page.tasks.iter();
         let count = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
         Ok(ListTasksResponse {
             page_size: count(size),
-            total_size: count(total),
-            next_page_token: if next < total {
-                next.to_string()
-            } else {
-                String::new()
-            },
-            tasks,
+            total_size: count(page.total),
+            next_page_token: page
+                .more
+                .map(|number| number.to_string())
+                .unwrap_or_default(),
+            tasks: tasks
+                .map(|entry| entry.snapshot(request.history_length, artifacts))
+                .collect(),
         })
     }
 

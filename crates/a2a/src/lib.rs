@@ -23,6 +23,7 @@ mod reading;
 mod server;
 mod task;
 mod tasks;
+mod totals;
 mod wire;
 
 pub use client::A2aClient;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::totals::Totals;
 use crate::wire;
 
 /// The approximate bytes of one task's events.
@@ -41,9 +42,22 @@ struct Inner {
     interrupts: Vec<OpenInterrupt>,
     work: Option<AbortHandle>,
     bytes: usize,
+    /// What it counts for, as long as it is kept.
+    totals: Option<Arc<Totals>>,
     /// What the present run has spent, and whether an event has said so.
     spent: Option<Amounts>,
     told: bool,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a task of this thread was looked at.
+    static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+pub(crate) fn looks() -> usize {
+    LOOKS.with(std::cell::Cell::get)
 }
 
 /// True if nothing more comes until somebody sends another message, or ever.
@@ -66,6 +80,7 @@ impl Entry {
                 interrupts: Vec::new(),
                 work: None,
                 bytes: 0,
+                totals: None,
                 spent: None,
                 told: true,
             }),
@@ -74,6 +89,8 @@ impl Entry {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
+        #[cfg(test)]
+        LOOKS.with(|looks| looks.set(looks.get() + 1));
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,8 +102,21 @@ impl Entry {
         self.inner().status.clone()
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.inner().bytes
+    /// Counts for the totals from now on.
+    pub(crate) fn enter(&self, totals: &Arc<Totals>) {
+        let mut inner = self.inner();
+        totals.work(false, !rests(&inner.status.state));
+        totals.grow(inner.bytes);
+        inner.totals = Some(Arc::clone(totals));
+    }
+
+    /// Counts for nothing from now on.
+    pub(crate) fn leave(&self) {
+        let mut inner = self.inner();
+        if let Some(totals) = inner.totals.take() {
+            totals.work(!rests(&inner.status.state), false);
+            totals.shrink(inner.bytes);
+        }
     }
 
     pub(crate) fn interrupts(&self) -> Vec<OpenInterrupt> {
@@ -227,7 +257,11 @@ impl Entry {
     }
 
     fn artifact(&self, inner: &mut Inner, artifact: Artifact, append: bool, last: bool) {
-        inner.bytes += weight(&artifact);
+        let weight = weight(&artifact);
+        inner.bytes += weight;
+        if let Some(totals) = &inner.totals {
+            totals.grow(weight);
+        }
         if inner.bytes > TASK_BYTES {
             if let Some(work) = inner.work.take() {
                 work.abort();
@@ -256,6 +290,9 @@ impl Entry {
         }
         if rests(&status.state) {
             inner.work = None;
+        }
+        if let Some(totals) = &inner.totals {
+            totals.work(!rests(&inner.status.state), !rests(&status.state));
         }
         inner.status = status.clone();
         let update = TaskStatusUpdateEvent {

@@ -1,27 +1,38 @@
 //! The tasks of a server.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph_remote::AgentId;
 
 use crate::task::Entry;
+use crate::totals::Totals;
 
-/// The tasks that are kept: those at work, those that wait for an answer, and the last that ended.
+/// The tasks that are kept: those at work, those that wait for an answer, and the last that ended. No request
+/// looks at more of them than it asks for.
 #[derive(Default)]
 pub(crate) struct Tasks {
     table: Mutex<Table>,
+    totals: Arc<Totals>,
 }
 
 #[derive(Default)]
 struct Table {
-    by_id: HashMap<String, Arc<Entry>>,
-    /// In the order of their beginning.
-    order: VecDeque<String>,
+    by_id: HashMap<String, Numbered>,
+    by_owner: HashMap<AgentId, InOrder>,
+    by_context: HashMap<(AgentId, String), InOrder>,
+    /// The number of the next task.
+    next: u64,
+    /// The tasks to forget, the first ones first. One that is at work goes to the end.
+    expiry: VecDeque<String>,
     /// Which task a message began: a repeated message begins no other.
     by_message: HashMap<(AgentId, String), String>,
     messages: VecDeque<(AgentId, String)>,
 }
+
+/// A task and its number, in the order of their beginning.
+type Numbered = (u64, Arc<Entry>);
+type InOrder = BTreeMap<u64, Arc<Entry>>;
 
 /// The limits of a server's table.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +42,27 @@ pub(crate) struct TaskLimits {
     pub(crate) bytes: usize,
 }
 
+/// What a client wants to see of its tasks.
+pub(crate) struct Listing<'a> {
+    pub(crate) owner: &'a AgentId,
+    pub(crate) context: Option<&'a str>,
+    /// Which of them; without it, all.
+    pub(crate) matches: Option<&'a dyn Fn(&Entry) -> bool>,
+    /// Only those that began before the one of this number.
+    pub(crate) before: u64,
+    pub(crate) size: usize,
+}
+
+/// Some tasks, the latest first.
+#[derive(Default)]
+pub(crate) struct Page {
+    pub(crate) tasks: Vec<Arc<Entry>>,
+    /// How many there are on all pages.
+    pub(crate) total: usize,
+    /// The number of the last one, if more follow.
+    pub(crate) more: Option<u64>,
+}
+
 impl Tasks {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -38,7 +70,7 @@ impl Tasks {
 
     /// Returns a task, if it is the caller's.
     pub(crate) fn get(&self, id: &str, owner: &AgentId) -> Option<Arc<Entry>> {
-        let entry = self.table().by_id.get(id).cloned();
+        let entry = self.table().by_id.get(id).map(|(_, entry)| entry.clone());
         entry.filter(|entry| entry.owner == *owner)
     }
 
@@ -46,11 +78,11 @@ impl Tasks {
     pub(crate) fn begun_by(&self, message: &str, owner: &AgentId) -> Option<Arc<Entry>> {
         let table = self.table();
         let id = table.by_message.get(&(owner.clone(), message.to_owned()))?;
-        table.by_id.get(id).cloned()
+        table.by_id.get(id).map(|(_, entry)| entry.clone())
     }
 
-    /// Adds a task, or the message that continues one. Returns false if too many are at work, and
-    /// the ids of those that are no longer kept.
+    /// Adds a task, or the message that continues one. Returns an error if too many are at work, and
+    /// otherwise the ids of those that are no longer kept.
     pub(crate) fn add(
         &self,
         entry: &Arc<Entry>,
@@ -58,57 +90,84 @@ impl Tasks {
         limits: TaskLimits,
     ) -> Result<Vec<String>, ()> {
         let mut table = self.table();
-        let known = table.by_id.contains_key(&entry.id);
-        let entries = table.by_id.values();
-        let at_work = entries.filter(|entry| !crate::task::rests(&entry.state()));
-        if at_work.count() >= limits.running {
+        if self.totals.running() >= limits.running {
             return Err(());
         }
         let key = (entry.owner.clone(), message.to_owned());
         table.by_message.insert(key.clone(), entry.id.clone());
         table.messages.push_back(key);
-        if !known {
-            table.by_id.insert(entry.id.clone(), Arc::clone(entry));
-            table.order.push_back(entry.id.clone());
+        if !table.by_id.contains_key(&entry.id) {
+            entry.enter(&self.totals);
+            table.insert(entry);
         }
-        Ok(table.forget(limits))
+        Ok(table.forget(limits, &self.totals))
     }
 
-    /// Returns the tasks of an owner, the latest first.
-    pub(crate) fn of(&self, owner: &AgentId) -> Vec<Arc<Entry>> {
+    /// Returns some tasks of an owner.
+    pub(crate) fn list(&self, listing: &Listing<'_>) -> Page {
         let table = self.table();
-        let latest = table.order.iter().rev();
-        latest
-            .filter_map(|id| table.by_id.get(id))
-            .filter(|entry| entry.owner == *owner)
-            .cloned()
-            .collect()
+        let owner = listing.owner;
+        let of_owner = match listing.context {
+            None => table.by_owner.get(owner),
+            Some(context) => table.by_context.get(&(owner.clone(), context.to_owned())),
+        };
+        let Some(all) = of_owner else {
+            return Page::default();
+        };
+        let wanted = |entry: &Entry| listing.matches.is_none_or(|matches| matches(entry));
+        let total = match listing.matches {
+            None => all.len(),
+            Some(_) => all.values().filter(|entry| wanted(entry)).count(),
+        };
+        let earlier = all.range(..listing.before).rev();
+        let mut found = earlier.filter(|(_, entry)| wanted(entry));
+        let page: Vec<_> = found.by_ref().take(listing.size).collect();
+        let last = page.last().map(|(number, _)| **number);
+        Page {
+            more: last.filter(|_| found.next().is_some()),
+            tasks: page.into_iter().map(|(_, entry)| entry.clone()).collect(),
+            total,
+        }
     }
 }
 
 impl Table {
+    fn insert(&mut self, entry: &Arc<Entry>) {
+        let number = self.next;
+        self.next += 1;
+        self.by_id
+            .insert(entry.id.clone(), (number, Arc::clone(entry)));
+        let of_owner = self.by_owner.entry(entry.owner.clone()).or_default();
+        of_owner.insert(number, Arc::clone(entry));
+        let of_context = self.by_context.entry(place(entry)).or_default();
+        of_context.insert(number, Arc::clone(entry));
+        self.expiry.push_back(entry.id.clone());
+    }
+
+    fn remove(&mut self, id: &str) {
+        let Some((number, entry)) = self.by_id.remove(id) else {
+            return;
+        };
+        entry.leave();
+        take(&mut self.by_owner, &entry.owner, number);
+        take(&mut self.by_context, &place(&entry), number);
+    }
+
     /// Forgets the oldest tasks that rest, as long as there are too many.
-    fn forget(&mut self, limits: TaskLimits) -> Vec<String> {
+    fn forget(&mut self, limits: TaskLimits, totals: &Totals) -> Vec<String> {
         let mut forgotten = Vec::new();
-        let mut bytes: usize = self.by_id.values().map(|entry| entry.bytes()).sum();
-        let mut place = 0;
-        while self.by_id.len() > limits.kept || bytes > limits.bytes {
-            let Some(id) = self.order.get(place) else {
-                break;
-            };
-            let rests = self
-                .by_id
-                .get(id)
-                .map(|entry| (entry.bytes(), entry.state()));
-            match rests {
-                Some((_, state)) if !crate::task::rests(&state) => place += 1,
-                known => {
-                    bytes = bytes.saturating_sub(known.map_or(0, |(bytes, _)| bytes));
-                    if let Some(id) = self.order.remove(place) {
-                        self.by_id.remove(&id);
-                        forgotten.push(id);
-                    }
-                }
+        let mut passed = 0;
+        while (self.by_id.len() > limits.kept || totals.bytes() > limits.bytes)
+            && passed < self.expiry.len()
+            && let Some(id) = self.expiry.pop_front()
+        {
+            let rests = |(_, entry): &Numbered| crate::task::rests(&entry.state());
+            if self.by_id.get(&id).is_some_and(rests) {
+                self.remove(&id);
+                forgotten.push(id);
+            } else {
+                self.expiry.push_back(id);
+                passed += 1;
             }
         }
         while self.messages.len() > limits.kept.saturating_mul(4) {
@@ -117,5 +176,135 @@ impl Table {
             }
         }
         forgotten
+    }
+}
+
+fn place(entry: &Entry) -> (AgentId, String) {
+    (entry.owner.clone(), entry.context.clone())
+}
+
+/// Removes a task from an index.
+fn take<K: std::hash::Hash + Eq>(index: &mut HashMap<K, InOrder>, key: &K, number: u64) {
+    if let Some(tasks) = index.get_mut(key) {
+        tasks.remove(&number);
+        if tasks.is_empty() {
+            index.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use a2a::{Message, Part, Role};
+    use langgraph_remote::{AgentEnvelope, EnvelopeBody, ErrorCode};
+
+    use super::*;
+    use crate::task::looks;
+
+    const LIMITS: TaskLimits = TaskLimits {
+        running: 64,
+        kept: 2_000,
+        bytes: 1 << 20,
+    };
+
+    fn entry(id: &str, context: &str) -> Arc<Entry> {
+        Entry::new(id.to_owned(), context.to_owned(), "ada".into())
+    }
+
+    /// Adds a task that is at work.
+    fn begin(
+        tasks: &Tasks,
+        id: &str,
+        context: &str,
+        limits: TaskLimits,
+    ) -> (Arc<Entry>, Vec<String>) {
+        let entry = entry(id, context);
+        let forgotten = tasks.add(&entry, &format!("m-{id}"), limits).unwrap();
+        assert!(entry.begin(Message::new(Role::User, vec![Part::text("hi")])));
+        (entry, forgotten)
+    }
+
+    fn reply(entry: &Entry, text: &str) {
+        let body = EnvelopeBody::Complete(text.into());
+        entry.add(AgentEnvelope::new("agent", "ada", body));
+        entry.end();
+    }
+
+    fn listing<'a>(owner: &'a AgentId, context: Option<&'a str>) -> Listing<'a> {
+        Listing {
+            owner,
+            context,
+            matches: None,
+            before: u64::MAX,
+            size: 2,
+        }
+    }
+
+    #[test]
+    fn what_a_request_costs_does_not_depend_on_the_tasks_that_are_kept() {
+        let tasks = Tasks::default();
+        let mut costs = Vec::new();
+        // Twenty long tasks come first, and never rest.
+        for number in 0..20 {
+            begin(&tasks, &format!("long-{number}"), "long", LIMITS);
+        }
+        for number in 0..5_000 {
+            let before = looks();
+            let context = format!("c-{}", number / 3);
+            let (entry, _) = begin(&tasks, &format!("t-{number}"), &context, LIMITS);
+            reply(&entry, "ok");
+            costs.push(looks() - before);
+        }
+        let few = costs.iter().take(100).max().unwrap();
+        let many: usize = costs.iter().skip(4_000).sum();
+        assert!(*few <= 10, "{few}");
+        // Two thousand are kept. Forgetting one looks at it, and passes the long ones once in a round.
+        assert!(many / 1_000 <= few + 3, "{many} looks at 1,000 requests");
+        assert_eq!(tasks.totals.running(), 20);
+
+        let before = looks();
+        let owner = AgentId::new("ada");
+        let page = tasks.list(&listing(&owner, Some("c-1666")));
+        assert_eq!((page.tasks.len(), page.total, page.more), (2, 2, None));
+        let page = tasks.list(&listing(&owner, None));
+        assert_eq!((page.tasks.len(), page.total), (2, 2_000));
+        assert_eq!(page.tasks[0].id, "t-4999");
+        let second = Listing {
+            before: page.more.unwrap(),
+            ..listing(&owner, None)
+        };
+        assert_eq!(tasks.list(&second).tasks[0].id, "t-4997");
+        assert_eq!(looks() - before, 0, "a list without a filter reads no task");
+    }
+
+    #[test]
+    fn the_totals_follow_the_tasks() {
+        let tasks = Tasks::default();
+        let limits = TaskLimits {
+            running: 2,
+            kept: 2,
+            bytes: 1_000,
+        };
+        let (one, _) = begin(&tasks, "one", "c", limits);
+        let (two, _) = begin(&tasks, "two", "c", limits);
+        assert!(tasks.add(&entry("three", "c"), "m-three", limits).is_err());
+        reply(&one, "ok");
+        assert!(tasks.totals.bytes() > 0);
+        // A third task: the first one is forgotten, and so are its bytes.
+        let (three, forgotten) = begin(&tasks, "three", "d", limits);
+        assert_eq!(forgotten, ["one"]);
+        assert_eq!((tasks.totals.bytes(), tasks.totals.running()), (0, 2));
+        assert!(tasks.get("one", &"ada".into()).is_none());
+        two.fail(&ErrorCode::Failed, "no");
+        three.cancel();
+        assert_eq!(tasks.totals.running(), 0);
+        // One large reply is forgotten as soon as another message arrives.
+        let (large, forgotten) = begin(&tasks, "large", "d", limits);
+        assert_eq!(forgotten, ["two"]);
+        reply(&large, &"x".repeat(2_000));
+        let (_, forgotten) = begin(&tasks, "last", "d", limits);
+        assert_eq!(forgotten, ["three", "large"]);
+        assert_eq!(tasks.totals.bytes(), 0);
     }
 }

@@ -34,7 +34,7 @@ use crate::{Allotment, Allowance, Amounts, Budget, BudgetItem, Price, Prices};
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn main() -> Result<(), NodeError> {
 /// let mut graph = StateGraph::<String>::new();
 /// graph.add_node("translate", translate).add_sequence(&["translate"]);
 /// let budget = Arc::new(Budget::by(|_| "ada".to_owned()).tokens(600));
