@@ -100,12 +100,12 @@ impl Handler {
             .map_err(|()| A2AError::internal("overloaded: the agent is busy"))?;
         self.push.forget(&forgotten).await;
         let configuration = request.configuration;
-        if let Some(webhook) = configuration.and_then(|all| all.task_push_notification_config) {
-            if let Err(error) = self.push.add(&entry, webhook).await {
-                // It would wait for its work for ever.
-                entry.fail(&ErrorCode::BadRequest, &error.message);
-                return Err(error);
-            }
+        if let Some(webhook) = configuration.and_then(|all| all.task_push_notification_config)
+            && let Err(error) = self.push.add(&entry, webhook).await
+        {
+            // It would wait for its work for ever.
+            entry.fail(&ErrorCode::BadRequest, &error.message);
+            return Err(error);
         }
         let limit = wire::field(message.metadata.as_ref(), "timeout_ms")
             .and_then(|millis| millis.as_u64())
