@@ -110,6 +110,7 @@ async fn an_agent_is_allowed_what_is_left() {
 /// A budget of money needs prices where the model is called.
 #[tokio::test]
 async fn money_without_prices_is_refused_at_the_agent() {
+    #[allow(clippy::ptr_arg)] // the state is a `String`
     #[node]
     async fn chat(_text: &String, cx: &Context) -> Result<String, NodeError> {
         use langgraph_agent::{ChatModelExt, ScriptedModel};

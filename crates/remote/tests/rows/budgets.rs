@@ -17,6 +17,7 @@ const LONG: Duration = Duration::from_secs(20);
 
 /// Calls its model as often as the request says, and may then fail, ask, or wait for ever. Each call has 60
 /// tokens of input and 40 of output.
+#[allow(clippy::ptr_arg)] // the state is a `String`
 #[node]
 pub(super) async fn spend(text: &String, cx: &Context) -> Result<String, NodeError> {
     let mut words = text.split(' ').skip(1);
