@@ -170,7 +170,7 @@ impl<S: State> TaskHost<S> {
 fn report_of(event: RawEvent) -> Option<TaskReport> {
     match event.payload {
         Payload::Custom { value, .. } => Some(TaskReport::Custom(value)),
-        Payload::Chunk { chunk, .. } => Some(TaskReport::Chunk(Box::new(chunk))),
+        Payload::Chunk { chunk, .. } => Some(TaskReport::Chunk(chunk)),
         _ => None,
     }
 }

@@ -298,7 +298,7 @@ impl Context {
                     self.step,
                     Payload::Chunk {
                         node: self.name(),
-                        chunk,
+                        chunk: Box::new(chunk),
                     },
                 )
                 .await;

@@ -16,7 +16,7 @@ use langgraph_topology::NodeName;
 pub(crate) type Erased = Arc<dyn Any + Send + Sync>;
 
 /// The content of an event. State types are erased, because a subgraph's may differ from the
-/// root's.
+/// root's. What is large is boxed, since an event is moved several times.
 #[derive(Clone)]
 pub(crate) enum Payload {
     /// An erased `S`.
@@ -29,11 +29,11 @@ pub(crate) enum Payload {
     },
     Chunk {
         node: NodeName,
-        chunk: MessageChunk,
+        chunk: Box<MessageChunk>,
     },
     Message {
         node: NodeName,
-        message: Message,
+        message: Box<Message>,
     },
     Custom {
         node: NodeName,
@@ -55,9 +55,9 @@ pub(crate) enum Payload {
     },
     /// An erased `Snapshot<S>`.
     Checkpoint(Erased),
-    CheckpointSaved(SavedCheckpoint),
+    CheckpointSaved(Box<SavedCheckpoint>),
     Interrupt(Vec<Interrupt>),
-    Progress(MapProgress),
+    Progress(Box<MapProgress>),
 }
 
 impl Payload {

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::emitter::{Erased, Payload, RawEvent};
+use super::emitter::{Payload, RawEvent};
 use super::{MapProgress, SavedCheckpoint};
 use crate::checkpoint::Interrupt;
 use crate::checkpoint::Snapshot;
@@ -218,61 +218,73 @@ impl<S: State> Event<S> {
     }
 }
 
+/// Converts what an emitter sent. What has another state type stays as it is.
 fn kind<S: State>(payload: Payload) -> EventKind<S> {
-    fn typed<T: Send + Sync + 'static>(value: &Erased) -> Option<Arc<T>> {
-        Arc::clone(value).downcast().ok()
-    }
-    let typed = match &payload {
-        Payload::Values(state) => typed(state).map(EventKind::Values),
+    let inner = |payload| EventKind::Inner(InnerEvent(payload));
+    match payload {
+        Payload::Values(state) => match state.downcast() {
+            Ok(state) => EventKind::Values(state),
+            Err(state) => inner(Payload::Values(state)),
+        },
         Payload::Update {
             node,
             writes,
             cached,
-        } => typed(writes).map(|writes| EventKind::Update {
-            node: node.clone(),
-            writes,
-            cached: *cached,
-        }),
-        Payload::Chunk { node, chunk } => Some(EventKind::MessageChunk {
-            node: node.clone(),
-            chunk: chunk.clone(),
-        }),
-        Payload::Message { node, message } => Some(EventKind::Message {
-            node: node.clone(),
-            message: message.clone(),
-        }),
-        Payload::Custom { node, value } => Some(EventKind::Custom {
-            node: node.clone(),
-            value: value.clone(),
-        }),
-        Payload::TaskStarted { node, input, item } => typed(input).map(|input| {
-            EventKind::TaskStarted(TaskStarted {
-                node: node.clone(),
-                input,
-                item: item.clone(),
-            })
-        }),
+        } => match writes.downcast() {
+            Ok(writes) => EventKind::Update {
+                node,
+                writes,
+                cached,
+            },
+            Err(writes) => inner(Payload::Update {
+                node,
+                writes,
+                cached,
+            }),
+        },
+        Payload::Chunk { node, chunk } => EventKind::MessageChunk {
+            node,
+            chunk: *chunk,
+        },
+        Payload::Message { node, message } => EventKind::Message {
+            node,
+            message: *message,
+        },
+        Payload::Custom { node, value } => EventKind::Custom { node, value },
+        Payload::TaskStarted { node, input, item } => match input.downcast() {
+            Ok(input) => EventKind::TaskStarted(TaskStarted { node, input, item }),
+            Err(input) => inner(Payload::TaskStarted { node, input, item }),
+        },
         Payload::TaskFinished {
             node,
             writes,
             error,
             interrupts,
             cached,
-        } => typed(writes).map(|writes| {
-            EventKind::TaskFinished(TaskFinished {
-                node: node.clone(),
+        } => match writes.downcast() {
+            Ok(writes) => EventKind::TaskFinished(TaskFinished {
+                node,
                 writes,
-                error: error.clone(),
-                interrupts: interrupts.clone(),
-                cached: *cached,
-            })
-        }),
-        Payload::Checkpoint(snapshot) => typed(snapshot).map(EventKind::Checkpoint),
-        Payload::CheckpointSaved(saved) => Some(EventKind::CheckpointSaved(saved.clone())),
-        Payload::Interrupt(interrupts) => Some(EventKind::Interrupt(interrupts.clone())),
-        Payload::Progress(map) => Some(EventKind::Progress(map.clone())),
-    };
-    typed.unwrap_or(EventKind::Inner(InnerEvent(payload)))
+                error,
+                interrupts,
+                cached,
+            }),
+            Err(writes) => inner(Payload::TaskFinished {
+                node,
+                writes,
+                error,
+                interrupts,
+                cached,
+            }),
+        },
+        Payload::Checkpoint(snapshot) => match snapshot.downcast() {
+            Ok(snapshot) => EventKind::Checkpoint(snapshot),
+            Err(snapshot) => inner(Payload::Checkpoint(snapshot)),
+        },
+        Payload::CheckpointSaved(saved) => EventKind::CheckpointSaved(*saved),
+        Payload::Interrupt(interrupts) => EventKind::Interrupt(interrupts),
+        Payload::Progress(map) => EventKind::Progress(*map),
+    }
 }
 
 impl<S: State> EventKind<S> {

@@ -41,8 +41,10 @@ impl<S: State> Moment<'_, S> {
     }
 
     pub(crate) async fn emit_progress(&self, map: &MapProgress) {
-        self.emit(StreamMode::Progress, || Payload::Progress(map.clone()))
-            .await;
+        self.emit(StreamMode::Progress, || {
+            Payload::Progress(Box::new(map.clone()))
+        })
+        .await;
     }
 
     pub(crate) async fn emit_breakpoint(&self) {
@@ -168,6 +170,7 @@ impl<S: State> Moment<'_, S> {
         {
             if emitter.first_sight(&message) {
                 let node = Arc::clone(node);
+                let message = Box::new(message);
                 let message = Payload::Message { node, message };
                 emitter.send(self.shown_step(), message).await;
             }

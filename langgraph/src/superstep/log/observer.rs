@@ -219,14 +219,14 @@ impl<S: State> Observer<S> {
             return Some(Shown::Checkpoint(Arc::new(snapshot)));
         }
         let recorder = self.recorder.as_ref()?;
-        Some(Shown::CheckpointSaved(SavedCheckpoint {
+        Some(Shown::CheckpointSaved(Box::new(SavedCheckpoint {
             id: recorder.current?,
             parent: recorder.parent,
             next: frontier.names(at.plan),
             step: at.step,
             source: recorder.source,
             metadata: recorder.metadata.clone(),
-        }))
+        })))
     }
 
     /// Returns the checkpoint of the current position.
