@@ -5,9 +5,10 @@
     python3 tests/build_cost.py --write    # and put them between README.md's markers
     python3 tests/build_cost.py --check    # and fail where a budget is not kept
 
-Two questions. What does `graph!` cost beside the builder? The same generated graph is written both
+Three questions. What does `graph!` cost beside the builder? The same generated graph is written both
 ways, over the same `#[node]`s, and checked by `cargo check`. What does a first program cost? A
-crate with one node is built in a folder of its own.
+crate with one node is built in a folder of its own. What does the README's first command cost? The
+example is built into an empty target folder.
 
 Times are CPU seconds, user and system, of cargo and all that it starts, the least of several runs:
 on a busy machine they say more than the clock. Needs Python 3.9, a Rust toolchain, and the
@@ -220,6 +221,9 @@ def hello(folder, rounds):
     for _ in range(rounds):
         main.touch()
         again.append(cargo.run("build")[0])
+    with_lines = target / "lines"
+    lines = Cargo(folder, with_lines, CARGO_PROFILE_DEV_DEBUG="line-tables-only")
+    lines.run("build")
     cargo.run("build", "--release")
     program = target / "release" / "hello-graph"
     release = program.stat().st_size
@@ -231,9 +235,18 @@ def hello(folder, rounds):
         "cold": cold,
         "again": min(again),
         "debug": (target / "debug" / "hello-graph").stat().st_size,
+        "lines": (with_lines / "debug" / "hello-graph").stat().st_size,
         "release": release,
         "stripped": program.stat().st_size,
     }
+
+
+def first_command(folder):
+    """What the README's first command builds, from nothing: CPU seconds, and the size of the program."""
+    cargo = Cargo(ROOT, folder)
+    cargo.run("fetch", "--locked")
+    spent = cargo.run("build", "--locked", "--example", "agent")[0]
+    return {"cold": spent, "size": (folder / "debug" / "examples" / "agent").stat().st_size}
 
 
 def user_crates():
@@ -255,15 +268,18 @@ def machine():
     return f"{cpu}, {os.cpu_count()} cores, rustc {rustc}"
 
 
-def table(crates, first, sizes):
+def table(crates, command, first, sizes):
     megabytes = lambda size: f"{size / 1e6:.1f} MB"  # noqa: E731
     rows = [
+        f"| `cargo build --example agent` in this repository, the first time | seconds; size | "
+        f"{command['cold']:.0f} s; {megabytes(command['size'])} |",
         f"| a program of one node and `tokio` | crates | {first['crates']} |",
         f"| | of its crates, `langgraph` and what it brings along | {crates} |",
         f"| | first `cargo build` | {first['cold']:.0f} s |",
         f"| | `cargo build` after a change in `main.rs` | {first['again']:.2f} s |",
-        f"| | binary: debug, release, release without symbols | {megabytes(first['debug'])}, "
-        f"{megabytes(first['release'])}, {megabytes(first['stripped'])} |",
+        f"| | binary: debug, debug with line tables only | {megabytes(first['debug'])}, "
+        f"{megabytes(first['lines'])} |",
+        f"| | binary: release, release without symbols | {megabytes(first['release'])}, {megabytes(first['stripped'])} |",
     ]
     for edges, macro, builder, inside in sizes:
         rows.append(
@@ -299,7 +315,9 @@ def main():
         print(sizes, file=sys.stderr)
         first = hello(Path(folder) / "hello", options.rounds)
         print(first, file=sys.stderr)
-    text = table(user_crates(), first, sizes)
+        command = first_command(Path(folder) / "first")
+        print(command, file=sys.stderr)
+    text = table(user_crates(), command, first, sizes)
     print(text)
     if options.write:
         write(text)
