@@ -8,33 +8,58 @@ use a2a::{
     TRANSPORT_PROTOCOL_JSONRPC,
 };
 use langgraph::graph::Topology;
+use langgraph_remote::AgentId;
 use serde_json::Value;
 
-use crate::server::A2aServer;
 use crate::wire::EXTENSION;
 
 /// The media types that an agent takes and gives.
 const MODES: [&str; 2] = ["text/plain", "application/json"];
 
-/// Makes the card from the options, the documentation of the graph and the schemas.
-pub(crate) fn card(options: &A2aServer, url: &str) -> AgentCard {
+/// What an agent says of itself.
+pub(crate) struct About {
+    pub(crate) id: AgentId,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) version: String,
+    pub(crate) examples: Vec<String>,
+    pub(crate) input_schema: Option<Value>,
+    pub(crate) output_schema: Option<Value>,
+}
+
+impl About {
+    pub(crate) fn new(id: AgentId) -> Self {
+        Self {
+            id,
+            name: None,
+            description: None,
+            version: "1.0.0".to_owned(),
+            examples: Vec::new(),
+            input_schema: None,
+            output_schema: None,
+        }
+    }
+}
+
+/// Makes the card from what the agent says, the documentation of its graph and the schemas.
+pub(crate) fn card(
+    about: &About,
+    topology: Option<&Topology>,
+    secured: bool,
+    url: &str,
+) -> AgentCard {
     let modes = || MODES.map(str::to_owned).to_vec();
-    let topology = options.agent.topology();
-    let description = description(options, topology);
+    let description = description(about, topology);
     let bearer = HttpAuthSecurityScheme {
         scheme: "Bearer".to_owned(),
         description: None,
         bearer_format: None,
     };
-    let secured = options.tokens.is_some();
     let interface = |binding: &str| AgentInterface::new(url, binding);
     AgentCard {
-        name: options
-            .name
-            .clone()
-            .unwrap_or_else(|| options.id.to_string()),
+        name: about.name.clone().unwrap_or_else(|| about.id.to_string()),
         description: description.clone(),
-        version: options.version.clone(),
+        version: about.version.clone(),
         supported_interfaces: vec![
             interface(TRANSPORT_PROTOCOL_JSONRPC),
             interface(TRANSPORT_PROTOCOL_HTTP_JSON),
@@ -42,20 +67,17 @@ pub(crate) fn card(options: &A2aServer, url: &str) -> AgentCard {
         capabilities: AgentCapabilities {
             streaming: Some(true),
             push_notifications: Some(true),
-            extensions: Some(vec![extension(options)]),
+            extensions: Some(vec![extension(about)]),
             extended_agent_card: Some(false),
         },
         default_input_modes: modes(),
         default_output_modes: modes(),
         skills: vec![AgentSkill {
-            id: options.id.to_string(),
-            name: options
-                .name
-                .clone()
-                .unwrap_or_else(|| options.id.to_string()),
+            id: about.id.to_string(),
+            name: about.name.clone().unwrap_or_else(|| about.id.to_string()),
             description,
             tags: tags(topology),
-            examples: (!options.examples.is_empty()).then(|| options.examples.clone()),
+            examples: (!about.examples.is_empty()).then(|| about.examples.clone()),
             input_modes: None,
             output_modes: None,
             security_requirements: None,
@@ -72,14 +94,14 @@ pub(crate) fn card(options: &A2aServer, url: &str) -> AgentCard {
 }
 
 /// Says what both ends of this crate agree on, and what a request and a reply look like.
-fn extension(options: &A2aServer) -> AgentExtension {
+fn extension(about: &About) -> AgentExtension {
     let schema = |name: &str, schema: &Option<Value>| {
         let schema = schema.clone()?;
         Some((name.to_owned(), schema))
     };
-    let params: HashMap<String, Value> = schema("input_schema", &options.input_schema)
+    let params: HashMap<String, Value> = schema("input_schema", &about.input_schema)
         .into_iter()
-        .chain(schema("output_schema", &options.output_schema))
+        .chain(schema("output_schema", &about.output_schema))
         .collect();
     AgentExtension {
         uri: EXTENSION.to_owned(),
@@ -90,12 +112,12 @@ fn extension(options: &A2aServer) -> AgentExtension {
 }
 
 /// What is said of the agent; without it, what its request's type says; then what its nodes do.
-fn description(options: &A2aServer, topology: Option<&Topology>) -> String {
+fn description(about: &About, topology: Option<&Topology>) -> String {
     let of_schema = || {
-        let schema = options.input_schema.as_ref()?;
+        let schema = about.input_schema.as_ref()?;
         Some(schema.get("description")?.as_str()?.to_owned())
     };
-    let said = options.description.clone().or_else(of_schema);
+    let said = about.description.clone().or_else(of_schema);
     let nodes = topology.into_iter().flat_map(|topology| &topology.nodes);
     let nodes = nodes.filter_map(|node| {
         let docs = node.docs.as_deref()?.trim();

@@ -15,7 +15,7 @@ use langgraph_remote::{AgentHandler, AgentId};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::card::card;
+use crate::card::{About, card};
 use crate::handler::{Handler, Tokens, UNAUTHORIZED};
 use crate::push::Push;
 use crate::tasks::{TaskLimits, Tasks};
@@ -53,16 +53,10 @@ use crate::tasks::{TaskLimits, Tasks};
 /// ```
 #[must_use]
 pub struct A2aServer {
-    pub(crate) id: AgentId,
-    pub(crate) agent: Arc<dyn AgentHandler>,
-    pub(crate) name: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) version: String,
-    pub(crate) examples: Vec<String>,
-    pub(crate) url: Option<String>,
-    pub(crate) input_schema: Option<Value>,
-    pub(crate) output_schema: Option<Value>,
-    pub(crate) tokens: Option<Tokens>,
+    agent: Arc<dyn AgentHandler>,
+    about: About,
+    url: Option<String>,
+    tokens: Option<Tokens>,
     limits: TaskLimits,
     longest: Duration,
     own_network: bool,
@@ -72,15 +66,9 @@ impl A2aServer {
     /// Creates a server for `agent`.
     pub fn new(id: impl Into<AgentId>, agent: impl AgentHandler) -> Self {
         Self {
-            id: id.into(),
             agent: Arc::new(agent),
-            name: None,
-            description: None,
-            version: "1.0.0".to_owned(),
-            examples: Vec::new(),
+            about: About::new(id.into()),
             url: None,
-            input_schema: None,
-            output_schema: None,
             tokens: None,
             limits: TaskLimits {
                 running: 256,
@@ -94,26 +82,26 @@ impl A2aServer {
 
     /// Sets the name on the card; the default is the id.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.about.name = Some(name.into());
         self
     }
 
     /// Says on the card what the agent does. The default is the description of the
     /// [input's schema](Self::input_schema). The documentation of the graph's nodes follows.
     pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
+        self.about.description = Some(description.into());
         self
     }
 
     /// Sets the version on the card; the default is `1.0.0`.
     pub fn version(mut self, version: impl Into<String>) -> Self {
-        self.version = version.into();
+        self.about.version = version.into();
         self
     }
 
     /// Adds a request to the card that the agent understands.
     pub fn example(mut self, request: impl Into<String>) -> Self {
-        self.examples.push(request.into());
+        self.about.examples.push(request.into());
         self
     }
 
@@ -125,13 +113,13 @@ impl A2aServer {
 
     /// Sets the JSON Schema of requests, for example `schemars::schema_for!(MailRequest)`.
     pub fn input_schema(mut self, schema: impl Into<Value>) -> Self {
-        self.input_schema = Some(schema.into());
+        self.about.input_schema = Some(schema.into());
         self
     }
 
     /// Sets the JSON Schema of replies.
     pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
-        self.output_schema = Some(schema.into());
+        self.about.output_schema = Some(schema.into());
         self
     }
 
@@ -174,9 +162,15 @@ impl A2aServer {
             Some(url) => url.clone(),
             None => format!("http://{}", listener.local_addr()?),
         };
-        let card = Arc::new(StaticAgentCard::new(card(&self, &url)));
+        let card = card(
+            &self.about,
+            self.agent.topology(),
+            self.tokens.is_some(),
+            &url,
+        );
+        let card = Arc::new(StaticAgentCard::new(card));
         let handler = Arc::new(Handler {
-            id: self.id,
+            id: self.about.id,
             agent: self.agent,
             tokens: self.tokens,
             tasks: Tasks::default(),
@@ -214,7 +208,7 @@ async fn authorize(State(handler): State<Arc<Handler>>, request: Request, next: 
 impl fmt::Debug for A2aServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("A2aServer")
-            .field("id", &self.id)
+            .field("id", &self.about.id)
             .field("url", &self.url)
             .finish_non_exhaustive()
     }
