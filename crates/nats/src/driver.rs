@@ -21,8 +21,8 @@ use self::workers::Known;
 use crate::QueueError;
 use crate::link::{Link, Packet};
 use crate::metrics::Counters;
+use crate::options::Options;
 use crate::protocol::{Subjects, ToAll, ToDriver, ToWorker, decode, encode};
-use crate::queue::Options;
 
 pub(crate) use self::command::{Command, FromDriver, Submitted, Written};
 pub(crate) use self::mailbox::mailbox;

@@ -75,6 +75,7 @@ mod error;
 pub mod link;
 mod metrics;
 mod nats;
+mod options;
 mod protocol;
 mod queue;
 mod snapshots;

@@ -1,7 +1,8 @@
 //! NATS as a link.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::object_store::{Config, ObjectStore};
 use async_nats::{Client, StatusCode, jetstream};
@@ -16,6 +17,10 @@ use crate::{Queue, QueueError};
 /// The bucket of values that no message can hold.
 const BUCKET: &str = "langgraph-tasks";
 
+/// For how long the server's limit is known. After a reconnect the server may be another one; asking the client
+/// copies all that it knows of the server.
+const LIMIT: Duration = Duration::from_secs(1);
+
 /// How many messages wait for a slow listener.
 const BUFFER: usize = 1_024;
 
@@ -24,6 +29,8 @@ const BUFFER: usize = 1_024;
 pub struct Nats {
     client: Client,
     store: Arc<OnceCell<ObjectStore>>,
+    /// The server's limit, and when it was asked for.
+    limit: Arc<Mutex<Option<(Instant, usize)>>>,
 }
 
 impl Nats {
@@ -49,6 +56,7 @@ impl Nats {
         Self {
             client,
             store: Arc::default(),
+            limit: Arc::default(),
         }
     }
 
@@ -125,7 +133,15 @@ impl Link for Nats {
     }
 
     fn limit(&self) -> usize {
-        self.client.server_info().max_payload
+        let mut known = self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+        match *known {
+            Some((asked, limit)) if asked.elapsed() < LIMIT => limit,
+            _ => {
+                let limit = self.client.server_info().max_payload;
+                *known = Some((Instant::now(), limit));
+                limit
+            }
+        }
     }
 
     fn put(&self, name: String, value: Bytes) -> LinkFuture<'_, ()> {

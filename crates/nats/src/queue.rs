@@ -12,6 +12,7 @@ use crate::QueueError;
 use crate::driver::{Command, Driver, FromDriver, Submitted, Written, mailbox};
 use crate::link::Link;
 use crate::metrics::{Counters, Metrics, WorkerInfo};
+use crate::options::Options;
 use crate::protocol::{Body, Subjects};
 
 /// A queue of tasks: an [`Executor`] for the graphs of a driver, and where a
@@ -35,13 +36,6 @@ pub struct Queue {
 /// Orders up to this length wait as they travel.
 const SMALL: usize = 4_096;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Options {
-    pub(crate) patience: Option<Duration>,
-    pub(crate) lost_after: Duration,
-    at_once: usize,
-}
-
 impl Queue {
     /// Creates the queue of that name over a network.
     pub fn over(link: impl Link, name: &str) -> Self {
@@ -49,11 +43,7 @@ impl Queue {
             link: Arc::new(link),
             subjects: Subjects::new(name),
             name: name.to_owned(),
-            options: Options {
-                patience: Some(Duration::from_secs(60)),
-                lost_after: Duration::from_secs(5),
-                at_once: 1_024,
-            },
+            options: Options::default(),
             counters: Arc::default(),
             driver: Arc::default(),
             next: Arc::default(),
@@ -157,9 +147,10 @@ impl Queue {
         driver
             .send(Command::Submit(submitted))
             .map_err(|_| ended())?;
-        let _guard = Guard {
+        let mut guard = Guard {
             task,
-            driver: driver.clone(),
+            driver: &driver,
+            ended: false,
         };
         while let Some(message) = from_driver.recv().await {
             match message {
@@ -182,7 +173,10 @@ impl Queue {
                             .map_err(|_| ended())?;
                     }
                 }
-                FromDriver::Done(reply) => return Ok(reply.open(&*self.link).await?),
+                FromDriver::Done(reply) => {
+                    guard.ended = true;
+                    return Ok(reply.open(&*self.link).await?);
+                }
                 FromDriver::Nobody { patience, refused } => {
                     return Err(QueueError::Nobody {
                         queue: self.name.clone(),
@@ -203,15 +197,19 @@ fn written(fingerprint: u64) -> Arc<str> {
 }
 
 /// Takes the task back when its future is dropped.
-struct Guard {
+struct Guard<'a> {
     task: u64,
-    driver: mpsc::UnboundedSender<Command>,
+    driver: &'a mpsc::UnboundedSender<Command>,
+    /// True once the driver has taken the task off its list.
+    ended: bool,
 }
 
-impl Drop for Guard {
+impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        // A driver that has ended has no tasks.
-        let _ = self.driver.send(Command::Forget(self.task));
+        if !self.ended {
+            // A driver that has ended has no tasks.
+            let _ = self.driver.send(Command::Forget(self.task));
+        }
     }
 }
 

@@ -126,13 +126,13 @@ impl Driver {
         let Some(task) = self.tasks.get_mut(&number) else {
             return;
         };
-        let Phase::Wanted { worker, offer } = &task.phase else {
+        let Phase::Wanted { worker, offer } = &mut task.phase else {
             return;
         };
-        let (worker, offer) = (worker.clone(), *offer);
-        let Some(known) = self.workers.get_mut(&worker) else {
+        let Some(known) = self.workers.get_mut(worker) else {
             return;
         };
+        let (worker, offer) = (std::mem::take(worker), *offer);
         if known.tasks.is_empty() {
             known.busy_since = Instant::now();
         }
