@@ -7,9 +7,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use restate_sdk::discovery;
 use restate_sdk::endpoint::{ContextInternal, Error, InputMetadata, ServiceOptions};
-use restate_sdk::errors::HandlerResult;
+use restate_sdk::errors::{HandlerResult, TerminalError};
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
 use restate_sdk::service::{Service, ServiceDefinition};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::RestateError;
@@ -107,6 +109,26 @@ fn describe(
     serde_json::from_value(described).map_err(|_| RestateError::Name {
         name: name.to_owned(),
     })
+}
+
+/// Reads the body of a call; an empty one is `null`.
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, TerminalError> {
+    let body: &[u8] = if body.is_empty() { b"null" } else { body };
+    serde_json::from_slice(body)
+        .map_err(|error| TerminalError::new_with_code(400, format!("the body is no JSON: {error}")))
+}
+
+/// Writes the answer of a call.
+pub(crate) fn write(value: &impl Serialize) -> HandlerResult<Bytes> {
+    let bytes = serde_json::to_vec(value);
+    Ok(bytes
+        .map_err(|error| TerminalError::new(error.to_string()))?
+        .into())
+}
+
+/// Answers a call of a handler that a service does not have.
+pub(crate) fn no_handler(name: &str) -> HandlerResult<Bytes> {
+    Err(TerminalError::new_with_code(404, format!("no handler `{name}`")).into())
 }
 
 struct Dispatch<H>(Arc<H>);

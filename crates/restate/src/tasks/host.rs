@@ -22,7 +22,7 @@ use tracing::Instrument as _;
 use super::STOPPED;
 use super::wire::{SnapshotSent, TaskAnswer, TaskRequest};
 use crate::cancellable::{Work, unless_cancelled};
-use crate::service::{Handler, Handlers};
+use crate::service::{Handler, Handlers, no_handler, read, write};
 use crate::{Restate, RestateError};
 
 /// How many snapshots a process keeps.
@@ -71,8 +71,7 @@ impl<S: State> TaskService<S> {
     }
 
     async fn run(&self, cx: &Context<'_>, body: &Bytes) -> HandlerResult<Bytes> {
-        let request: TaskRequest = serde_json::from_slice(body)
-            .map_err(|error| TerminalError::new_with_code(400, error.to_string()))?;
+        let request: TaskRequest = read(body)?;
         // The journal knows whether this is the first attempt: only then the closure runs.
         let first = Arc::new(AtomicBool::new(false));
         let mark = Arc::clone(&first);
@@ -115,21 +114,13 @@ impl<S: State> Handlers for TaskService<S> {
         match context.handler_name() {
             "run" => self.run(&cx, &body).await,
             "stop" => {
-                let id = serde_json::from_slice(&body)
-                    .map_err(|error| TerminalError::new_with_code(400, error.to_string()))?;
+                let id: String = read(&body)?;
                 cx.invocation_handle(id).cancel();
                 write(&())
             }
-            other => Err(TerminalError::new_with_code(404, format!("no handler `{other}`")).into()),
+            other => no_handler(other),
         }
     }
-}
-
-fn write(value: &impl serde::Serialize) -> HandlerResult<Bytes> {
-    let bytes = serde_json::to_vec(value);
-    Ok(bytes
-        .map_err(|error| TerminalError::new(error.to_string()))?
-        .into())
 }
 
 impl<S: State> Shared<S> {

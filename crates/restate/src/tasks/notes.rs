@@ -8,9 +8,9 @@ use restate_sdk::context::{
     ContextClient as _, ContextReadState as _, ContextWriteState as _, ObjectContext, RequestTarget,
 };
 use restate_sdk::endpoint::{ContextInternal, InputMetadata};
-use restate_sdk::errors::{HandlerResult, TerminalError};
+use restate_sdk::errors::HandlerResult;
 
-use crate::service::{Handler, Handlers};
+use crate::service::{Handler, Handlers, no_handler};
 
 /// Notes that nobody has cleared are gone after this time.
 const KEPT: Duration = Duration::from_secs(24 * 3_600);
@@ -66,7 +66,7 @@ impl Handlers for Notes {
                 cx.clear(TEXT);
                 Ok(Bytes::from_static(b"null"))
             }
-            other => Err(TerminalError::new_with_code(404, format!("no handler `{other}`")).into()),
+            other => no_handler(other),
         }
     }
 }

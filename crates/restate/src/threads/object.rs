@@ -16,7 +16,6 @@ use restate_sdk::context::{
 use restate_sdk::endpoint::{ContextInternal, InputMetadata};
 use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
 use restate_sdk::serde::Json;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -24,7 +23,7 @@ use tokio::sync::Mutex;
 use super::served::{Begin, ErasedThreads, Given, Step, Steps};
 use crate::ThreadState;
 use crate::cancellable::{Work, unless_cancelled};
-use crate::service::{Handler, Handlers};
+use crate::service::{Handler, Handlers, no_handler, read, write};
 
 /// The invocation that is under way.
 const RUNNING: &str = "running";
@@ -117,7 +116,7 @@ impl Handlers for ThreadObject {
             "wake" => call.wake(read(&body)?).await,
             "state" => write(&self.threads.state(&call.thread).await.map_err(failed)?),
             "cancel" => call.cancel().await,
-            other => Err(TerminalError::new_with_code(404, format!("no handler `{other}`")).into()),
+            other => no_handler(other),
         }
     }
 }
@@ -319,17 +318,4 @@ fn text(error: &AgentError) -> String {
         cause = error.source();
     }
     text
-}
-
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, TerminalError> {
-    let body: &[u8] = if body.is_empty() { b"null" } else { body };
-    serde_json::from_slice(body)
-        .map_err(|error| TerminalError::new_with_code(400, format!("the body is no JSON: {error}")))
-}
-
-fn write(value: &impl Serialize) -> HandlerResult<Bytes> {
-    let bytes = serde_json::to_vec(value);
-    Ok(bytes
-        .map_err(|error| TerminalError::new(error.to_string()))?
-        .into())
 }
