@@ -44,7 +44,7 @@ mod wire;
 struct Page;
 
 pub use context::RunContext;
-pub use graph::{GraphHandle, Schemas};
+pub use graph::{GraphHandle, Schemas, ServedGraph};
 pub use guard::{Authenticate, BearerTokens, Caller, Limits, Refusal, User};
 pub use server::{Server, ServerError, Serving};
 pub use webhook::Deliver;

@@ -152,7 +152,8 @@ impl Ada {
                 .replace("{checkpoint}", &self.checkpoint)
                 .replace("{assistant}", &self.assistant)
                 .replace("{cron}", &self.cron)
-                .replace("{namespace}", "x");
+                .replace("{namespace}", "x")
+                .replace("{file}", "x");
             assert!(!filled.contains('{'), "{filled}");
             let query = format!("{filled}?key=k&namespace=memories&action=rollback&wait=true");
             let body = match path {

@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use langgraph::graph::StateGraph;
-use langgraph::message::{FinishReason, Message, MessageChunk};
+use langgraph::message::{FinishReason, Message, MessageChunk, Usage};
 use langgraph::node::{Context, NodeError};
 use langgraph::{State, node};
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
@@ -35,8 +35,8 @@ async fn say(_: &MessagesState, cx: &Context) -> MessagesStateUpdate {
     for text in ["one ", "two ", "three"] {
         cx.emit_chunk(MessageChunk::text(text).with_id("m1")).await;
     }
-    cx.emit_chunk(MessageChunk::finish(FinishReason::Stop).with_id("m1"))
-        .await;
+    let end = MessageChunk::finish(FinishReason::Stop).with_usage(Usage::new(7, 3));
+    cx.emit_chunk(end.with_id("m1")).await;
     let message = Message::assistant("one two three").with_id("m1");
     MessagesStateUpdate::default().messages(vec![message])
 }
@@ -47,6 +47,36 @@ async fn tell(_: &Inner, cx: &Context) -> Result<InnerUpdate, NodeError> {
     let context = cx.resource::<RunContext>()?;
     let said = context.configurable["word"].as_str().unwrap_or("nothing");
     Ok(InnerUpdate::default().said(said.to_owned()))
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Draft {
+    #[reducer(append)]
+    steps: Vec<String>,
+}
+
+/// A graph whose subgraph asks in its second node.
+fn nested() -> GraphHandle<Notes> {
+    let write = async |_: &Draft, cx: &Context| -> Result<DraftUpdate, NodeError> {
+        cx.emit(json!("writes")).await?;
+        Ok(DraftUpdate::default().steps(vec!["write".to_owned()]))
+    };
+    let check = |_: &Draft, cx: &Context| -> Result<DraftUpdate, NodeError> {
+        let answer: String = cx.interrupt("check", &json!("right?"))?;
+        Ok(DraftUpdate::default().steps(vec![format!("check: {answer}")]))
+    };
+    let mut inner = StateGraph::<Draft>::new();
+    inner.add_node("write", write).add_node("check", check);
+    inner.add_sequence(&["write", "check"]);
+    let inner = inner.compile().unwrap().mapped(
+        |_: &Notes| Draft::default(),
+        |draft: Draft| NotesUpdate::default().notes(draft.steps),
+    );
+    let mut outer = StateGraph::<Notes>::new();
+    let begin = |_: &Notes| NotesUpdate::default().notes(vec!["begin".to_owned()]);
+    outer.add_node("begin", begin).add_node("inner", inner);
+    outer.add_sequence(&["begin", "inner"]);
+    GraphHandle::new(outer.compile().unwrap()).subgraph_state::<Draft>()
 }
 
 fn ask(name: &'static str) -> impl Fn(&Notes, &Context) -> Result<NotesUpdate, NodeError> + Clone {
@@ -88,6 +118,121 @@ fn server() -> Server {
         .graph("outer", outer)
         .graph("asks", asks.compile().unwrap())
         .graph("number", number.compile().unwrap())
+        .graph("nested", nested())
+}
+
+#[tokio::test]
+async fn l1_a_run_starts_from_a_checkpoint_inside_a_subgraph() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let wait = format!("/threads/{thread}/runs/wait");
+    let body = json!({"assistant_id": "nested", "input": {}});
+    let asked = api.post(&wait, body).await;
+    assert_eq!(asked["__interrupt__"][0]["value"], "right?");
+
+    let state = format!("/threads/{thread}/state?subgraphs=true");
+    let root = api.get(&state).await;
+    let inner = &root["tasks"][0]["state"];
+    assert_eq!(inner["next"], json!(["check"]));
+    let task = root["tasks"][0]["id"].as_str().unwrap();
+    let namespace = format!("inner:{task}");
+    let before = inner["parent_checkpoint"].clone();
+    assert_eq!(before["checkpoint_ns"], json!(namespace));
+    assert_eq!(before["checkpoint_map"][""], root["checkpoint_id"]);
+    assert_eq!(
+        before["checkpoint_map"][&namespace],
+        inner["parent_checkpoint_id"]
+    );
+
+    // Where the thread stands, and later, when it has gone on.
+    for answer in ["once", "again"] {
+        let body = json!({
+            "assistant_id": "nested", "checkpoint": before, "stream_subgraphs": true,
+            "stream_mode": ["custom", "values"],
+        });
+        let events = api.stream(&thread, body).await;
+        let wrote = events.iter().filter(|(_, data)| *data == "writes");
+        assert_eq!(wrote.count(), 1, "{events:?}");
+        let body = json!({"assistant_id": "nested", "command": {"resume": answer}});
+        let done = api.post(&wait, body).await;
+        let notes = json!(["begin", "write", format!("check: {answer}")]);
+        assert_eq!(done["notes"], notes);
+    }
+
+    let refused = |checkpoint: Value, input: Value| {
+        let body = json!({"assistant_id": "nested", "checkpoint": checkpoint, "input": input});
+        api.call(Method::POST, &wait, body)
+    };
+    let (status, answer) = refused(before.clone(), json!({})).await;
+    assert_eq!(status, 422, "{answer}");
+    let mut wrong = before.clone();
+    wrong["checkpoint_ns"] = json!("inner");
+    let (status, answer) = refused(wrong, Value::Null).await;
+    assert_eq!(status, 422, "{answer}");
+    let mut other = before;
+    other["checkpoint_ns"] = json!("inner:none");
+    let (_, answer) = refused(other, Value::Null).await;
+    let error = answer["__error__"]["message"].as_str().unwrap();
+    assert!(error.contains("checkpoint_ns"), "{error}");
+}
+
+#[tokio::test]
+async fn l1_messages_say_what_they_have_cost() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let cost = json!({"input_tokens": 7, "output_tokens": 3, "total_tokens": 10});
+    let modes = ["messages-tuple", "values", "updates"];
+    let body = json!({"assistant_id": "chat", "input": {}, "stream_mode": modes});
+    let events = api.stream(&thread, body).await;
+    let find = |name: &str| &events.iter().rfind(|(found, _)| found == name).unwrap().1;
+    assert_eq!(find("messages")[0]["usage_metadata"], cost);
+    assert_eq!(find("values")["messages"][0]["usage_metadata"], cost);
+    assert_eq!(
+        find("updates")["say"]["messages"][0]["usage_metadata"],
+        cost
+    );
+
+    // Also what a client says, and after runs that stream no message.
+    let given = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let message = json!({
+        "type": "ai", "content": "before", "id": "given", "usage_metadata": given,
+    });
+    let body = json!({"assistant_id": "chat", "input": {"messages": [message]}});
+    let done = api
+        .post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    let row = api.get(&format!("/threads/{thread}")).await;
+    let state = api.get(&format!("/threads/{thread}/state")).await;
+    let history = api.get(&format!("/threads/{thread}/history")).await;
+    for values in [
+        &done,
+        &row["values"],
+        &state["values"],
+        &history[0]["values"],
+    ] {
+        let of = |id: &str| {
+            let messages = values["messages"].as_array().unwrap();
+            let message = messages.iter().find(|message| message["id"] == *id);
+            message.unwrap()["usage_metadata"].clone()
+        };
+        assert_eq!((of("m1"), of("given")), (cost.clone(), given.clone()));
+    }
+}
+
+#[tokio::test]
+async fn l1_a_server_without_components_says_so() {
+    let api = Api::serve(server()).await;
+    let name = json!({"name": "weather"});
+    let answer = api.send(Method::POST, "/ui/chat", name).await;
+    assert_eq!(answer.status(), 404);
+    assert_eq!(
+        answer.text().await.unwrap(),
+        "UI not found for agent \"chat\""
+    );
+    let unnamed = api.send(Method::POST, "/ui/chat", json!({})).await;
+    assert_eq!(unnamed.status(), 422);
+    let file = api.send(Method::GET, "/ui/chat/x.js", json!({})).await;
+    assert_eq!(file.status(), 404);
 }
 
 #[tokio::test]

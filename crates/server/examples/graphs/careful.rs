@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use langgraph_agent::{ChatModel, MessagesState, ReactAgent};
 use langgraph_examples::tools;
-use langgraph_server::GraphHandle;
+use langgraph_server::{GraphHandle, ServedGraph};
 
-pub(crate) fn graph(model: Arc<dyn ChatModel>) -> Result<GraphHandle, Box<dyn Error>> {
+pub(crate) fn graph(model: Arc<dyn ChatModel>) -> Result<ServedGraph, Box<dyn Error>> {
     let agent = ReactAgent::<MessagesState>::new(model, tools::all())
         .name("careful")
         .prompt("Answer the question. Use the tools for arithmetic, the time, and files.")
         .approve("find_files")
         .compile()?;
     let schema = super::essay::messages_schema();
-    Ok(GraphHandle::new(agent)
+    let handle = GraphHandle::new(agent)
         .input_schema(schema.clone())
         .output_schema(schema.clone())
-        .state_schema(schema))
+        .state_schema(schema);
+    Ok(handle.into())
 }

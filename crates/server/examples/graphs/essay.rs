@@ -7,7 +7,7 @@ use std::time::Duration;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{ChatRequest, ChatResponse, ModelError, async_trait};
-use langgraph_server::GraphHandle;
+use langgraph_server::{GraphHandle, ServedGraph};
 use langgraph_store::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ pub(crate) fn messages_schema() -> Value {
     })
 }
 
-pub(crate) fn graph() -> Result<GraphHandle, Box<dyn Error>> {
+pub(crate) fn graph() -> Result<ServedGraph, Box<dyn Error>> {
     let research = graph! { START => search => check => END }.compile()?;
     let essay = graph! {
         type State = Essay;
@@ -203,8 +203,9 @@ pub(crate) fn graph() -> Result<GraphHandle, Box<dyn Error>> {
             "published": {"type": "boolean"},
         },
     });
-    Ok(GraphHandle::new(essay)
+    let handle = GraphHandle::new(essay)
         .input_schema(input)
         .output_schema(state.clone())
-        .state_schema(state))
+        .state_schema(state);
+    Ok(handle.into())
 }

@@ -12,7 +12,7 @@ use langgraph::node::{CancelToken, Interrupt};
 use langgraph::stream::StreamModes;
 use serde_json::Value;
 
-use super::{RunEvent, Schemas};
+use super::{InnerCheckpoint, RunEvent, Schemas};
 use crate::RunContext;
 
 /// Takes the events of a run, in order.
@@ -110,6 +110,8 @@ pub(crate) struct RunSpec {
     /// The targets of a command: a name, `{node, input}`, or a list of these.
     pub(crate) goto: Option<Value>,
     pub(crate) at: Option<CheckpointId>,
+    /// The checkpoint of a subgraph where the thread goes on.
+    pub(crate) inner: Option<InnerCheckpoint>,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) context: Arc<RunContext>,
     pub(crate) timeout: Option<Duration>,

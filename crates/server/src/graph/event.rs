@@ -46,3 +46,16 @@ pub(crate) enum Payload {
     Checkpoint(Value),
     Interrupts(Vec<Interrupt>),
 }
+
+impl Payload {
+    /// Returns what may hold messages of a state.
+    pub(crate) fn value_mut(&mut self) -> Option<&mut Value> {
+        match self {
+            Self::Values(value) | Self::Checkpoint(value) => Some(value),
+            Self::Update { update, .. } => Some(update),
+            Self::TaskStarted { input, .. } => Some(input),
+            Self::TaskFinished { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+}

@@ -12,22 +12,66 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::erased::ErasedGraph;
+use super::inside::{Enter, enter};
 use super::json::InnerReader;
 use super::typed::Typed;
 
-type Attach =
-    Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>, Options) -> Arc<dyn ErasedGraph> + Send>;
-
-#[derive(Default)]
-pub(crate) struct Options {
+/// What a graph is served with.
+pub(crate) struct Options<S: State> {
     pub(crate) schemas: Schemas,
     pub(crate) inner: Vec<InnerReader>,
+    /// One for each state that a subgraph may have.
+    pub(crate) enter: Vec<Enter<S>>,
 }
 
-/// A compiled graph without its types, for [`Server::graph`](crate::Server::graph).
-///
-/// A compiled graph becomes one by itself. Make one by hand to give it JSON Schemas, or to say
-/// which states its subgraphs have.
+/// A compiled graph without its types, for [`Server::graph`](crate::Server::graph): what a compiled
+/// graph and its [handle](GraphHandle) become.
+pub struct ServedGraph(
+    Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>) -> Arc<dyn ErasedGraph> + Send>,
+);
+
+impl ServedGraph {
+    pub(crate) fn attach(
+        self,
+        saver: Arc<dyn Checkpointer>,
+        store: Arc<dyn Store>,
+    ) -> Arc<dyn ErasedGraph> {
+        (self.0)(saver, store)
+    }
+}
+
+impl fmt::Debug for ServedGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServedGraph").finish_non_exhaustive()
+    }
+}
+
+impl<S> From<GraphHandle<S>> for ServedGraph
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn from(handle: GraphHandle<S>) -> Self {
+        let GraphHandle { graph, options } = handle;
+        Self(Box::new(|saver, store| {
+            let graph = graph.checkpointer(saver).store(store);
+            Arc::new(Typed::new(graph, options))
+        }))
+    }
+}
+
+impl<S> From<CompiledStateGraph<S>> for ServedGraph
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    fn from(graph: CompiledStateGraph<S>) -> Self {
+        GraphHandle::new(graph).into()
+    }
+}
+
+/// A compiled graph with what a server wants to know of it: JSON Schemas, and which states its
+/// subgraphs have. [`Server::graph`](crate::Server::graph) takes it, or the compiled graph alone.
 ///
 /// # Examples
 ///
@@ -46,18 +90,18 @@ pub(crate) struct Options {
 /// # Ok(())
 /// # }
 /// ```
-pub struct GraphHandle {
-    attach: Attach,
-    options: Options,
+pub struct GraphHandle<S: State> {
+    graph: CompiledStateGraph<S>,
+    options: Options<S>,
 }
 
-impl GraphHandle {
+impl<S> GraphHandle<S>
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
     /// Creates the handle of a graph. The server gives the graph its checkpointer and its store.
-    pub fn new<S>(graph: CompiledStateGraph<S>) -> Self
-    where
-        S: State,
-        S::Update: Serialize + DeserializeOwned,
-    {
+    pub fn new(graph: CompiledStateGraph<S>) -> Self {
         let fields: serde_json::Map<String, Value> = graph
             .topology()
             .fields
@@ -67,10 +111,7 @@ impl GraphHandle {
         let schema =
             json!({"type": "object", "title": graph.topology().name, "properties": fields});
         Self {
-            attach: Box::new(|saver, store, options| {
-                let graph = graph.checkpointer(saver).store(store);
-                Arc::new(Typed::new(graph, options))
-            }),
+            graph,
             options: Options {
                 schemas: Schemas {
                     input: schema.clone(),
@@ -78,6 +119,7 @@ impl GraphHandle {
                     state: schema,
                 },
                 inner: Vec::new(),
+                enter: vec![enter::<S, S>],
             },
         }
     }
@@ -105,7 +147,8 @@ impl GraphHandle {
         self
     }
 
-    /// Says that a subgraph has the state `T`, so that streams carry its values and updates.
+    /// Says that a subgraph has the state `T`, so that streams carry its values and updates, and a
+    /// run can start from its checkpoints.
     ///
     /// A subgraph over the state of the graph needs no such call. Messages and custom events of
     /// subgraphs are in the streams in any case.
@@ -116,29 +159,12 @@ impl GraphHandle {
         T::Update: Serialize + DeserializeOwned,
     {
         self.options.inner.push(InnerReader::of::<T>());
+        self.options.enter.push(enter::<S, T>);
         self
     }
-
-    pub(crate) fn attach(
-        self,
-        saver: Arc<dyn Checkpointer>,
-        store: Arc<dyn Store>,
-    ) -> Arc<dyn ErasedGraph> {
-        (self.attach)(saver, store, self.options)
-    }
 }
 
-impl<S> From<CompiledStateGraph<S>> for GraphHandle
-where
-    S: State,
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn from(graph: CompiledStateGraph<S>) -> Self {
-        Self::new(graph)
-    }
-}
-
-impl fmt::Debug for GraphHandle {
+impl<S: State> fmt::Debug for GraphHandle<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GraphHandle")
             .field("schemas", &self.options.schemas)

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::{CheckpointId, InnerSnapshot, Snapshot, Source, TaskSnapshot};
+use langgraph::graph::NodeName;
 use langgraph::node::{Interrupt, Write};
 use langgraph::stream::{EventKind, InnerEvent};
 use langgraph::{AgentError, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::command::invalid;
@@ -21,7 +22,7 @@ use crate::wire::time::iso;
 #[derive(Clone, Copy)]
 pub(crate) struct InnerReader {
     event: fn(&InnerEvent, &str) -> Option<Payload>,
-    snapshot: fn(&InnerSnapshot, &str, &[Self]) -> Option<Value>,
+    snapshot: fn(&InnerSnapshot, &Place, &[Self]) -> Option<Value>,
 }
 
 impl InnerReader {
@@ -29,8 +30,8 @@ impl InnerReader {
     pub(crate) fn of<T: State<Update: Serialize>>() -> Self {
         Self {
             event: |event, thread| payload::<T>(&event.typed::<T>()?, thread, &[]),
-            snapshot: |inside, thread, inner| {
-                Some(snapshot_value(inside.typed::<T>()?, thread, inner))
+            snapshot: |inside, place, inner| {
+                Some(snapshot_value(inside.typed::<T>()?, place, inner))
             },
         }
     }
@@ -136,7 +137,7 @@ pub(crate) fn payload<S: State<Update: Serialize>>(
             interrupts: task.interrupts.clone(),
         },
         EventKind::Checkpoint(snapshot) => {
-            Payload::Checkpoint(snapshot_value(snapshot, thread, inner))
+            Payload::Checkpoint(snapshot_value(snapshot, &Place::root(thread), inner))
         }
         EventKind::Interrupt(interrupts) => Payload::Interrupts(interrupts.clone()),
         EventKind::Inner(event) => {
@@ -146,8 +147,53 @@ pub(crate) fn payload<S: State<Update: Serialize>>(
     })
 }
 
-fn checkpoint_value(thread: &str, id: CheckpointId) -> Value {
-    json!({"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": id.to_string()})
+/// Where a checkpoint is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    thread: String,
+    /// The tasks around its graph: `node:task|node:task`.
+    namespace: String,
+    /// The checkpoints around it, by their namespaces.
+    around: Map<String, Value>,
+    node: Option<NodeName>,
+}
+
+impl Place {
+    pub(crate) fn root(thread: &str) -> Self {
+        Self {
+            thread: thread.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the place of the graph in a task.
+    fn inside(&self, checkpoint: CheckpointId, node: &NodeName, task: Uuid) -> Self {
+        let mut around = self.around.clone();
+        around.insert(self.namespace.clone(), json!(checkpoint.to_string()));
+        let outer = match &*self.namespace {
+            "" => String::new(),
+            outer => format!("{outer}|"),
+        };
+        Self {
+            thread: self.thread.clone(),
+            namespace: format!("{outer}{node}:{task}"),
+            around,
+            node: Some(Arc::clone(node)),
+        }
+    }
+
+    fn checkpoint(&self, id: CheckpointId) -> Value {
+        let mut value = json!({
+            "thread_id": self.thread, "checkpoint_ns": self.namespace,
+            "checkpoint_id": id.to_string(),
+        });
+        if self.node.is_some() {
+            let mut map = self.around.clone();
+            map.insert(self.namespace.clone(), json!(id.to_string()));
+            value["checkpoint_map"] = Value::Object(map);
+        }
+        value
+    }
 }
 
 fn source(source: Source) -> &'static str {
@@ -162,19 +208,26 @@ fn source(source: Source) -> &'static str {
 /// Returns a checkpoint in the form of `ThreadState`.
 pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
     snapshot: &Snapshot<S>,
-    thread: &str,
+    place: &Place,
     inner: &[InnerReader],
 ) -> Value {
     let tasks: Vec<Value> = snapshot
         .tasks
         .iter()
         .enumerate()
-        .map(|(index, task)| task_value(snapshot.id, index, task, thread, inner))
+        .map(|(index, task)| task_value(snapshot.id, index, task, place, inner))
         .collect();
     let mut metadata = json!({
-        "source": source(snapshot.source), "step": snapshot.step, "parents": {},
-        "thread_id": thread,
+        "source": source(snapshot.source), "step": snapshot.step, "parents": place.around,
+        "thread_id": place.thread,
     });
+    if let Some(node) = &place.node {
+        for name in ["checkpoint_ns", "langgraph_checkpoint_ns"] {
+            metadata[name] = json!(place.namespace);
+        }
+        metadata["langgraph_node"] = json!(node);
+        metadata["checkpoint_map"] = json!(place.around);
+    }
     for (key, value) in &snapshot.metadata {
         metadata[key] = value.clone();
     }
@@ -184,8 +237,8 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         "tasks": tasks,
         "metadata": metadata,
         "created_at": iso(snapshot.created_at),
-        "checkpoint": checkpoint_value(thread, snapshot.id),
-        "parent_checkpoint": snapshot.parent.map(|id| checkpoint_value(thread, id)),
+        "checkpoint": place.checkpoint(snapshot.id),
+        "parent_checkpoint": snapshot.parent.map(|id| place.checkpoint(id)),
         "interrupts": interrupt_values(&snapshot.interrupts),
         "checkpoint_id": snapshot.id.to_string(),
         "parent_checkpoint_id": snapshot.parent.map(|id| id.to_string()),
@@ -196,20 +249,21 @@ fn task_value<S: State<Update: Serialize>>(
     checkpoint: CheckpointId,
     index: usize,
     task: &TaskSnapshot<S>,
-    thread: &str,
+    place: &Place,
     inner: &[InnerReader],
 ) -> Value {
+    let name = format!("{index}:{}", task.node);
+    let id = Uuid::new_v5(&Uuid::from_bytes(checkpoint.to_bytes()), name.as_bytes());
+    let below = place.inside(checkpoint, &task.node, id);
     let inside = task.inside.as_ref().and_then(|inside| {
         let same = inside.typed::<S>();
-        let same = same.map(|snapshot| snapshot_value(snapshot, thread, inner));
+        let same = same.map(|snapshot| snapshot_value(snapshot, &below, inner));
         same.or_else(|| {
             inner
                 .iter()
-                .find_map(|read| (read.snapshot)(inside, thread, inner))
+                .find_map(|read| (read.snapshot)(inside, &below, inner))
         })
     });
-    let name = format!("{index}:{}", task.node);
-    let id = Uuid::new_v5(&Uuid::from_bytes(checkpoint.to_bytes()), name.as_bytes());
     let path = if task.sent {
         "__pregel_push"
     } else {

@@ -18,17 +18,18 @@ use serde_json::Value;
 use super::command::{command, invalid};
 use super::event::Payload;
 use super::handle::Options;
-use super::json::{payload, snapshot_value, state_value, update_in};
+use super::inside::InnerCheckpoint;
+use super::json::{Place, payload, snapshot_value, state_value, update_in};
 use super::{Breaks, Change, ErasedGraph, Finished, Head, RunEvent, RunSpec, Schemas, Sink, Start};
 use crate::wire::approval::answer_in;
 
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
-    options: Arc<Options>,
+    options: Arc<Options<S>>,
 }
 
 impl<S: State> Typed<S> {
-    pub(super) fn new(graph: CompiledStateGraph<S>, options: Options) -> Self {
+    pub(super) fn new(graph: CompiledStateGraph<S>, options: Options<S>) -> Self {
         let options = Arc::new(options);
         Self { graph, options }
     }
@@ -50,7 +51,33 @@ where
         Ok(snapshot.map_or_else(Vec::new, |snapshot| snapshot.interrupts))
     }
 
+    /// Has a thread go on at a checkpoint of a subgraph.
+    async fn enter(&self, thread: &str, inner: &InnerCheckpoint) -> Result<(), AgentError> {
+        let unknown = || invalid("checkpoint_ns names no task of the checkpoint of its thread");
+        let handle = self.graph.thread(thread);
+        let head = match inner.root {
+            Some(root) => Some(root),
+            None => handle.state().await?.map(|snapshot| snapshot.id),
+        };
+        let handle = handle.at(head.ok_or_else(unknown)?);
+        let snapshot = handle.state_with_subgraphs().await?.ok_or_else(unknown)?;
+        let state = snapshot_value(&snapshot, &Place::root(thread), &self.options.inner);
+        let path = inner.path(&state).ok_or_else(unknown)?;
+        for enter in &self.options.enter {
+            if enter(&handle, path.clone(), inner.id).await? {
+                return Ok(());
+            }
+        }
+        Err(invalid(format!(
+            "the server does not know the state of the subgraph `{path}`: \
+             say it with `GraphHandle::subgraph_state`"
+        )))
+    }
+
     async fn begin(&self, spec: &mut RunSpec) -> Result<Run<S>, AgentError> {
+        if let Some(inner) = &spec.inner {
+            self.enter(&spec.thread, inner).await?;
+        }
         let thread = self.graph.thread(&spec.thread);
         let thread = match spec.at {
             Some(at) => thread.at(at),
@@ -158,9 +185,17 @@ where
     }
 
     async fn run(&self, mut spec: RunSpec, sink: &mut dyn Sink) -> Result<Finished, AgentError> {
-        let mut run = self
-            .begin(&mut spec)
-            .await?
+        let run = {
+            // It may write to the thread, which waits until it is answered.
+            let mut begin = std::pin::pin!(self.begin(&mut spec));
+            loop {
+                tokio::select! {
+                    run = &mut begin => break run?,
+                    () = sink.answer() => {}
+                }
+            }
+        };
+        let mut run = run
             .cancel(spec.cancel)
             .on_open_question(OnOpenQuestion::Drop)
             .resource(spec.context);
@@ -255,7 +290,8 @@ where
         } else {
             handle.state().await?
         };
-        Ok(snapshot.map(|snapshot| snapshot_value(&snapshot, thread, &self.options.inner)))
+        Ok(snapshot
+            .map(|snapshot| snapshot_value(&snapshot, &Place::root(thread), &self.options.inner)))
     }
 
     async fn history(
@@ -271,7 +307,7 @@ where
         let history = self.graph.thread(thread).history_with(options).await?;
         Ok(history
             .iter()
-            .map(|snapshot| snapshot_value(snapshot, thread, &self.options.inner))
+            .map(|snapshot| snapshot_value(snapshot, &Place::root(thread), &self.options.inner))
             .collect())
     }
 

@@ -14,6 +14,7 @@ mod search;
 mod state;
 mod store;
 mod threads;
+mod ui;
 
 use std::sync::Arc;
 
@@ -221,6 +222,8 @@ fn others(routes: Routes) -> Routes {
         .at("/v1/chat/completions", [post(openai::complete)])
         .at("/v1/models", [get(openai::list)])
         .at("/v1/models/{model}", [get(openai::read)])
+        .at("/ui/{assistant}", [post(ui::load)])
+        .at("/ui/{assistant}/{file}", [get(ui::file)])
 }
 
 /// Any page may call the server, and read the headers that clients need.

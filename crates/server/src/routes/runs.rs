@@ -41,12 +41,18 @@ impl Accepted {
     /// Returns the headers that say where the run is.
     fn headers(&self, suffix: &str) -> HeaderMap {
         let run = &self.row.run_id;
-        let place = if self.stateless {
-            format!("/runs/{run}")
-        } else {
-            format!("/threads/{}/runs/{run}", self.row.thread_id)
-        };
-        headers(&place, suffix)
+        if self.stateless {
+            return headers(&format!("/runs/{run}"), suffix);
+        }
+        self.headers_of_thread(suffix)
+    }
+
+    /// As [`headers`](Self::headers), with the thread in any case.
+    fn headers_of_thread(&self, suffix: &str) -> HeaderMap {
+        let Run {
+            run_id, thread_id, ..
+        } = &self.row;
+        headers(&format!("/threads/{thread_id}/runs/{run_id}"), suffix)
     }
 
     fn guard(&self, app: &Arc<App>) -> Disconnect {
@@ -142,7 +148,7 @@ async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiR
     let result = run.feed.result().await;
     guard.disarm();
     let result = result.ok_or_else(ApiError::unavailable)?;
-    Ok((run.headers("join"), Json(result)).into_response())
+    Ok((run.headers_of_thread("join"), Json(result)).into_response())
 }
 
 async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {

@@ -15,7 +15,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
 use crate::guard::Access;
 use crate::rows::{Thread, Writer, contains};
-use crate::runs::{checkpoint_id, checkpoint_in, settle};
+use crate::runs::{Stands, checkpoint_id, checkpoint_in, settle};
+use crate::wire::usage::Usages;
 
 /// What a client wants of a state.
 struct Wanted {
@@ -74,7 +75,7 @@ async fn state_of(
             "Thread {id} has no checkpoint {at}"
         )));
     }
-    let state = found.unwrap_or_else(|| {
+    let mut state = found.unwrap_or_else(|| {
         json!({
             "values": {}, "next": [], "tasks": [], "metadata": {}, "created_at": null,
             "checkpoint": {"thread_id": id, "checkpoint_ns": "", "checkpoint_id": null},
@@ -82,7 +83,15 @@ async fn state_of(
             "parent_checkpoint_id": null,
         })
     });
+    usages(thread).write(&mut state);
     Ok(Json(picked(state, select.as_deref())))
+}
+
+/// Returns what the messages of a thread have cost.
+fn usages(thread: &Thread) -> Usages {
+    let mut usages = Usages::default();
+    usages.read(&thread.values);
+    usages
 }
 
 pub(super) async fn read(
@@ -162,6 +171,8 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
         as_node: update.as_node,
     };
     let id = &thread.thread_id;
+    let mut usages = Usages::default();
+    usages.read(&change.values);
     let made = graph.update(id, change).await?;
     let state = graph.state(id, None, false).await?;
     let waits = state.is_some_and(|state| {
@@ -170,7 +181,12 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
             .is_some_and(|next| !next.is_empty())
     });
     let status = if waits { "interrupted" } else { "idle" };
-    settle(app, Writer::Anyone, &*graph, id, status, Value::Null).await?;
+    let stands = Stands {
+        status,
+        error: Value::Null,
+        usages,
+    };
+    settle(app, Writer::Anyone, &*graph, id, stands).await?;
     Ok(made)
 }
 
@@ -224,7 +240,9 @@ async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Valu
     } else {
         usize::MAX
     };
-    let history = graph.history(&thread.thread_id, limit, before).await?;
+    let mut history = graph.history(&thread.thread_id, limit, before).await?;
+    let usages = usages(&thread);
+    history.iter_mut().for_each(|state| usages.write(state));
     let fitting = history
         .into_iter()
         .filter(|state| contains(&state["metadata"], &wanted))

@@ -121,13 +121,34 @@ pub(crate) enum Db {
     Postgres(langgraph_postgres::Database),
 }
 
+/// What the words are in SQLite.
+const WORDS: [(&str, &str); 5] = [
+    ("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)"),
+    ("{LOCK}", ""),
+    ("{SKIP}", ""),
+    ("{SHARE}", ""),
+    ("{EACH}", "(SELECT value AS e FROM json_each(?3))"),
+];
+
 fn in_sqlite(sql: &str) -> String {
-    sql.replace("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)")
-        .replace("{LOCK}", "")
-        .replace("{SKIP}", "")
-        .replace("{SHARE}", "")
-        .replace("{EACH}", "(SELECT value AS e FROM json_each($3))")
-        .replace('$', "?")
+    let mut text = String::with_capacity(sql.len() + 128);
+    let mut rest = sql;
+    while let Some(at) = rest.find(['{', '$']) {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let word = WORDS
+            .iter()
+            .find_map(|(word, is)| Some((*is, from.strip_prefix(word)?)));
+        let (is, after) = match (word, from.strip_prefix('$')) {
+            (Some(word), _) => word,
+            (None, Some(after)) => ("?", after),
+            (None, None) => from.split_at(1),
+        };
+        text.push_str(is);
+        rest = after;
+    }
+    text.push_str(rest);
+    text
 }
 
 fn run_in_sqlite(
@@ -154,6 +175,12 @@ fn run_in_sqlite(
 }
 
 impl Db {
+    pub(crate) fn sqlite(connection: Connection) -> Self {
+        // All of them: a statement that has to be parsed again takes as long as its work.
+        connection.set_prepared_statement_cache_capacity(128);
+        Self::Sqlite(Mutex::new(connection))
+    }
+
     fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
         connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -270,4 +297,20 @@ impl Db {
 #[cfg(feature = "postgres")]
 pub(super) fn line(cells: Vec<Cell>) -> Line {
     Line(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l0_words_and_parameters_are_those_of_sqlite() {
+        let sql = "SELECT $1, '{' FROM x WHERE t < {NOW} - $2 {SKIP} AND e IN {EACH}";
+        assert_eq!(
+            in_sqlite(sql),
+            "SELECT ?1, '{' FROM x WHERE t < CAST(unixepoch('subsec') * 1000 AS INTEGER) - ?2 \
+             AND e IN (SELECT value AS e FROM json_each(?3))"
+                .replacen("?2 AND", "?2  AND", 1)
+        );
+    }
 }

@@ -13,7 +13,6 @@ mod schema;
 mod threads;
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use langgraph_queue::Signal;
@@ -46,11 +45,11 @@ impl Rows {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Self::with(Db::Sqlite(Mutex::new(connection))).await
+        Self::with(Db::sqlite(connection)).await
     }
 
     pub(crate) async fn in_memory() -> RowsResult<Self> {
-        Self::with(Db::Sqlite(Mutex::new(Connection::open_in_memory()?))).await
+        Self::with(Db::sqlite(Connection::open_in_memory()?)).await
     }
 
     /// Keeps the rows in the schema of a PostgreSQL database.

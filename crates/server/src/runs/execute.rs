@@ -20,20 +20,24 @@ use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished, Start};
 use crate::rows::{Run, Thread, Writer};
 use crate::wire::time::now;
+use crate::wire::usage::Usages;
 
 /// How long a thread is held without a renewal. The queue, and not this, says who runs.
 const TERM: Duration = Duration::from_secs(600);
 
 /// Carries out a run that was claimed.
-pub(super) async fn execute(app: &Arc<App>, claim: Claim) {
-    let row: Run = match serde_json::from_str(&claim.payload) {
-        Ok(row) => row,
+pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
+    // It is not needed again.
+    let payload = std::mem::take(&mut claim.payload);
+    let row: Arc<Run> = match serde_json::from_str(&payload) {
+        Ok(row) => Arc::new(row),
         Err(error) => {
             tracing::error!(%error, "a run cannot be read");
             let _ = app.rows.finish(&claim, "error").await;
             return;
         }
     };
+    drop(payload);
     let feed = app.runs.feeds.of(&claim.run, app.keeps(&row));
     let live = Arc::new(Live::new(claim, feed));
     if let Some(action) = live.claim.cancel {
@@ -44,8 +48,8 @@ pub(super) async fn execute(app: &Arc<App>, claim: Claim) {
         live.token.drain();
     }
     let task = tokio::spawn({
-        let (app, live, row) = (Arc::clone(app), Arc::clone(&live), row.clone());
-        async move { hold(&app, &live, row).await }
+        let (app, live, row) = (Arc::clone(app), Arc::clone(&live), Arc::clone(&row));
+        async move { hold(&app, &live, &row).await }
     });
     let done = match task.await {
         Ok(Ok(done)) => done,
@@ -150,7 +154,7 @@ pub(super) async fn forget(app: &App, thread: &str) {
 
 /// Holds the thread while the run is carried out. Nobody else writes to it, and the run writes
 /// nothing once somebody else has it.
-async fn hold(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
+async fn hold(app: &Arc<App>, live: &Arc<Live>, row: &Run) -> ApiResult<Done> {
     let (thread, holder) = (row.thread_id.clone(), live.holder());
     app.saver.seize(&thread, &holder, TERM).await?;
     // A claim that was lost before the thread was taken has taken it from its rightful holder, who
@@ -176,9 +180,9 @@ async fn hold(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
     done
 }
 
-async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done> {
+async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: &Run) -> ApiResult<Done> {
     let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
-    let planned = spec(&row, live.token.clone(), &app.limits)?;
+    let planned = spec(row, live.token.clone(), &app.limits)?;
     let holder: Arc<str> = live.holder().into();
     let saver = app.saver.held_by(&holder);
     let graph = app.graph(&planned.graph)?.with_saver(Arc::clone(&saver));
@@ -196,15 +200,15 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         thread.error = Value::Null;
     };
     let writer = Writer::Run(&live.claim);
-    if app
-        .rows
-        .change_thread_as(writer, thread, busy)
-        .await?
-        .is_none()
-    {
+    let Some(known) = app.rows.change_thread_as(writer, thread, busy).await? else {
         live.lose();
         return Ok(Done::Elsewhere);
-    }
+    };
+    let mut usages = Usages::default();
+    usages.read(&known.values);
+    drop(known);
+    usages.read(&row.kwargs["input"]);
+    usages.read(&row.kwargs["command"]["update"]);
 
     let (mut out, storing) = if live.feed.has_ended() {
         (Out::Told, None)
@@ -225,8 +229,9 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         graph: graph.with_saver(saver),
         asked,
         out: &mut out,
+        usages: &mut usages,
     };
-    let ended = attempt(telling, app, &row, planned).await?;
+    let ended = attempt(telling, app, row, planned).await?;
     let problem = match &ended {
         Err((AgentError::Cancelled, _)) | Ok(_) => None,
         Err((error, _)) => Some(problem(error)),
@@ -253,7 +258,19 @@ async fn carry_out(app: &Arc<App>, live: &Arc<Live>, row: Run) -> ApiResult<Done
         app.rows.give_back(&live.claim).await?;
         return Ok(Done::Elsewhere);
     }
-    conclude(app, live, &row, &*graph, ended, problem.unwrap_or_default()).await
+    let end = End {
+        ended,
+        problem: problem.unwrap_or_default(),
+        usages,
+    };
+    conclude(app, live, row, &*graph, end).await
+}
+
+/// How a run has ended, and what its thread shall know of it.
+struct End {
+    ended: Result<Finished, (AgentError, String)>,
+    problem: Value,
+    usages: Usages,
 }
 
 /// Returns what is told of the end of a run.
@@ -277,9 +294,13 @@ async fn conclude(
     live: &Live,
     row: &Run,
     graph: &dyn ErasedGraph,
-    ended: Result<Finished, (AgentError, String)>,
-    problem: Value,
+    end: End,
 ) -> ApiResult<Done> {
+    let End {
+        ended,
+        problem,
+        usages,
+    } = end;
     let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
     let writer = Writer::Run(&live.claim);
     let (status, thread_status, result) = match &ended {
@@ -290,7 +311,12 @@ async fn conclude(
                 Ok(before) => graph.restore(thread, before).await?,
                 Err(_) => graph.delete(thread).await?,
             }
-            settle(app, writer, graph, thread, "idle", Value::Null).await?;
+            let stands = Stands {
+                status: "idle",
+                error: Value::Null,
+                usages: Usages::default(),
+            };
+            settle(app, writer, graph, thread, stands).await?;
             app.rows.finish(&live.claim, "interrupted").await?;
             app.rows.delete_run(run).await?;
             return Ok(Done::Ended(json!({})));
@@ -316,7 +342,12 @@ async fn conclude(
         Err((error, _)) if is_refused(row, error) => Value::Null,
         _ => problem,
     };
-    settle(app, writer, graph, thread, thread_status, error).await?;
+    let stands = Stands {
+        status: thread_status,
+        error,
+        usages,
+    };
+    settle(app, writer, graph, thread, stands).await?;
     if app.rows.is_shared() {
         app.rows.set_result(run, &result).await?;
     }
@@ -352,6 +383,7 @@ struct Telling<'a> {
     graph: Arc<dyn ErasedGraph>,
     asked: Questions,
     out: &'a mut Out,
+    usages: &'a mut Usages,
 }
 
 /// Runs the graph, from where an earlier attempt has stopped. A failure comes with the checkpoint
@@ -362,7 +394,12 @@ async fn attempt(
     row: &Run,
     mut planned: Spec,
 ) -> ApiResult<Result<Finished, (AgentError, String)>> {
-    let Telling { graph, asked, out } = telling;
+    let Telling {
+        graph,
+        asked,
+        out,
+        usages,
+    } = telling;
     let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
     let head = match graph.head(thread).await {
         Ok(head) => head,
@@ -381,6 +418,7 @@ async fn attempt(
         planned.run.update = None;
         planned.run.goto = None;
         planned.run.at = None;
+        planned.run.inner = None;
         if head.is_done {
             let state = graph.state(thread, None, false).await?.unwrap_or_default();
             let finished = Finished {
@@ -392,9 +430,13 @@ async fn attempt(
     }
     let mut metadata = row.metadata.clone();
     crate::rows::merge(&mut metadata, &json!({"run_id": run, "thread_id": thread}));
-    let frames = Frames::new(planned.modes, run, metadata);
+    let frames = Frames::new(planned.modes, run, metadata, std::mem::take(usages));
     let mut teller = Teller { frames, out, asked };
-    let ended = graph.run(planned.run, &mut teller).await;
+    let mut ended = graph.run(planned.run, &mut teller).await;
+    *usages = teller.frames.usages;
+    if let Ok(finished) = &mut ended {
+        usages.write(&mut finished.values);
+    }
     Ok(ended.map_err(|error| (error, base)))
 }
 
@@ -406,15 +448,27 @@ fn values_of(finished: &Finished) -> Value {
     values
 }
 
+/// What the row of a thread says beside its state.
+pub(crate) struct Stands<'a> {
+    pub(crate) status: &'a str,
+    pub(crate) error: Value,
+    /// What messages have cost that are new. The row says it of the others.
+    pub(crate) usages: Usages,
+}
+
 /// Writes what the thread's row says of its state.
 pub(crate) async fn settle(
     app: &App,
     writer: Writer<'_>,
     graph: &dyn ErasedGraph,
     thread: &str,
-    status: &str,
-    error: Value,
+    stands: Stands<'_>,
 ) -> ApiResult<()> {
+    let Stands {
+        status,
+        error,
+        usages,
+    } = stands;
     let state = graph.state(thread, None, false).await?;
     let state = state.unwrap_or_else(|| json!({"values": null, "tasks": []}));
     let mut interrupts = json!({});
@@ -433,7 +487,12 @@ pub(crate) async fn settle(
     let change = |row: &mut Thread| {
         row.wakes = wakes;
         status.clone_into(&mut row.status);
-        row.values = state["values"].clone();
+        let mut values = state["values"].clone();
+        usages.write(&mut values);
+        let mut known = Usages::default();
+        known.read(&row.values);
+        known.write(&mut values);
+        row.values = values;
         row.interrupts = interrupts.clone();
         row.error = error.clone();
         row.state_updated_at = now();

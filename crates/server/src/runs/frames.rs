@@ -12,6 +12,7 @@ use super::frame::Frame;
 use crate::graph::{Payload, RunEvent};
 use crate::wire::approval::payload_out;
 use crate::wire::time::now;
+use crate::wire::usage::Usages;
 use crate::wire::{chunk, message};
 
 /// The place of an event: the nodes around it, and its own.
@@ -30,6 +31,8 @@ pub(crate) struct Frames {
     /// Messages that were sent.
     seen: HashSet<String>,
     values: Option<Value>,
+    /// What messages have cost.
+    pub(super) usages: Usages,
 }
 
 struct Partial {
@@ -38,7 +41,7 @@ struct Partial {
 }
 
 impl Frames {
-    pub(crate) fn new(modes: Vec<String>, run: &str, metadata: Value) -> Self {
+    pub(crate) fn new(modes: Vec<String>, run: &str, metadata: Value, usages: Usages) -> Self {
         Self {
             modes,
             run: run.parse().unwrap_or_default(),
@@ -48,6 +51,7 @@ impl Frames {
             partial: HashMap::new(),
             seen: HashSet::new(),
             values: None,
+            usages,
         }
     }
 
@@ -80,8 +84,11 @@ impl Frames {
         let RunEvent {
             namespace: place,
             step,
-            payload,
+            mut payload,
         } = event;
+        if let Some(value) = payload.value_mut() {
+            self.usages.write(value);
+        }
         let mut push = |this: &Self, mode: &str, data: &Value| {
             if this.wants(mode) {
                 out.push(Frame::new(mode, this.name(mode, &place), data));
@@ -208,8 +215,12 @@ impl Frames {
         };
         partial.so_far.push(chunk.clone());
         let id = partial.id.clone();
+        if let Some(usage) = partial.so_far.usage() {
+            self.usages.set(&id, &usage);
+        }
         let mut whole = message::to_wire(&partial.so_far.message());
         whole["id"] = json!(id);
+        self.usages.write(&mut whole);
         let mut out = Vec::new();
         if self.wants("messages-tuple") {
             let data = json!([chunk::to_wire(chunk, &id), metadata]);
@@ -219,17 +230,13 @@ impl Frames {
                 &data,
             ));
         }
+        // Their metadata say where they come from; the names of the events do not.
         if self.wants("messages") {
             if is_new {
                 let data = json!({&*id: {"metadata": metadata}});
-                out.push(Frame::new(
-                    "messages",
-                    self.name("messages/metadata", place),
-                    &data,
-                ));
+                out.push(Frame::new("messages", "messages/metadata", &data));
             }
-            let name = self.name("messages/partial", place);
-            out.push(Frame::new("messages", name, &json!([whole])));
+            out.push(Frame::new("messages", "messages/partial", &json!([whole])));
         }
         out
     }
@@ -264,6 +271,7 @@ impl Frames {
         if wire["id"].is_null() {
             wire["id"] = json!(Uuid::now_v7().to_string());
         }
+        self.usages.write(&mut wire);
         let metadata = self.metadata(place, step, node);
         let mut out = Vec::new();
         if self.wants("messages-tuple") {
@@ -277,13 +285,8 @@ impl Frames {
         if self.wants("messages") {
             let id = wire["id"].as_str().unwrap_or_default().to_owned();
             let data = json!({id: {"metadata": metadata}});
-            out.push(Frame::new(
-                "messages",
-                self.name("messages/metadata", place),
-                &data,
-            ));
-            let name = self.name("messages/complete", place);
-            out.push(Frame::new("messages", name, &json!([wire])));
+            out.push(Frame::new("messages", "messages/metadata", &data));
+            out.push(Frame::new("messages", "messages/complete", &json!([wire])));
         }
         out
     }

@@ -13,7 +13,7 @@ mod told;
 mod wake;
 mod worker;
 
-pub(crate) use execute::settle;
+pub(crate) use execute::{Stands, settle};
 pub(crate) use feed::Feed;
 pub(crate) use frame::Frame;
 pub(crate) use remove::{prune_thread, remove_thread};

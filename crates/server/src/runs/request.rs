@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::RunContext;
 use crate::error::{ApiError, ApiResult};
-use crate::graph::{Breaks, RunSpec, Start};
+use crate::graph::{Breaks, InnerCheckpoint, RunSpec, Start};
 use crate::guard::{Access, Limits, User};
 use crate::rows::{Assistant, Run, merge};
 use crate::wire::time::now;
@@ -106,17 +106,33 @@ pub(crate) fn checkpoint_id(text: &str) -> ApiResult<CheckpointId> {
         .map_err(|_| ApiError::invalid(format!("Invalid checkpoint ID '{text}': must be a UUID")))
 }
 
+/// Returns the namespace of a checkpoint of a subgraph.
+fn namespace(checkpoint: &Value) -> Option<&str> {
+    let namespace = checkpoint["checkpoint_ns"].as_str();
+    namespace.filter(|namespace| !namespace.is_empty())
+}
+
+/// Returns the checkpoint of a subgraph, if it is one.
+fn inner_checkpoint(checkpoint: &Value) -> ApiResult<Option<InnerCheckpoint>> {
+    let Some(namespace) = namespace(checkpoint) else {
+        return Ok(None);
+    };
+    let id = checkpoint["checkpoint_id"].as_str().unwrap_or_default();
+    let root = checkpoint["checkpoint_map"][""].as_str();
+    let root = root.map(checkpoint_id).transpose()?;
+    let inner = InnerCheckpoint::new(namespace, checkpoint_id(id)?, root);
+    let wrong = || ApiError::invalid("checkpoint_ns is `node:task`, or several of these and `|`");
+    inner.map(Some).ok_or_else(wrong)
+}
+
 /// Returns the id in a checkpoint of the interface, if it names one. The root graph's only.
 pub(crate) fn checkpoint_in(checkpoint: Option<&Value>) -> ApiResult<Option<CheckpointId>> {
     let Some(checkpoint) = checkpoint else {
         return Ok(None);
     };
-    if checkpoint["checkpoint_ns"]
-        .as_str()
-        .is_some_and(|ns| !ns.is_empty())
-    {
+    if namespace(checkpoint).is_some() {
         return Err(ApiError::invalid(
-            "checkpoints of subgraphs (`checkpoint_ns`) are not supported here",
+            "a checkpoint of a subgraph (`checkpoint_ns`) is the start of a run only",
         ));
     }
     let id = checkpoint["checkpoint_id"].as_str();
@@ -297,16 +313,24 @@ pub(crate) async fn plan(
     let assistant = app.assistant(&request.assistant_id).await?;
     let choices = choices(&request)?;
     let modes = modes(request.stream_mode.as_ref())?;
-    let at = match &request.checkpoint_id {
-        Some(id) => Some(checkpoint_id(id)?),
-        None => checkpoint_in(request.checkpoint.as_ref())?,
-    };
     let configured = request.config.as_ref();
     let configured = configured.map(|config| &config["configurable"]);
-    let at = match at {
-        None => checkpoint_in(configured)?,
-        at => at,
+    let checkpoint = request.checkpoint.as_ref();
+    let mut named = [checkpoint, configured].into_iter().flatten();
+    let inner = named.find(|checkpoint| namespace(checkpoint).is_some());
+    let at = match (&request.checkpoint_id, inner) {
+        (_, Some(_)) => None,
+        (Some(id), None) => Some(checkpoint_id(id)?),
+        (None, None) => match checkpoint_in(checkpoint)? {
+            None => checkpoint_in(configured)?,
+            at => at,
+        },
     };
+    if inner.is_some() && (request.input.is_some() || request.command.is_some()) {
+        return Err(ApiError::invalid(
+            "a run from the checkpoint of a subgraph goes on there: it takes no input and no command",
+        ));
+    }
     if let Some(webhook) = &request.webhook {
         app.webhooks.allow(webhook)?;
     }
@@ -327,6 +351,9 @@ pub(crate) async fn plan(
         "temporary": temporary, "durability": choices.durability, "webhook": request.webhook,
         "checkpoint_id": at.map(|at| at.to_string()), "user": user, "feedback_keys": null,
     });
+    if let Some(inner) = inner {
+        kwargs["inner_checkpoint"] = inner.clone();
+    }
     if request.strict_resume {
         kwargs["strict_resume"] = json!(true);
     }
@@ -388,6 +415,7 @@ pub(crate) fn spec(row: &Run, cancel: CancelToken, limits: &Limits) -> ApiResult
             .as_str()
             .map(checkpoint_id)
             .transpose()?,
+        inner: inner_checkpoint(&kwargs["inner_checkpoint"])?,
         metadata: match metadata {
             Value::Object(entries) => entries.into_iter().collect(),
             _ => BTreeMap::new(),

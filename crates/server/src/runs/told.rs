@@ -201,6 +201,10 @@ impl Checkpointer for AfterEvents {
         self.saver.list(key, options).await
     }
 
+    fn is_rehearsal(&self) -> bool {
+        self.saver.is_rehearsal()
+    }
+
     fn leases(&self) -> Option<&dyn Leases> {
         self.saver.leases()
     }
@@ -216,6 +220,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::wire::usage::Usages;
 
     #[tokio::test]
     async fn l2_a_checkpoint_waits_until_the_events_before_it_are_stored() {
@@ -229,7 +234,7 @@ mod tests {
         };
         out.push(Frame::new("custom", "custom", &json!(1))).await;
         let mut teller = Teller {
-            frames: Frames::new(Vec::new(), "", Value::Null),
+            frames: Frames::new(Vec::new(), "", Value::Null, Usages::default()),
             out: &mut out,
             asked,
         };
@@ -251,5 +256,50 @@ mod tests {
         // Nothing is told any more.
         drop(teller);
         put().await.unwrap();
+    }
+
+    /// A saver that stores nothing, as in a replay.
+    struct Rehearsal;
+
+    #[async_trait]
+    impl Checkpointer for Rehearsal {
+        fn formats(&self) -> Option<&Formats> {
+            None
+        }
+
+        async fn put(&self, _: &ThreadKey, _: Batch) -> Result<(), CheckpointError> {
+            Ok(())
+        }
+
+        async fn load(
+            &self,
+            _: &ThreadKey,
+            _: Option<CheckpointId>,
+        ) -> Result<Option<Chain>, CheckpointError> {
+            Ok(None)
+        }
+
+        async fn head(&self, _: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+            Ok(None)
+        }
+
+        async fn list(
+            &self,
+            _: &ThreadKey,
+            _: ListOptions,
+        ) -> Result<Vec<CheckpointId>, CheckpointError> {
+            Ok(Vec::new())
+        }
+
+        fn is_rehearsal(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn l2_what_only_rehearses_does_so_behind_events_too() {
+        assert!(AfterEvents::new(Arc::new(Rehearsal)).0.is_rehearsal());
+        let stored = AfterEvents::new(Arc::new(MemorySaver::new()));
+        assert!(!stored.0.is_rehearsal());
     }
 }

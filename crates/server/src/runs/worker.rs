@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use langgraph_queue::{EventLog, RunQueue, Signal};
 use langgraph_sql::this_process;
 use serde_json::json;
@@ -88,6 +89,8 @@ async fn work(app: Weak<App>) {
         return;
     };
     loop {
+        // What was said so far is one reason to look.
+        while let Some(Some(_)) = signals.next().now_or_never() {}
         let wait = {
             let Some(app) = app.upgrade() else { return };
             if app.runs.is_draining() {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use langgraph::message::MessageChunk;
 
-use super::message::usage;
+use super::usage;
 
 /// Returns the chunk as an `AIMessageChunk`.
 pub(crate) fn to_wire(chunk: &MessageChunk, id: &str) -> Value {
@@ -32,7 +32,7 @@ pub(crate) fn to_wire(chunk: &MessageChunk, id: &str) -> Value {
         "id": id,
         "tool_calls": [],
         "invalid_tool_calls": [],
-        "usage_metadata": usage(chunk.usage.as_ref()),
+        "usage_metadata": usage::to_wire(chunk.usage.as_ref()),
         "tool_call_chunks": calls,
         "chunk_position": last,
     })

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use langgraph::message::{Message, Usage};
+use langgraph::message::Message;
 
 /// The roles of our form, and LangChain's types.
 const ROLES: [(&str, &str); 6] = [
@@ -210,17 +210,6 @@ fn call_in(call: &Value) -> Value {
         (args, _) => (call.get("name").cloned(), args.clone()),
     };
     json!({"id": call["id"], "name": name, "arguments": arguments})
-}
-
-/// Returns the tokens used, in LangChain's form.
-pub(crate) fn usage(usage: Option<&Usage>) -> Value {
-    usage.map_or(Value::Null, |usage| {
-        json!({
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-        })
-    })
 }
 
 #[cfg(test)]

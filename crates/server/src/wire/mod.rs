@@ -4,3 +4,4 @@ pub(crate) mod approval;
 pub(crate) mod chunk;
 pub(crate) mod message;
 pub(crate) mod time;
+pub(crate) mod usage;
