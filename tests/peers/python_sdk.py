@@ -465,7 +465,11 @@ def the_crons():
 
 
 def the_protocol():
-    """Version 2 of the streaming protocol, and the stream of a whole thread."""
+    """Version 2 of the streaming protocol, and the stream of a whole thread.
+
+    Most of its time is the client's own: the end of each `with` waits for the client's threads that read
+    streams, a second for each, because a read on a socket goes on when another thread closes the stream.
+    """
     with threads.stream(assistant_id="review") as thread:
         assert thread.run.start(input={"text": "v2"})["run_id"]
         for _ in range(100):

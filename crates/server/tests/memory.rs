@@ -58,5 +58,4 @@ async fn l3_an_open_stream_costs_less_than_100_kilobytes() {
     }
     let each = (HEAP.current_usage() - before) / STREAMS;
     assert!(each < 100_000, "{each} bytes for each open stream");
-    println!("{each} bytes for each open stream");
 }
