@@ -16,6 +16,8 @@ use super::inside::{Enter, enter};
 use super::json::InnerReader;
 use super::typed::Typed;
 
+type Attach = Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>) -> Arc<dyn ErasedGraph> + Send>;
+
 /// What a graph is served with.
 pub(crate) struct Options<S: State> {
     pub(crate) schemas: Schemas,
@@ -26,9 +28,7 @@ pub(crate) struct Options<S: State> {
 
 /// A compiled graph without its types, for [`Server::graph`](crate::Server::graph): what a compiled
 /// graph and its [handle](GraphHandle) become.
-pub struct ServedGraph(
-    Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>) -> Arc<dyn ErasedGraph> + Send>,
-);
+pub struct ServedGraph(Attach);
 
 impl ServedGraph {
     pub(crate) fn attach(

@@ -242,7 +242,9 @@ async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Valu
     };
     let mut history = graph.history(&thread.thread_id, limit, before).await?;
     let usages = usages(&thread);
-    history.iter_mut().for_each(|state| usages.write(state));
+    for state in &mut history {
+        usages.write(state);
+    }
     let fitting = history
         .into_iter()
         .filter(|state| contains(&state["metadata"], &wanted))
