@@ -4,9 +4,10 @@
 #    SIGKILL, in every phase, once each. All ends are equal, and no item is taken off the shelf twice;
 # 2. the parity cases with fan-outs, whose threads and tasks are on the server;
 # 3. with `--long`: 600 orders, 100 kills in each phase, 100 with two processes of the service, all parity
-#    cases, and the time that calls take.
+#    cases, and the time that calls take;
+# 4. with `--latency`: only the time that calls take, from a release build.
 # Needs Linux on x86-64, node 20 with npm, curl, python3, and a C compiler; the server (226 MB) stays in the target folder. It takes
-# one or two minutes after the build, and with `--long` about twenty-five.
+# one or two minutes after the build, with `--long` about twenty-five, and with `--latency` about two.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,9 +26,11 @@ if [ ! -x "$server" ]; then
     mkdir -p "$home"
     npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$home" "@restatedev/restate-server@$version"
 fi
-cargo build --quiet -p langgraph-restate --example orders
-cargo build --quiet -p langgraph-tests --features restate --bin parity
-if [ "${1:-}" = "--long" ]; then cargo build --quiet --release -p langgraph-restate --example orders; fi
+if [ "${1:-}" != "--latency" ]; then
+    cargo build --quiet -p langgraph-restate --example orders
+    cargo build --quiet -p langgraph-tests --features restate --bin parity
+fi
+if [ -n "${1:-}" ]; then cargo build --quiet --release -p langgraph-restate --example orders; fi
 
 work=$(mktemp -d)
 child=""
@@ -61,15 +64,23 @@ drill() { # seconds, program, its arguments. It starts the server and the servic
     }
 }
 
+latencies() {
+    for services in 1 2; do
+        echo "== the time that calls take, with that many processes of the service: $services"
+        SERVICES=$services drill 300 "$target/release/examples/orders" latency 200
+    done
+}
+if [ "${1:-}" = "--latency" ]; then
+    latencies
+    exit
+fi
+
 echo '== orders, in which the service or the server is killed'
 drill "$limit" "$target/debug/examples/orders" kill "$orders"
 if [ "${1:-}" = "--long" ]; then
     echo '== the same with two processes of the service'
     SERVICES=2 drill "$limit" "$target/debug/examples/orders" kill 100
-    for services in 1 2; do
-        echo "== the time that calls take, with $services of them"
-        SERVICES=$services drill 300 "$target/release/examples/orders" latency 200
-    done
+    latencies
 fi
 
 echo '== the parity cases on the server'
