@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 
 /// What a process of this program is: `ours`, `file` or `bare`; the one that measures, without it.
 const ROLE: &str = "LOAD_ROLE";
-/// The file of the threads, or the bytes that the bare server streams.
+/// The folder of the threads, or the bytes that the bare server streams.
 const MATERIAL: &str = "LOAD_MATERIAL";
 
 /// How many streams are open at a time.
@@ -236,6 +236,7 @@ async fn measure(name: &str, role: &str, material: &str) {
         let client = Client::new(&server);
         client.whole().await;
         let memory = client.memory(&server, streams).await;
+        drop(server);
         let server = Process::start(role, material);
         let client = Client::new(&server);
         let (rate, times) = client.rate(streams).await;
@@ -267,8 +268,7 @@ async fn table() {
     measure("bare axum", "bare", &frames).await;
     measure("in memory", "ours", "").await;
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("threads.db");
-    measure("in a SQLite file", "file", file.to_str().unwrap()).await;
+    measure("in a SQLite file", "file", folder.path().to_str().unwrap()).await;
 }
 
 #[tokio::main]
@@ -276,7 +276,11 @@ async fn main() {
     let material = std::env::var(MATERIAL).unwrap_or_default();
     match std::env::var(ROLE).as_deref() {
         Ok("ours") => ours(Server::new()).await,
-        Ok("file") => ours(Server::new().file(material)).await,
+        Ok("file") => {
+            // One of its own, so that no process takes up the runs of the one before.
+            let file = format!("{material}/{}.db", std::process::id());
+            ours(Server::new().file(file)).await;
+        }
         Ok("bare") => {
             let frames = material.split_inclusive("\n\n");
             bare(frames.map(|frame| frame.to_owned().into()).collect()).await;
