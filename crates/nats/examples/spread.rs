@@ -43,7 +43,7 @@ async fn work(item: u32, state: &Sum, cx: &Context) -> Result<SumUpdate, NodeErr
         "nothing" => Ok(done),
         "burn" => {
             let mut hash = u64::from(item);
-            for _ in 0..2_000_000 {
+            for _ in 0..20_000_000 {
                 hash = std::hint::black_box(hash.rotate_left(5) ^ 0x9e37_79b9).wrapping_mul(31);
             }
             std::hint::black_box(hash);
