@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Topology;
-use super::inbox::Inboxes;
+use super::attachment::Attachment;
 use super::plan::Plan;
 use super::thread_policy::{OnConflict, OnOpenQuestion, ThreadPolicy};
-use crate::checkpoint::{Attach, Checkpointer};
+use crate::checkpoint::Attach;
 use crate::error::AgentError;
 use crate::node::Persistence;
 use crate::state::State;
@@ -37,25 +37,22 @@ use crate::state::StateCodec;
 #[derive(Clone)]
 pub struct CompiledStateGraph<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
-    pub(crate) saver: Option<Arc<dyn Checkpointer>>,
+    pub(crate) attachment: Option<Attachment<S>>,
     /// The codec of the state, if one was set.
     pub(crate) codec: Option<StateCodec<S>>,
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
     pub(crate) threads: ThreadPolicy,
-    /// The runs at work on its threads, if it has a checkpointer.
-    pub(crate) inboxes: Option<Arc<Inboxes<S>>>,
 }
 
 impl<S: State> CompiledStateGraph<S> {
     pub(crate) fn new(plan: Plan<S>) -> Self {
         Self {
             plan: Arc::new(plan),
-            saver: None,
+            attachment: None,
             codec: None,
             persistence: Persistence::default(),
             threads: ThreadPolicy::default(),
-            inboxes: None,
         }
     }
 
@@ -71,9 +68,8 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn checkpointer<C: Attach<S> + ?Sized>(mut self, saver: Arc<C>) -> Self {
         let attached = saver.attach();
-        self.saver = Some(attached.saver);
+        self.attachment = Some(Attachment::new(attached.saver));
         self.codec = attached.codec.or(self.codec);
-        self.inboxes = Some(Arc::default());
         self
     }
 
@@ -249,7 +245,7 @@ impl<S: State> CompiledStateGraph<S> {
 
     /// Returns true if the graph has a checkpointer, so that its runs name their threads.
     pub fn is_persistent(&self) -> bool {
-        self.saver.is_some()
+        self.attachment.is_some()
     }
 
     /// Returns the graph as data.

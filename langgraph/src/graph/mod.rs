@@ -1,6 +1,7 @@
 //! Graphs: their topology, their builder, their problems, and their compiled form.
 
 mod alias;
+mod attachment;
 mod builder;
 mod compiled;
 mod configured_node;
@@ -16,6 +17,7 @@ mod routers;
 pub(crate) mod thread_policy;
 
 pub use crate::node::UnfilledJoin;
+pub(crate) use attachment::Attachment;
 pub use builder::StateGraph;
 pub use compiled::CompiledStateGraph;
 pub use configured_node::ConfiguredNode;

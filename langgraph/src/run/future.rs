@@ -90,16 +90,18 @@ impl<S: State> Run<S> {
                 }))
             }
             (None, Begin::Proceed(_)) => Err(CheckpointError::NoCheckpointer(String::new()).into()),
-            (Some(log), begin) => {
+            (Some((log, attachment)), begin) => {
+                let start = attachment.start;
+                let inboxes = Arc::clone(&attachment.inboxes);
                 let emitter = engine.scope.emitter.clone();
                 let run = Self { begin, ..self };
-                let run = OnThread {
+                Ok(start(OnThread {
                     run,
                     engine,
                     log,
+                    inboxes,
                     emitter,
-                };
-                Ok(Box::pin(run.start()))
+                }))
             }
         }
     }
@@ -121,7 +123,7 @@ impl<S: State> Future for RunFuture<S> {
 
 impl_debug!([S: State] RunFuture<S>);
 
-type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+pub(crate) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
 pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {

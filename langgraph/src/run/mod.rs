@@ -14,6 +14,7 @@ mod thread;
 mod turns;
 
 pub use crate::node::{CancelToken, Persistence};
+pub(crate) use future::Driven;
 pub use future::RunFuture;
 pub use io::IoGraph;
 pub use options::Run;
@@ -21,3 +22,4 @@ pub use outcome::Outcome;
 pub use recovery::{ResumePending, Resumed};
 pub use stream::{EventStream, StreamOptions};
 pub use subgraph::MappedGraph;
+pub(crate) use turns::OnThread;

@@ -179,9 +179,9 @@ impl<S: State> Run<S> {
 
     /// Runs the graph as a stream of events.
     pub fn stream(mut self, options: impl Into<StreamOptions>) -> EventStream<S> {
-        let log = match (&self.graph.saver, &self.options.thread) {
-            (Some(saver), Some(thread)) => Some(StreamLog {
-                saver: Arc::clone(saver),
+        let log = match (&self.graph.attachment, &self.options.thread) {
+            (Some(attachment), Some(thread)) => Some(StreamLog {
+                saver: Arc::clone(&attachment.saver),
                 thread: thread.clone(),
                 ending: Arc::clone(self.options.ending.get_or_insert_default()),
             }),

@@ -139,7 +139,8 @@ impl<S: State> CompiledStateGraph<S> {
     fn saver_for(&self, thread: &str) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
         check_thread_id(thread)?;
         let missing = || CheckpointError::NoCheckpointer(thread.to_owned());
-        self.saver.as_ref().ok_or_else(missing)
+        let attachment = self.attachment.as_ref().ok_or_else(missing)?;
+        Ok(&attachment.saver)
     }
 }
 
