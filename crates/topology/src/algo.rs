@@ -79,10 +79,12 @@ impl Lines {
         }
         let mut free = Table(starts.clone());
         let mut ends = Table::new(sum, 0);
-        for (from, to) in lines.iter().filter(|(from, _)| *from < size) {
-            let place = free.get(*from);
-            ends.set(place, *to);
-            free.set(*from, place + 1);
+        for &(from, to) in lines {
+            if from < size {
+                let place = free.get(from);
+                ends.set(place, to);
+                free.set(from, place + 1);
+            }
         }
         let Table(ends) = ends;
         Self { starts, ends }
@@ -106,21 +108,19 @@ impl Lines {
     pub fn reversed(&self) -> Self {
         let mut lines = Vec::with_capacity(self.ends.len());
         for from in 0..self.size() {
-            lines.extend(self.from(from).iter().map(|to| (*to, from)));
+            for to in self.from(from) {
+                lines.push((*to, from));
+            }
         }
         Self::new(self.size(), &lines)
     }
 }
 
-/// Finds the vertices that are reachable from `roots`, which are included.
-pub fn reach(lines: &Lines, roots: impl IntoIterator<Item = usize>) -> Table<bool> {
+/// Finds the vertices that are reachable from `root`, which is included.
+pub fn reach(lines: &Lines, root: usize) -> Table<bool> {
     let mut seen = Table::new(lines.size(), false);
-    let mut open: Vec<usize> = Vec::new();
-    for root in roots {
-        if seen.replace(root, true) {
-            open.push(root);
-        }
-    }
+    seen.set(root, true);
+    let mut open = vec![root];
     while let Some(vertex) = open.pop() {
         for &next in lines.from(vertex) {
             if seen.replace(next, true) {
@@ -250,6 +250,8 @@ pub struct Dominators {
     above: Table<Option<usize>>,
     depth: Table<usize>,
     place: Table<usize>,
+    /// The vertices in the order of their places.
+    walk: Vec<usize>,
 }
 
 impl Dominators {
@@ -266,7 +268,10 @@ impl Dominators {
         let mut changed = true;
         while changed {
             changed = false;
-            for &vertex in order.iter().rev().filter(|vertex| **vertex != root) {
+            for &vertex in order.iter().rev() {
+                if vertex == root {
+                    continue;
+                }
                 let mut best: Option<usize> = None;
                 for &before in back.from(vertex) {
                     if above.get(before).is_some() {
@@ -282,16 +287,18 @@ impl Dominators {
         above.set(root, None);
         let mut tree = Vec::new();
         for vertex in (0..size).rev() {
-            tree.extend(above.get(vertex).map(|up| (up, vertex)));
+            if let Some(up) = above.get(vertex) {
+                tree.push((up, vertex));
+            }
         }
         let tree = Lines::new(size, &tree);
         let mut depth = Table::new(size, 0);
         let mut place = Table::new(size, 0);
         let mut open = vec![root];
-        let mut count = 0;
+        let mut walk = Vec::new();
         while let Some(vertex) = open.pop() {
-            place.set(vertex, count);
-            count += 1;
+            place.set(vertex, walk.len());
+            walk.push(vertex);
             for &below in tree.from(vertex) {
                 depth.set(below, depth.get(vertex) + 1);
                 open.push(below);
@@ -301,6 +308,7 @@ impl Dominators {
             above,
             depth,
             place,
+            walk,
         }
     }
 
@@ -308,6 +316,17 @@ impl Dominators {
     /// order.
     pub fn place(&self, vertex: usize) -> usize {
         self.place.get(vertex)
+    }
+
+    /// Sorts vertices of the tree by their places.
+    pub fn sort(&self, vertices: &mut [usize]) {
+        for vertex in &mut *vertices {
+            *vertex = self.place(*vertex);
+        }
+        vertices.sort_unstable();
+        for place in vertices {
+            *place = self.walk.get(*place).copied().unwrap_or_default();
+        }
     }
 
     /// Returns the two vertices at which the paths from the root to `left` and to `right` separate,
@@ -394,7 +413,7 @@ mod tests {
 
     #[test]
     fn reach_follows_cycles_once() {
-        let seen = reach(&lines(5, &[(0, 1), (1, 2), (2, 1), (3, 4)]), [0]);
+        let seen = reach(&lines(5, &[(0, 1), (1, 2), (2, 1), (3, 4)]), 0);
         let found: Vec<_> = (0..5).filter(|v| seen.get(*v)).collect();
         assert_eq!(found, [0, 1, 2]);
     }
@@ -459,7 +478,7 @@ mod tests {
                 .map(|_| (random(size), random(size)))
                 .collect();
             let graph = lines(size, &edges);
-            let reached = reach(&graph, [0]);
+            let reached = reach(&graph, 0);
             let dominators = Dominators::new(&graph, 0);
             for vertex in (1..size).filter(|v| reached.get(*v)) {
                 let found = above(&dominators, vertex);
@@ -471,7 +490,7 @@ mod tests {
                         .collect();
                     let on_every_way = other != vertex
                         && reached.get(other)
-                        && !reach(&lines(size, &without), [0]).get(vertex);
+                        && !reach(&lines(size, &without), 0).get(vertex);
                     assert_eq!(
                         found.contains(&other),
                         on_every_way,

@@ -1,10 +1,10 @@
 //! A graph as numbers, and the analysis of its paths.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::algo::{Components, Lines, Table, reach};
-use crate::{NodeInfo, NodeName, Topology};
+use crate::rules::Names;
+use crate::{NodeName, Topology};
 
 /// The vertex where every run starts.
 pub const START: usize = 0;
@@ -54,25 +54,38 @@ pub struct Analysis<'a> {
 
 impl<'a> Analysis<'a> {
     pub fn new(topology: &'a Topology) -> Self {
-        let names = Names::new(topology);
-        let (joins, flow_joins) = names.joins().unzip();
-        let (branches, flow_branches) = names.branches().unzip();
-        let edges = topology.edges.iter();
-        let flow = Flow {
+        let names = Numbers::new(topology);
+        let mut flow = Flow {
             nodes: topology.nodes.len(),
-            edges: edges
-                .filter_map(|edge| names.line(&edge.from, &edge.to))
-                .collect(),
-            joins: flow_joins,
-            branches: flow_branches,
-            gotos: names.gotos(),
+            ..Flow::default()
         };
+        for edge in &topology.edges {
+            if let (Some(from), Some(to)) = (names.source(&edge.from), names.target(&edge.to)) {
+                flow.edges.push((from, to));
+            }
+        }
+        let mut joins = Vec::new();
+        for (place, join) in topology.joins.iter().enumerate() {
+            if let Some(target) = names.target(&join.target) {
+                joins.push(place);
+                flow.joins.push((names.sources(&join.sources), target));
+            }
+        }
+        let mut branches = Vec::new();
+        for (place, branch) in topology.branches.iter().enumerate() {
+            if let Some(source) = names.source(&branch.source) {
+                branches.push(place);
+                let arms = branch.arms.as_ref().map(|arms| names.arms(arms));
+                flow.branches.push((source, arms));
+            }
+        }
+        flow.gotos = names.gotos();
         let lines = lines_of(&flow, true);
         Self {
             topology,
             joins,
             branches,
-            reached: reach(&lines, [START]),
+            reached: reach(&lines, START),
             components: Components::new(&lines),
             lines,
             flow,
@@ -103,27 +116,24 @@ pub(crate) fn node_of(vertex: usize) -> usize {
     vertex.saturating_sub(NODES)
 }
 
-/// A graph's names as numbers. It omits edges with unknown names, edges from END and edges to
-/// START. If several nodes share a name, the first counts.
-struct Names<'a> {
+/// A graph's names as numbers. It omits unknown names, END as a source and START as a target. If
+/// several nodes share a name, the first counts.
+struct Numbers<'a> {
     topology: &'a Topology,
-    numbers: HashMap<&'a str, usize>,
+    names: Names<'a>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> Numbers<'a> {
     fn new(topology: &'a Topology) -> Self {
-        let mut numbers = HashMap::new();
-        for (place, node) in topology.nodes.iter().enumerate() {
-            numbers.entry(&*node.name).or_insert(NODES + place);
-        }
-        Self { topology, numbers }
+        let names = Names::of_nodes(topology);
+        Self { topology, names }
     }
 
     fn source(&self, name: &str) -> Option<usize> {
         match name {
             crate::START => Some(START),
             crate::END => None,
-            name => self.numbers.get(name).copied(),
+            name => Some(NODES + self.names.get(name)?),
         }
     }
 
@@ -131,52 +141,55 @@ impl<'a> Names<'a> {
         match name {
             crate::START => None,
             crate::END => Some(END),
-            name => self.numbers.get(name).copied(),
+            name => Some(NODES + self.names.get(name)?),
         }
     }
 
+    fn sources(&self, names: &[NodeName]) -> Vec<usize> {
+        let mut sources = Vec::new();
+        for name in names {
+            sources.extend(self.source(name));
+        }
+        sources
+    }
+
     fn targets(&self, names: &[NodeName]) -> Vec<usize> {
-        names.iter().filter_map(|name| self.target(name)).collect()
+        let mut targets = Vec::new();
+        for name in names {
+            targets.extend(self.target(name));
+        }
+        targets
     }
 
-    fn line(&self, from: &str, to: &str) -> Option<(usize, usize)> {
-        Some((self.source(from)?, self.target(to)?))
-    }
-
-    fn joins(&self) -> impl Iterator<Item = (usize, (Vec<usize>, usize))> {
-        let joins = self.topology.joins.iter().enumerate();
-        joins.filter_map(|(place, join)| {
-            let sources = join.sources.iter().filter_map(|name| self.source(name));
-            Some((place, (sources.collect(), self.target(&join.target)?)))
-        })
-    }
-
-    fn branches(&self) -> impl Iterator<Item = (usize, (usize, Option<Vec<Arm>>))> {
-        let branches = self.topology.branches.iter().enumerate();
-        branches.filter_map(|(place, branch)| {
-            let arms = branch.arms.as_ref().map(|arms| {
-                let arms = arms.iter().map(|arm| Arm {
-                    targets: self.targets(&arm.targets),
-                    map: arm.map,
-                });
-                arms.collect()
+    fn arms(&self, arms: &[crate::Arm]) -> Vec<Arm> {
+        let mut numbered = Vec::new();
+        for arm in arms {
+            let targets = self.targets(&arm.targets);
+            numbered.push(Arm {
+                targets,
+                map: arm.map,
             });
-            Some((place, (self.source(&branch.source)?, arms)))
-        })
+        }
+        numbered
     }
 
     fn gotos(&self) -> Vec<(usize, Option<Vec<usize>>)> {
-        let lists = self.topology.destinations.iter();
-        let declared: HashSet<&str> = lists.clone().map(|from| &*from.source).collect();
-        let declares = |node: &&NodeInfo| declared.contains(&*node.name);
-        let lists = lists.filter_map(|from| {
-            let targets = self.targets(&from.targets);
-            Some((self.source(&from.source)?, Some(targets)))
-        });
-        let nodes = self.topology.nodes.iter().filter(|node| node.may_goto);
-        let nodes = nodes.filter(|node| !declares(node));
-        let anywhere = nodes.filter_map(|node| Some((self.source(&node.name)?, None)));
-        lists.chain(anywhere).collect()
+        let mut gotos = Vec::new();
+        for list in &self.topology.destinations {
+            if let Some(source) = self.source(&list.source) {
+                gotos.push((source, Some(self.targets(&list.targets))));
+            }
+        }
+        let declared = Names::of_destinations(self.topology);
+        for node in &self.topology.nodes {
+            if node.may_goto
+                && !declared.contains(&node.name)
+                && let Some(source) = self.source(&node.name)
+            {
+                gotos.push((source, None));
+            }
+        }
+        gotos
     }
 }
 
@@ -184,34 +197,47 @@ impl<'a> Names<'a> {
 pub(crate) fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
     let anywhere = NODES + flow.nodes;
     let mut lines = flow.edges.clone();
-    for (sources, target) in flow.joins.iter().filter(|_| with_joins) {
-        lines.extend(sources.iter().map(|source| (*source, *target)));
+    if with_joins {
+        for (sources, target) in &flow.joins {
+            for source in sources {
+                lines.push((*source, *target));
+            }
+        }
     }
     for (source, arms) in &flow.branches {
-        match arms {
-            None => lines.push((*source, anywhere)),
-            Some(arms) => {
-                for arm in arms {
-                    lines.extend(arm.ends().map(|target| (*source, target)));
-                }
+        let Some(arms) = arms else {
+            lines.push((*source, anywhere));
+            continue;
+        };
+        for arm in arms {
+            for target in arm.ends() {
+                lines.push((*source, *target));
             }
         }
     }
     for (source, targets) in &flow.gotos {
-        match targets {
-            None => lines.push((*source, anywhere)),
-            Some(targets) => lines.extend(targets.iter().map(|target| (*source, *target))),
+        let Some(targets) = targets else {
+            lines.push((*source, anywhere));
+            continue;
+        };
+        for target in targets {
+            lines.push((*source, *target));
         }
     }
     lines.push((anywhere, END));
-    lines.extend((NODES..anywhere).map(|node| (anywhere, node)));
+    for node in NODES..anywhere {
+        lines.push((anywhere, node));
+    }
     Lines::new(anywhere + 1, &lines)
 }
 
 impl Arm {
     /// Returns the targets of the arm; an arm without targets ends the branch.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + '_ {
-        let nowhere = self.targets.is_empty().then_some(END);
-        self.targets.iter().copied().chain(nowhere)
+    pub(crate) fn ends(&self) -> &[usize] {
+        if self.targets.is_empty() {
+            &[END]
+        } else {
+            &self.targets
+        }
     }
 }

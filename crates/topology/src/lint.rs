@@ -167,17 +167,23 @@ fn together(names: &[NodeName]) -> String {
 }
 
 fn listed(names: &[NodeName]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
+    let mut list = String::new();
+    for (place, name) in names.iter().enumerate() {
+        list.push_str(if place == 0 { "`" } else { ", `" });
+        list.push_str(name);
+        list.push('`');
+    }
+    list
 }
 
 fn around(cycle: &[NodeName]) -> String {
-    let names: Vec<&str> = cycle
-        .iter()
-        .chain(cycle.first())
-        .map(|name| &**name)
-        .collect();
-    names.join(" => ")
+    let mut path = String::new();
+    for name in cycle {
+        path.push_str(name);
+        path.push_str(" => ");
+    }
+    path.push_str(cycle.first().map_or("", |first| first));
+    path
 }
 
 /// Returns the probable mistakes in a graph, in a fixed order.
@@ -213,11 +219,10 @@ pub(crate) fn line_lints(topology: &Topology) -> Vec<Lint> {
 }
 
 fn line_findings(topology: &Topology) -> Vec<Finding> {
-    let duplicates = [
+    let mut found = in_place(vec![
         rules::duplicate_edge(topology),
         rules::duplicate_join(topology),
-    ];
-    let mut found = in_place(duplicates);
+    ]);
     found.extend(rules::duplicate_join_source(topology));
     found.extend(rules::undeclared_goto(topology));
     found
@@ -225,7 +230,10 @@ fn line_findings(topology: &Topology) -> Vec<Finding> {
 
 fn in_words(topology: &Topology, found: &[Finding]) -> Vec<Lint> {
     let mut lints: Vec<Lint> = Vec::new();
-    for lint in found.iter().filter_map(|found| Lint::of(topology, found)) {
+    for finding in found {
+        let Some(lint) = Lint::of(topology, finding) else {
+            continue;
+        };
         // A source that occurs three times is reported once.
         if !matches!(lint, Lint::DuplicateJoinSource { .. }) || !lints.contains(&lint) {
             lints.push(lint);
@@ -237,8 +245,15 @@ fn in_words(topology: &Topology, found: &[Finding]) -> Vec<Lint> {
 impl Lint {
     /// Converts a finding, if its rule is a lint.
     fn of(topology: &Topology, Finding { rule, at }: &Finding) -> Option<Self> {
-        let name = |node: &usize| Some(topology.nodes.get(*node)?.name.clone());
-        let names = |nodes: &[usize]| -> Vec<NodeName> { nodes.iter().filter_map(name).collect() };
+        let names = |nodes: &[usize]| {
+            let mut names = Vec::new();
+            for node in nodes {
+                if let Some(node) = topology.nodes.get(*node) {
+                    names.push(NodeName::clone(&node.name));
+                }
+            }
+            names
+        };
         let (from, to) = (at.source(topology), at.target(topology));
         Some(match rule {
             Rule::EmptyGraph => Self::EmptyGraph,

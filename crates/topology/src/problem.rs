@@ -339,12 +339,13 @@ pub fn check(
     deny_lints: bool,
 ) -> Result<(), CompilationErrors> {
     let mut found = problems(topology);
-    let in_aliases = in_place([
+    let in_aliases = in_place(vec![
         rules::unknown_alias_node(topology, aliases),
         rules::alias_taken(topology, aliases),
     ]);
-    let in_aliases = in_aliases.iter();
-    found.extend(in_aliases.filter_map(|found| in_words(topology, aliases, found)));
+    for finding in &in_aliases {
+        found.extend(in_words(topology, aliases, finding));
+    }
     if deny_lints || topology.closed {
         // Most lints of broken edges would not apply to the intended ones.
         let lints = if found.iter().all(CompilationError::leaves_edges_intact) {
@@ -352,7 +353,9 @@ pub fn check(
         } else {
             lint::line_lints(topology)
         };
-        found.extend(lints.into_iter().map(CompilationError::Lint));
+        for lint in lints {
+            found.push(CompilationError::Lint(lint));
+        }
     }
     if found.is_empty() {
         Ok(())
@@ -372,13 +375,13 @@ pub fn check(
 /// assert_eq!(problems(&Topology::default()), [CompilationError::NoEntryPoint]);
 /// ```
 pub fn problems(topology: &Topology) -> Vec<CompilationError> {
-    let names = in_place([
+    let names = in_place(vec![
         rules::duplicate_node(topology),
         rules::empty_name(topology),
         rules::reserved_name(topology),
         rules::reserved_character(topology),
     ]);
-    let impossible_lines = in_place([
+    let impossible_lines = in_place(vec![
         rules::end_as_source(topology),
         rules::start_as_target(topology),
         rules::empty_join(topology),
@@ -394,10 +397,11 @@ pub fn problems(topology: &Topology) -> Vec<CompilationError> {
         rules::unknown_interrupt_node(topology),
         rules::worker_without_item(topology),
     ];
-    let found = found.iter().flatten();
-    found
-        .filter_map(|found| in_words(topology, &[], found))
-        .collect()
+    let mut problems = Vec::new();
+    for finding in found.iter().flatten() {
+        problems.extend(in_words(topology, &[], finding));
+    }
+    problems
 }
 
 /// Converts a finding, unless its rule is a lint.

@@ -10,6 +10,7 @@ mod aliases;
 mod cycles;
 mod joins;
 mod lines;
+mod mentions;
 mod names;
 mod parallel;
 mod reach;
@@ -24,6 +25,7 @@ pub use lines::{
     empty_join, end_as_source, no_entry_point, start_as_target, start_in_join, undeclared_goto,
     worker_without_item,
 };
+pub(crate) use mentions::Names;
 pub use names::{duplicate_node, empty_name, reserved_character, reserved_name};
 pub use parallel::parallel_writes;
 pub use reach::{dead_end, empty_graph, unreachable_node};
@@ -255,51 +257,18 @@ fn breakpoint(list: &Breakpoints, place: usize) -> Option<&NodeName> {
 
 /// Returns the joins that can never fire, for any reason, in the order of the joins.
 pub fn stuck_joins(analysis: &Analysis<'_>) -> Vec<Finding> {
-    in_place([
+    in_place(vec![
         join_on_own_downstream(analysis),
         join_on_exclusive_arms(analysis),
     ])
 }
 
 /// Sorts the findings of several rules by place; at one place, by rule.
-pub(crate) fn in_place<const N: usize>(found: [Vec<Finding>; N]) -> Vec<Finding> {
-    let mut found: Vec<Finding> = found.into_iter().flatten().collect();
-    found.sort_by_key(|finding| finding.at);
-    found
-}
-
-/// Returns every plain edge: its place, its source, and its target. Joins are not included.
-fn lines(topology: &Topology) -> impl Iterator<Item = (At, &NodeName, &NodeName)> {
-    let edges = topology.edges.iter().enumerate();
-    let edges = edges.map(|(edge, line)| (At::Edge(edge), &line.from, &line.to));
-    let destinations = topology.destinations.iter().enumerate();
-    let destinations = destinations.flat_map(|(list, from)| {
-        let targets = from.targets.iter().enumerate();
-        targets.map(move |(target, to)| (At::Destination { list, target }, &from.source, to))
-    });
-    edges.chain(answers(topology)).chain(destinations)
-}
-
-/// Returns the edges of routers.
-fn answers(topology: &Topology) -> impl Iterator<Item = (At, &NodeName, &NodeName)> {
-    let branches = topology.branches.iter().enumerate();
-    branches.flat_map(|(branch, line)| {
-        let arms = line.arms.iter().flatten().enumerate();
-        arms.flat_map(move |(arm, answer)| {
-            let targets = answer.targets.iter().enumerate();
-            targets.map(move |(target, to)| {
-                let at = At::Answer {
-                    branch,
-                    arm,
-                    target,
-                };
-                (at, &line.source, to)
-            })
-        })
-    })
-}
-
-/// Returns the names of the nodes.
-fn names(topology: &Topology) -> std::collections::HashSet<&str> {
-    topology.nodes.iter().map(|node| &*node.name).collect()
+pub(crate) fn in_place(found: Vec<Vec<Finding>>) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for mut of_rule in found {
+        all.append(&mut of_rule);
+    }
+    all.sort_by_key(|finding: &Finding| finding.at);
+    all
 }

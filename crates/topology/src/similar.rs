@@ -10,13 +10,15 @@ pub fn did_you_mean<'a>(
         3..=5 => 2,
         _ => 3,
     };
-    candidates
-        .into_iter()
-        .filter(|candidate| *candidate != name)
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    let mut nearest: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let distance = edit_distance(name, candidate);
+        let is_near = distance <= limit && distance < candidate.chars().count();
+        if candidate != name && is_near && nearest.is_none_or(|(least, _)| distance < least) {
+            nearest = Some((distance, candidate));
+        }
+    }
+    nearest.map(|(_, candidate)| candidate)
 }
 
 /// Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.

@@ -1,6 +1,6 @@
 //! Nodes that always run in the same superstep.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use crate::algo::{Lines, Table};
 use crate::flow::{Flow, NODES};
@@ -11,81 +11,102 @@ use crate::flow::{Flow, NODES};
 /// A set counts only if all of it starts. So the jumps of a node make none, nor does a map, whose
 /// worker may have no items.
 pub fn started_together(flow: &Flow) -> Vec<Vec<usize>> {
-    let edges = flow.edges.iter().copied();
-    let joins = flow.joins.iter().map(|(from, to)| (from.as_slice(), *to));
-    let arms = flow.branches.iter().flat_map(|(source, arms)| {
-        let arms = arms.iter().flatten().filter(|arm| !arm.map);
-        arms.map(|arm| (*source, arm.targets.clone()))
-    });
-    let mut known: BTreeSet<Vec<usize>> = BTreeSet::new();
-    together(edges, joins, arms)
-        .into_iter()
-        .map(nodes_of)
-        .filter(|set| set.len() > 1 && known.insert(set.clone()))
-        .collect()
+    let mut arms = Vec::new();
+    for (source, answers) in &flow.branches {
+        for arm in answers.iter().flatten() {
+            if !arm.map {
+                arms.push((*source, arm.targets.clone()));
+            }
+        }
+    }
+    let mut known: HashSet<Vec<usize>> = HashSet::new();
+    let mut found = Vec::new();
+    for set in together(&flow.edges, &flow.joins, &arms) {
+        let set = nodes_of(set);
+        if set.len() > 1 && known.insert(set.clone()) {
+            found.push(set);
+        }
+    }
+    found
 }
 
 /// Returns the targets that start together, in any representation: by edges, by joins, by the
 /// answers of routers.
-pub fn together<'a, T: Copy>(
-    edges: impl Iterator<Item = (usize, T)>,
-    joins: impl Iterator<Item = (&'a [usize], T)>,
-    arms: impl Iterator<Item = (usize, Vec<T>)>,
+pub fn together<T: Copy>(
+    edges: &[(usize, T)],
+    joins: &[(Vec<usize>, T)],
+    arms: &[(usize, Vec<T>)],
 ) -> Vec<Vec<T>> {
-    let mut by_vertex: BTreeMap<usize, Vec<T>> = BTreeMap::new();
+    let mut by_vertex: Vec<Vec<T>> = Vec::new();
+    let mut by_join: Vec<(Vec<usize>, Vec<T>)> = Vec::new();
+    let mut start = |from: usize, target: T| {
+        if by_vertex.len() <= from {
+            by_vertex.resize(from + 1, Vec::new());
+        }
+        if let Some(targets) = by_vertex.get_mut(from) {
+            targets.push(target);
+        }
+    };
     for (from, to) in edges {
-        by_vertex.entry(from).or_default().push(to);
+        start(*from, *to);
     }
-    let mut by_join: BTreeMap<Vec<usize>, Vec<T>> = BTreeMap::new();
     for (sources, target) in joins {
-        match sources_of(sources).as_slice() {
-            // A join of one node is an edge.
-            [only] => by_vertex.entry(*only).or_default().push(target),
-            several => by_join.entry(several.to_vec()).or_default().push(target),
+        let sources = sorted(sources.clone());
+        // A join of one node is an edge.
+        if let [only] = *sources {
+            start(only, *target);
+            continue;
+        }
+        let place = by_join.partition_point(|(known, _)| *known < sources);
+        match by_join.get_mut(place) {
+            Some((known, targets)) if *known == sources => targets.push(*target),
+            _ => by_join.insert(place, (sources, vec![*target])),
         }
     }
-    let mut sets: Vec<Vec<T>> = by_vertex.values().cloned().collect();
-    sets.extend(arms.map(|(source, targets)| {
-        let beside = by_vertex.get(&source).map(Vec::as_slice);
-        [beside.unwrap_or_default(), &targets].concat()
-    }));
-    sets.extend(by_join.into_values());
+    let mut sets = by_vertex.clone();
+    sets.retain(|set| !set.is_empty());
+    for (source, targets) in arms {
+        let mut set = by_vertex.get(*source).cloned().unwrap_or_default();
+        set.extend_from_slice(targets);
+        sets.push(set);
+    }
+    for (_, targets) in by_join {
+        sets.push(targets);
+    }
     sets
 }
 
 /// Returns the sets of nodes that run in one superstep, with their successors superstep by
 /// superstep. A node that is `late` waits for others, so neither it nor its successors run in step;
 /// a node that jumps may or may not follow its edges.
-pub fn run_together(flow: &Flow, late: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+pub fn run_together(flow: &Flow, late: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let size = NODES + flow.nodes;
     let mut jumps = Table::new(size, false);
     for (source, _) in &flow.gotos {
         jumps.set(*source, true);
     }
     let edges = Lines::new(size, &flow.edges);
-    let joins: Vec<(Vec<usize>, usize)> = flow
-        .joins
-        .iter()
-        .map(|(sources, target)| (sources_of(sources), *target))
-        .collect();
-    let on_time =
-        |set: Vec<usize>| -> Vec<usize> { set.into_iter().filter(|node| !late(*node)).collect() };
     let next = |set: &[usize]| -> Vec<usize> {
         let goes_on = |node: &usize| set.contains(node) && !jumps.get(*node);
         let mut targets: Vec<usize> = Vec::new();
-        for node in set.iter().filter(|node| goes_on(node)) {
-            targets.extend(edges.from(*node));
+        for node in set {
+            if goes_on(node) {
+                targets.extend_from_slice(edges.from(*node));
+            }
         }
-        let filled = joins.iter().filter(|(from, _)| from.iter().all(goes_on));
-        targets.extend(filled.map(|(_, target)| *target));
-        on_time(nodes_of(targets))
+        for (sources, target) in &flow.joins {
+            if sources.iter().all(goes_on) {
+                targets.push(*target);
+            }
+        }
+        nodes_of(targets)
     };
     let mut known: HashSet<Vec<usize>> = HashSet::new();
     let mut found = Vec::new();
-    for start in started_together(flow) {
-        let mut set = on_time(start);
+    for mut set in started_together(flow) {
         // Cycles of different lengths can take very long before a set repeats.
         for _ in 0..size {
+            set.retain(|node| !late(*node));
             if set.len() < 2 || !known.insert(set.clone()) {
                 break;
             }
@@ -99,14 +120,16 @@ pub fn run_together(flow: &Flow, late: impl Fn(usize) -> bool) -> Vec<Vec<usize>
 
 /// Returns the nodes among vertices, without duplicates.
 fn nodes_of(vertices: Vec<usize>) -> Vec<usize> {
-    let nodes: BTreeSet<usize> = vertices.into_iter().filter(|v| *v >= NODES).collect();
-    nodes.into_iter().collect()
+    let mut nodes = sorted(vertices);
+    nodes.retain(|vertex| *vertex >= NODES);
+    nodes
 }
 
-/// Returns the sources of a join, without duplicates.
-fn sources_of(sources: &[usize]) -> Vec<usize> {
-    let sources: BTreeSet<usize> = sources.iter().copied().collect();
-    sources.into_iter().collect()
+/// Sorts vertices, and removes duplicates.
+fn sorted(mut vertices: Vec<usize>) -> Vec<usize> {
+    vertices.sort_unstable();
+    vertices.dedup();
+    vertices
 }
 
 #[cfg(test)]
@@ -160,25 +183,25 @@ mod tests {
     #[test]
     fn followers_keep_step_until_somebody_is_late_or_jumps() {
         let mut graph = flow(&[(START, A), (START, B), (A, C), (B, D)]);
-        assert_eq!(run_together(&graph, |_| false), [[A, B], [C, D]]);
-        assert!(run_together(&graph, |node| node == A).is_empty());
+        assert_eq!(run_together(&graph, &|_| false), [[A, B], [C, D]]);
+        assert!(run_together(&graph, &|node| node == A).is_empty());
         graph.gotos.push((A, Some(vec![END])));
-        assert_eq!(run_together(&graph, |_| false), [[A, B]]);
+        assert_eq!(run_together(&graph, &|_| false), [[A, B]]);
     }
 
     #[test]
     fn a_join_is_filled_by_those_that_run_together() {
         let mut graph = flow(&[(START, A), (START, B), (A, D)]);
         graph.joins.push((vec![A, B], C));
-        assert_eq!(run_together(&graph, |_| false), [[A, B], [C, D]]);
+        assert_eq!(run_together(&graph, &|_| false), [[A, B], [C, D]]);
         // A join that also waits for another node is not complete yet.
         graph.joins = vec![(vec![A, B, D], C)];
-        assert_eq!(run_together(&graph, |_| false), [[A, B]]);
+        assert_eq!(run_together(&graph, &|_| false), [[A, B]]);
     }
 
     #[test]
     fn a_cycle_is_walked_once() {
         let graph = flow(&[(START, A), (START, B), (A, B), (B, A)]);
-        assert_eq!(run_together(&graph, |_| false), [[A, B]]);
+        assert_eq!(run_together(&graph, &|_| false), [[A, B]]);
     }
 }

@@ -1,6 +1,6 @@
 //! The rule about cycles.
 
-use super::{At, Finding, Rule};
+use super::{At, Finding, Rule, in_place};
 use crate::algo::{Components, Lines, Table, cycle_through};
 use crate::flow::{Analysis, node_of};
 
@@ -44,13 +44,17 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
             cycles.push(cycle_through(&lines, &components, first));
         }
     }
-    cycles.sort_unstable();
-    let found = cycles.into_iter().filter_map(|cycle| {
-        let cycle: Vec<usize> = cycle.into_iter().map(node_of).collect();
-        let at = At::Node(*cycle.first()?);
-        Some(Finding::new(Rule::CycleWithoutExit { cycle }, at))
-    });
-    found.collect()
+    let mut found = Vec::new();
+    for mut cycle in cycles {
+        for vertex in &mut cycle {
+            *vertex = node_of(*vertex);
+        }
+        if let Some(first) = cycle.first() {
+            let at = At::Node(*first);
+            found.push(Finding::new(Rule::CycleWithoutExit { cycle }, at));
+        }
+    }
+    in_place(vec![found])
 }
 
 /// Returns the edges that are followed whatever the decisions. A node that may jump follows its
@@ -61,16 +65,16 @@ fn unconditional(analysis: &Analysis<'_>) -> (Lines, Components) {
     for (source, _) in &flow.gotos {
         jumps.set(*source, true);
     }
-    let edges = flow.edges.iter().filter(|(from, _)| !jumps.get(*from));
-    let edges: Vec<(usize, usize)> = edges.copied().collect();
-    let joins = flow.joins.iter();
-    let mut joins: Vec<&(Vec<usize>, usize)> = joins
-        .filter(|(sources, _)| !sources.iter().any(|source| jumps.get(*source)))
-        .collect();
+    let mut edges = flow.edges.clone();
+    edges.retain(|(from, _)| !jumps.get(*from));
+    let mut joins = flow.joins.clone();
+    joins.retain(|(sources, _)| !sources.iter().any(|source| jumps.get(*source)));
     loop {
         let mut all = edges.clone();
         for (sources, target) in &joins {
-            all.extend(sources.iter().map(|source| (*source, *target)));
+            for source in sources {
+                all.push((*source, *target));
+            }
         }
         let lines = Lines::new(lines.size(), &all);
         let components = Components::new(&lines);

@@ -17,18 +17,15 @@ pub fn join_on_own_downstream(analysis: &Analysis<'_>) -> Vec<Finding> {
     let fired = reached_with_waiting(flow);
     let mut found = Vec::new();
     for (join, (sources, target)) in flow.joins.iter().enumerate() {
-        let mut waiting = sources
-            .iter()
-            .copied()
-            .filter(|source| reached.get(*source) && !fired.get(*source))
-            .peekable();
-        if waiting.peek().is_none() {
+        let mut waiting = sources.clone();
+        waiting.retain(|source| reached.get(*source) && !fired.get(*source));
+        if waiting.is_empty() {
             continue;
         }
         // Of several joins that wait for each other, at least one waits for its own successor; the
         // others only follow it.
-        let after = reach(lines, [*target]);
-        let source = waiting.find(|source| after.get(*source));
+        let after = reach(lines, *target);
+        let source = waiting.into_iter().find(|source| after.get(*source));
         if let Some((join, source)) = source.and_then(|source| analysis.source(join, source)) {
             let at = At::Join(join, JoinPart::Source(source));
             found.push(Finding::new(Rule::JoinOnOwnDownstream, at));
@@ -61,60 +58,60 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
             decisions.push((branch, *source));
             lines.push((*source, vertex));
             for target in arm.ends() {
-                lines.push((vertex, target));
-                exclusive.insert((*source, target));
+                lines.push((vertex, *target));
+                exclusive.insert((*source, *target));
             }
         }
     }
     for from in 0..all_lines.size() {
-        let others = all_lines.from(from).iter().map(|to| (from, *to));
-        lines.extend(others.filter(|line| !exclusive.contains(line)));
+        for to in all_lines.from(from) {
+            if !exclusive.contains(&(from, *to)) {
+                lines.push((from, *to));
+            }
+        }
     }
     // An edge that an arm shares with another source belongs to neither.
-    for (from, to) in direct(flow) {
-        if exclusive.contains(&(from, to)) {
-            lines.push((from, to));
+    for line in direct(flow) {
+        if exclusive.contains(&line) {
+            lines.push(line);
         }
     }
     let lines = Lines::new(first_arm + decisions.len(), &lines);
     let dominators = Dominators::new(&lines, START);
     let once = once(analysis);
     let arm = |vertex: usize| decisions.get(vertex.checked_sub(first_arm)?).copied();
-    let downstream = join_on_own_downstream(analysis);
-    let told: HashSet<usize> = downstream.iter().filter_map(join_of).collect();
+    let told = join_on_own_downstream(analysis);
     let mut found = Vec::new();
     for (join, (sources, _)) in flow.joins.iter().enumerate() {
         // In the order of the tree, the arms of one decision are adjacent.
         let mut sources = sources.clone();
         sources.retain(|source| reached.get(*source));
-        sources.sort_by_key(|source| dominators.place(*source));
-        let mut pairs = sources.iter().zip(sources.iter().skip(1));
-        let exclusive = pairs.find_map(|(&left, &right)| {
+        dominators.sort(&mut sources);
+        let decided = |left: usize, right: usize| {
             let (at_left, at_right) = dominators.parting(left, right)?;
             let (branch, source) = arm(at_left)?;
             let is_one = arm(at_right)?.0 == branch && once.get(source);
-            is_one.then_some((left, right, branch))
-        });
-        let finding = exclusive.and_then(|(left, right, branch)| {
+            is_one.then_some(branch)
+        };
+        let finding = |left: usize, right: usize, branch: usize| {
             let (_, first) = analysis.source(join, left)?;
             let (join, second) = analysis.source(join, right)?;
             let decision = analysis.branch(branch)?;
+            let is_told = |other: &Finding| matches!(other.at, At::Join(at, _) if at == join);
             let rule = Rule::JoinOnExclusiveArms { first, decision };
             let at = At::Join(join, JoinPart::Source(second));
-            Some(Finding::new(rule, at))
-        });
-        found.extend(
-            finding.filter(|finding| join_of(finding).is_none_or(|at| !told.contains(&at))),
-        );
+            (!told.iter().any(is_told)).then(|| Finding::new(rule, at))
+        };
+        for pair in sources.windows(2) {
+            if let [left, right] = *pair
+                && let Some(branch) = decided(left, right)
+            {
+                found.extend(finding(left, right, branch));
+                break;
+            }
+        }
     }
     found
-}
-
-fn join_of(finding: &Finding) -> Option<usize> {
-    match finding.at {
-        At::Join(join, _) => Some(join),
-        _ => None,
-    }
 }
 
 /// Finds the vertices that a run can reach if a join fires only after all of its sources.
@@ -127,7 +124,9 @@ fn reached_with_waiting(flow: &Flow) -> Table<bool> {
         sources.sort_unstable();
         sources.dedup();
         missing.set(join, sources.len());
-        of_source.extend(sources.into_iter().map(|source| (source, join)));
+        for source in sources {
+            of_source.push((source, join));
+        }
     }
     let of_source = Lines::new(lines.size(), &of_source);
     let mut seen = Table::new(lines.size(), false);
@@ -153,13 +152,19 @@ fn reached_with_waiting(flow: &Flow) -> Table<bool> {
 }
 
 /// Returns the edges that are not arms of a router.
-fn direct(flow: &Flow) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let edges = flow.edges.iter().copied();
-    let joins = flow.joins.iter();
-    let joins = joins.flat_map(|(from, to)| from.iter().map(move |from| (*from, *to)));
-    let gotos = flow.gotos.iter();
-    let gotos = gotos.flat_map(|(from, to)| to.iter().flatten().map(move |to| (*from, *to)));
-    edges.chain(joins).chain(gotos)
+fn direct(flow: &Flow) -> Vec<(usize, usize)> {
+    let mut lines = flow.edges.clone();
+    for (sources, to) in &flow.joins {
+        for from in sources {
+            lines.push((*from, *to));
+        }
+    }
+    for (from, targets) in &flow.gotos {
+        for to in targets.iter().flatten() {
+            lines.push((*from, *to));
+        }
+    }
+    lines
 }
 
 /// Finds the vertices that run at most once: only one source starts them, and it happens once.
@@ -211,10 +216,12 @@ fn once(analysis: &Analysis<'_>) -> Table<bool> {
         several.set(vertex, true);
     }
     let mut lines = Vec::new();
-    for node in analysis.nodes().filter(|node| !several.get(*node)) {
-        if let Some((_, from)) = starts.get(node) {
+    for node in analysis.nodes() {
+        if !several.get(node)
+            && let Some((_, from)) = starts.get(node)
+        {
             lines.push((from, node));
         }
     }
-    reach(&Lines::new(size, &lines), [START])
+    reach(&Lines::new(size, &lines), START)
 }

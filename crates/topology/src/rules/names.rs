@@ -1,58 +1,55 @@
 //! The rules about names of nodes.
 
-use std::collections::HashMap;
-
-use super::{At, Finding, Rule};
-use crate::{END, NodeInfo, START, Topology};
+use super::{At, Finding, Names, Rule};
+use crate::{END, START, Topology};
 
 /// Two nodes have one name.
 pub fn duplicate_node(topology: &Topology) -> Vec<Finding> {
-    let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut names = Names::default();
+    let mut repeated: Vec<Vec<usize>> = vec![Vec::new(); topology.nodes.len()];
     for (node, info) in topology.nodes.iter().enumerate() {
-        all.entry(&info.name).or_default().push(node);
-    }
-    let mut found = Vec::new();
-    for nodes in all.into_values() {
-        if let [first, again @ ..] = nodes.as_slice()
-            && !again.is_empty()
+        let first = names.first(&info.name, node);
+        if first != node
+            && let Some(again) = repeated.get_mut(first)
         {
-            let again = again.to_vec();
-            found.push(Finding::new(
-                Rule::DuplicateNode { again },
-                At::Node(*first),
-            ));
+            again.push(node);
         }
     }
-    found.sort_by_key(|finding| finding.at);
+    let mut found = Vec::new();
+    for (first, again) in repeated.into_iter().enumerate() {
+        if !again.is_empty() {
+            found.push(Finding::new(Rule::DuplicateNode { again }, At::Node(first)));
+        }
+    }
     found
 }
 
 /// A node has no name.
 pub fn empty_name(topology: &Topology) -> Vec<Finding> {
-    by_node(topology, |info| {
-        info.name.is_empty().then_some(Rule::EmptyName)
-    })
+    by_name(topology, &|name| name.is_empty().then_some(Rule::EmptyName))
 }
 
 /// A node has the name of START or END.
 pub fn reserved_name(topology: &Topology) -> Vec<Finding> {
-    by_node(topology, |info| {
-        matches!(&*info.name, START | END).then_some(Rule::ReservedName)
+    by_name(topology, &|name| {
+        matches!(name, START | END).then_some(Rule::ReservedName)
     })
 }
 
 /// A node's name has a character that separates names in paths.
 pub fn reserved_character(topology: &Topology) -> Vec<Finding> {
-    by_node(topology, |info| {
-        let mut characters = info.name.chars();
-        let character = characters.find(|character| matches!(character, '|' | ':'))?;
+    by_name(topology, &|name| {
+        let character = name.chars().find(|c| matches!(c, '|' | ':'))?;
         Some(Rule::ReservedCharacter { character })
     })
 }
 
-fn by_node(topology: &Topology, rule: impl Fn(&NodeInfo) -> Option<Rule>) -> Vec<Finding> {
-    let nodes = topology.nodes.iter().enumerate();
-    nodes
-        .filter_map(|(node, info)| Some(Finding::new(rule(info)?, At::Node(node))))
-        .collect()
+fn by_name(topology: &Topology, rule: &dyn Fn(&str) -> Option<Rule>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (node, info) in topology.nodes.iter().enumerate() {
+        if let Some(rule) = rule(&info.name) {
+            found.push(Finding::new(rule, At::Node(node)));
+        }
+    }
+    found
 }

@@ -15,16 +15,21 @@ pub fn parallel_writes(topology: &Topology, analysis: &Analysis<'_>) -> Vec<Find
     }
     let info = |vertex: usize| topology.nodes.get(node_of(vertex));
     let late = |vertex: usize| info(vertex).is_some_and(|node| node.defer);
-    let sets = run_together(&analysis.flow, late);
+    let sets = run_together(&analysis.flow, &late);
     let mut found = Vec::new();
-    let fields = topology.fields.iter().enumerate();
-    for (field, plain) in fields.filter(|(_, field)| !field.reduced) {
+    for (field, plain) in topology.fields.iter().enumerate() {
+        if plain.reduced {
+            continue;
+        }
         let writes = |node: &NodeInfo| node.writes.iter().flatten().any(|f| *f == plain.name);
         let mut told: Vec<Vec<usize>> = Vec::new();
         for set in &sets {
-            let nodes = set.iter().copied();
-            let nodes = nodes.filter(|vertex| info(*vertex).is_some_and(writes));
-            let nodes: Vec<usize> = nodes.map(node_of).collect();
+            let mut nodes = Vec::new();
+            for vertex in set {
+                if info(*vertex).is_some_and(writes) {
+                    nodes.push(node_of(*vertex));
+                }
+            }
             let is_told = |known: &Vec<usize>| nodes.iter().all(|node| known.contains(node));
             if nodes.len() > 1 && !told.iter().any(is_told) {
                 told.push(nodes);

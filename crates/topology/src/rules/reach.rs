@@ -25,7 +25,10 @@ pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
     // Predecessors of an unreachable node are unreachable too. The findings are the components
     // without predecessors; the rest follows from them.
     let mut led_to = Table::new(components.all().len(), false);
-    for node in analysis.nodes().filter(|node| !reached.get(*node)) {
+    for node in analysis.nodes() {
+        if reached.get(node) {
+            continue;
+        }
         for &next in lines.from(node) {
             if components.of(next) != components.of(node) {
                 led_to.set(components.of(next), true);
@@ -58,9 +61,11 @@ pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
 
 /// A node has no successor, not even END.
 pub fn dead_end(analysis: &Analysis<'_>) -> Vec<Finding> {
-    let is_dead =
-        |node: &usize| analysis.reached.get(*node) && analysis.lines.from(*node).is_empty();
-    let dead = analysis.nodes().filter(is_dead);
-    dead.map(|node| Finding::new(Rule::DeadEnd, At::Node(node_of(node))))
-        .collect()
+    let mut found = Vec::new();
+    for node in analysis.nodes() {
+        if analysis.reached.get(node) && analysis.lines.from(node).is_empty() {
+            found.push(Finding::new(Rule::DeadEnd, At::Node(node_of(node))));
+        }
+    }
+    found
 }

@@ -1,26 +1,29 @@
 //! The rules about duplicates. They skip impossible edges, which have rules of their own.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use super::{At, Finding, JoinPart, Rule};
+use super::{At, Finding, JoinPart, Names, Rule};
 use crate::{END, Join, NodeName, START, Topology};
 
 /// An edge exists twice. It counts once; a join of one node is an edge.
 pub fn duplicate_edge(topology: &Topology) -> Vec<Finding> {
-    let edges = topology.edges.iter().enumerate();
-    let edges = edges.map(|(edge, line)| (At::Edge(edge), &*line.from, &*line.to));
-    let joins = topology.joins.iter().enumerate();
-    let joins = joins.filter_map(|(join, line)| match sources(line).as_slice() {
-        [only] => Some((At::Join(join, JoinPart::Whole), *only, &*line.target)),
-        _ => None,
-    });
-    let lines = edges.chain(joins);
     let mut seen: HashMap<(&str, &str), At> = HashMap::new();
     let mut found = Vec::new();
-    for (at, from, to) in lines.filter(|(_, from, to)| *from != END && *to != START) {
+    let mut check = |at, from, to| {
+        if from == END || to == START {
+            return;
+        }
         let first = *seen.entry((from, to)).or_insert(at);
         if first != at {
             found.push(Finding::new(Rule::DuplicateEdge { first }, at));
+        }
+    };
+    for (edge, line) in topology.edges.iter().enumerate() {
+        check(At::Edge(edge), &line.from, &line.to);
+    }
+    for (join, line) in topology.joins.iter().enumerate() {
+        if let [only] = sources(line).as_slice() {
+            check(At::Join(join, JoinPart::Whole), only, &line.target);
         }
     }
     found
@@ -47,59 +50,64 @@ pub fn duplicate_join(topology: &Topology) -> Vec<Finding> {
 
 /// A join names a source twice. It waits for it once.
 pub fn duplicate_join_source(topology: &Topology) -> Vec<Finding> {
-    let joins = topology.joins.iter().enumerate();
-    let again = joins.flat_map(|(join, line)| {
-        let again = again(&line.sources, &[START, END]);
-        again.map(move |(first, source)| {
+    let mut found = Vec::new();
+    for (join, line) in topology.joins.iter().enumerate() {
+        for (first, source) in again(&line.sources, &[START, END]) {
             let at = At::Join(join, JoinPart::Source(source));
-            Finding::new(Rule::DuplicateJoinSource { first }, at)
-        })
-    });
-    again.collect()
+            found.push(Finding::new(Rule::DuplicateJoinSource { first }, at));
+        }
+    }
+    found
 }
 
 /// An arm, or a list of destinations, names a target twice.
 pub fn duplicate_target(topology: &Topology) -> Vec<Finding> {
-    let branches = topology.branches.iter().enumerate();
-    let answers = branches.flat_map(|(branch, line)| {
-        let arms = line.arms.iter().flatten().enumerate();
-        arms.flat_map(move |(arm, answer)| {
-            again(&answer.targets, &[START]).map(move |(first, target)| {
+    let mut found = Vec::new();
+    for (branch, line) in topology.branches.iter().enumerate() {
+        for (arm, answer) in line.arms.iter().flatten().enumerate() {
+            for (first, target) in again(&answer.targets, &[START]) {
                 let at = At::Answer {
                     branch,
                     arm,
                     target,
                 };
-                Finding::new(Rule::DuplicateTarget { first }, at)
-            })
-        })
-    });
-    let lists = topology.destinations.iter().enumerate();
-    let lists = lists.flat_map(|(list, line)| {
-        again(&line.targets, &[START]).map(move |(first, target)| {
+                found.push(Finding::new(Rule::DuplicateTarget { first }, at));
+            }
+        }
+    }
+    for (list, line) in topology.destinations.iter().enumerate() {
+        for (first, target) in again(&line.targets, &[START]) {
             let at = At::Destination { list, target };
-            Finding::new(Rule::DuplicateTarget { first }, at)
-        })
-    });
-    answers.chain(lists).collect()
+            found.push(Finding::new(Rule::DuplicateTarget { first }, at));
+        }
+    }
+    found
 }
 
 /// Returns the repeated names: the index of the first occurrence, and the index of the repetition.
-fn again<'a>(
-    names: &'a [NodeName],
-    impossible: &'a [&str],
-) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    let names = names.iter().enumerate();
-    let names = names.filter(|(_, name)| !impossible.contains(&&***name));
-    names.filter_map(move |(place, name)| {
-        let first = *seen.entry(name).or_insert(place);
-        (first != place).then_some((first, place))
-    })
+fn again(names: &[NodeName], impossible: &[&str]) -> Vec<(usize, usize)> {
+    let mut seen = Names::default();
+    let mut again = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        if impossible.contains(&&**name) {
+            continue;
+        }
+        let first = seen.first(name, place);
+        if first != place {
+            again.push((first, place));
+        }
+    }
+    again
 }
 
-/// Returns the sources of a join without duplicates.
+/// Returns the sources of a join, sorted and without duplicates.
 fn sources(join: &Join) -> Vec<&str> {
-    let sources: BTreeSet<&str> = join.sources.iter().map(|source| &**source).collect();
-    sources.into_iter().collect()
+    let mut sources: Vec<&str> = Vec::new();
+    for name in &join.sources {
+        let place = sources.partition_point(|known| *known < &**name);
+        if sources.get(place) != Some(&&**name) {
+            sources.insert(place, name);
+        }
+    }
+    sources
 }

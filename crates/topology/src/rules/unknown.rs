@@ -1,76 +1,59 @@
 //! The rules about unknown names.
 
-use std::collections::HashSet;
-
-use super::{At, Finding, JoinPart, Rule, lines, names};
-use crate::{Breakpoints, END, NodeName, START, Topology};
+use super::mentions::{Mentions, Names};
+use super::{At, Finding, JoinPart, Rule};
+use crate::{END, START, Topology};
 
 /// An edge starts at a node that does not exist. Each name is reported once.
 pub fn unknown_source(topology: &Topology) -> Vec<Finding> {
-    let known = names(topology);
-    let edges = topology.edges.iter().enumerate();
-    let edges = edges.map(|(edge, line)| (At::Edge(edge), &line.from));
-    let branches = topology.branches.iter().enumerate();
-    let branches = branches.map(|(branch, line)| (At::Branch(branch), &line.source));
-    let lists = topology.destinations.iter().enumerate();
-    let lists = lists.map(|(list, line)| (At::Destinations(list), &line.source));
-    let mut told: HashSet<&str> = HashSet::new();
-    edges
-        .chain(branches)
-        .chain(lists)
-        .filter(|(_, node)| !is_end(node) && !known.contains(&***node) && told.insert(node))
-        .map(|(at, _)| Finding::new(Rule::UnknownSource, at))
-        .collect()
+    let known = Names::of_nodes(topology);
+    let mut told = Names::default();
+    let mut found = Vec::new();
+    for (place, source) in Mentions::sources(topology).0.into_iter().enumerate() {
+        if is_unknown(&known, source.name) && told.first(source.name, place) == place {
+            found.push(Finding::new(Rule::UnknownSource, source.at));
+        }
+    }
+    found
 }
 
 /// An edge leads to a node that does not exist.
 pub fn unknown_target(topology: &Topology) -> Vec<Finding> {
-    let known = names(topology);
-    lines(topology)
-        .filter(|(.., node)| !is_end(node) && !known.contains(&***node))
-        .map(|(at, ..)| Finding::new(Rule::UnknownTarget, at))
-        .collect()
+    let known = Names::of_nodes(topology);
+    let targets = Mentions::targets(topology);
+    targets.report(&Rule::UnknownTarget, &|to| is_unknown(&known, to.name))
 }
 
 /// A join names a node that does not exist, as a source or as its target.
 pub fn unknown_join_node(topology: &Topology) -> Vec<Finding> {
-    let known = names(topology);
-    let joins = topology.joins.iter().enumerate();
-    let nodes = joins.flat_map(|(join, line)| {
-        let sources = line.sources.iter().enumerate();
-        let sources = sources.map(|(source, name)| (JoinPart::Source(source), name));
-        let nodes = sources.chain([(JoinPart::Target, &line.target)]);
-        nodes.map(move |(part, name)| (At::Join(join, part), name))
-    });
-    nodes
-        .filter(|(_, node)| !is_end(node) && !known.contains(&***node))
-        .map(|(at, _)| Finding::new(Rule::UnknownJoinNode, at))
-        .collect()
+    let known = Names::of_nodes(topology);
+    let mut found = Vec::new();
+    let mut check = |name: &str, at: At| {
+        if is_unknown(&known, name) {
+            found.push(Finding::new(Rule::UnknownJoinNode, at));
+        }
+    };
+    for (join, line) in topology.joins.iter().enumerate() {
+        for (source, name) in line.sources.iter().enumerate() {
+            check(name, At::Join(join, JoinPart::Source(source)));
+        }
+        check(&line.target, At::Join(join, JoinPart::Target));
+    }
+    found
 }
 
 /// A list of breakpoints names a node that does not exist.
 pub fn unknown_interrupt_node(topology: &Topology) -> Vec<Finding> {
-    let known = names(topology);
-    let before =
-        breakpoints(&topology.interrupt_before).map(|(at, node)| (At::InterruptBefore(at), node));
-    let after =
-        breakpoints(&topology.interrupt_after).map(|(at, node)| (At::InterruptAfter(at), node));
-    before
-        .chain(after)
-        .filter(|(_, node)| !known.contains(&***node))
-        .map(|(at, _)| Finding::new(Rule::UnknownInterruptNode, at))
-        .collect()
+    let known = Names::of_nodes(topology);
+    let before = Mentions::breakpoints(&topology.interrupt_before, At::InterruptBefore);
+    let after = Mentions::breakpoints(&topology.interrupt_after, At::InterruptAfter);
+    let stops = before.and(after);
+    stops.report(&Rule::UnknownInterruptNode, &|stop| {
+        !known.contains(stop.name)
+    })
 }
 
-fn breakpoints(list: &Breakpoints) -> impl Iterator<Item = (usize, &NodeName)> {
-    let nodes = match list {
-        Breakpoints::Nodes(nodes) => nodes.as_slice(),
-        Breakpoints::None | Breakpoints::All => &[],
-    };
-    nodes.iter().enumerate()
-}
-
-/// Returns true for START and END, which other rules check.
-fn is_end(name: &str) -> bool {
-    matches!(name, START | END)
+/// Returns true for a name that no node has. Other rules check START and END.
+fn is_unknown(known: &Names<'_>, name: &str) -> bool {
+    !matches!(name, START | END) && !known.contains(name)
 }

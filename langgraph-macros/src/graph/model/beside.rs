@@ -30,34 +30,32 @@ impl Model {
     /// Returns the pairs of parallel nodes, without duplicates. Workers do not count: their number
     /// is unknown.
     pub(crate) fn beside(&self) -> Vec<Beside> {
-        let edges = self.edges.iter().map(|edge| {
+        let mut edges = Vec::new();
+        for edge in &self.edges {
             let (place, from) = (edge.to, edge.from.mention);
-            (edge.from.vertex, Target { place, from })
-        });
-        let sources: Vec<Vec<usize>> = self
-            .joins
-            .iter()
-            .map(|join| join.sources.iter().map(|source| source.vertex).collect())
-            .collect();
-        let joins = self.joins.iter().zip(&sources).map(|(join, sources)| {
+            edges.push((edge.from.vertex, Target { place, from }));
+        }
+        let mut joins = Vec::new();
+        for join in &self.joins {
+            let sources = join.sources.iter().map(|source| source.vertex).collect();
             let from = join.sources.first().map_or(0, |source| source.mention);
             let place = join.target;
-            (sources.as_slice(), Target { place, from })
-        });
-        let arms = self.switches.iter().flat_map(|switch| {
-            let arms = switch.arms.iter().filter(|arm| arm.map.is_none());
-            arms.map(|arm| {
+            joins.push((sources, Target { place, from }));
+        }
+        let mut arms = Vec::new();
+        for switch in &self.switches {
+            for arm in switch.arms.iter().filter(|arm| arm.map.is_none()) {
                 let from = arm.targets.first().map_or(0, |target| target.mention);
                 let targets = arm.targets.iter();
                 let targets = targets.map(|place| Target {
                     place: *place,
                     from,
                 });
-                (switch.source.vertex, targets.collect())
-            })
-        });
+                arms.push((switch.source.vertex, targets.collect()));
+            }
+        }
         let mut pairs: BTreeMap<(usize, usize), Beside> = BTreeMap::new();
-        for mut set in together(edges, joins, arms) {
+        for mut set in together(&edges, &joins, &arms) {
             set.retain(|target| self.may_write(target.place.vertex));
             set.sort_by_key(|target| target.place.mention);
             for (index, first) in set.iter().enumerate() {

@@ -1,0 +1,160 @@
+//! Where a graph names nodes.
+
+use std::collections::HashMap;
+
+use super::{At, Finding, JoinPart, Rule};
+use crate::{Breakpoints, NodeName, Topology};
+
+/// A name, and where the graph mentions it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mention<'a> {
+    pub(super) at: At,
+    pub(super) name: &'a str,
+}
+
+/// A list of mentions.
+pub(super) struct Mentions<'a>(pub(super) Vec<Mention<'a>>);
+
+impl<'a> Mentions<'a> {
+    /// Returns where edges start: those that are no joins.
+    pub(super) fn sources(topology: &'a Topology) -> Self {
+        let mut found = Self(Vec::new());
+        for (edge, line) in topology.edges.iter().enumerate() {
+            found.push(At::Edge(edge), &line.from);
+        }
+        for (branch, line) in topology.branches.iter().enumerate() {
+            found.push(At::Branch(branch), &line.source);
+        }
+        for (list, line) in topology.destinations.iter().enumerate() {
+            found.push(At::Destinations(list), &line.source);
+        }
+        found
+    }
+
+    /// Returns where edges lead: those that are no joins.
+    pub(super) fn targets(topology: &'a Topology) -> Self {
+        let mut found = Self::plain_targets(topology);
+        found.0.extend(Self::answers(topology).0);
+        for (list, line) in topology.destinations.iter().enumerate() {
+            for (target, name) in line.targets.iter().enumerate() {
+                found.push(At::Destination { list, target }, name);
+            }
+        }
+        found
+    }
+
+    /// Returns where unconditional edges lead.
+    pub(super) fn plain_targets(topology: &'a Topology) -> Self {
+        let mut found = Self(Vec::new());
+        for (edge, line) in topology.edges.iter().enumerate() {
+            found.push(At::Edge(edge), &line.to);
+        }
+        found
+    }
+
+    /// Returns where the arms of routers lead.
+    pub(super) fn answers(topology: &'a Topology) -> Self {
+        let mut found = Self(Vec::new());
+        for (branch, line) in topology.branches.iter().enumerate() {
+            for (arm, answer) in line.arms.iter().flatten().enumerate() {
+                for (target, name) in answer.targets.iter().enumerate() {
+                    let at = At::Answer {
+                        branch,
+                        arm,
+                        target,
+                    };
+                    found.push(at, name);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns what joins wait for.
+    pub(super) fn join_sources(topology: &'a Topology) -> Self {
+        let mut found = Self(Vec::new());
+        for (join, line) in topology.joins.iter().enumerate() {
+            for (source, name) in line.sources.iter().enumerate() {
+                found.push(At::Join(join, JoinPart::Source(source)), name);
+            }
+        }
+        found
+    }
+
+    /// Returns where joins lead.
+    pub(super) fn join_targets(topology: &'a Topology) -> Self {
+        let mut found = Self(Vec::new());
+        for (join, line) in topology.joins.iter().enumerate() {
+            found.push(At::Join(join, JoinPart::Target), &line.target);
+        }
+        found
+    }
+
+    /// Returns the breakpoints of a list.
+    pub(super) fn breakpoints(list: &'a Breakpoints, at: fn(usize) -> At) -> Self {
+        let mut found = Self(Vec::new());
+        if let Breakpoints::Nodes(nodes) = list {
+            for (place, name) in nodes.iter().enumerate() {
+                found.push(at(place), name);
+            }
+        }
+        found
+    }
+
+    pub(super) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
+    /// Reports the mentions that are `wrong`.
+    pub(super) fn report(&self, rule: &Rule, wrong: &dyn Fn(Mention<'a>) -> bool) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for mention in &self.0 {
+            if wrong(*mention) {
+                found.push(Finding::new(rule.clone(), mention.at));
+            }
+        }
+        found
+    }
+
+    fn push(&mut self, at: At, name: &'a NodeName) {
+        self.0.push(Mention { at, name });
+    }
+}
+
+/// Names, each with the place where it stands first.
+#[derive(Default)]
+pub(crate) struct Names<'a>(HashMap<&'a str, usize>);
+
+impl<'a> Names<'a> {
+    /// Returns the names of the nodes, with the index of the first node of each.
+    pub(crate) fn of_nodes(topology: &'a Topology) -> Self {
+        let mut names = Self::default();
+        for (node, info) in topology.nodes.iter().enumerate() {
+            names.first(&info.name, node);
+        }
+        names
+    }
+
+    /// Returns the sources of the lists of destinations.
+    pub(crate) fn of_destinations(topology: &'a Topology) -> Self {
+        let mut names = Self::default();
+        for (list, line) in topology.destinations.iter().enumerate() {
+            names.first(&line.source, list);
+        }
+        names
+    }
+
+    /// Returns the first place of a name: this one, if the name is new.
+    pub(crate) fn first(&mut self, name: &'a str, place: usize) -> usize {
+        *self.0.entry(name).or_insert(place)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
