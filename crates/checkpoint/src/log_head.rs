@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::{
-    Batch, CheckpointError, CheckpointId, Checkpointer, Ending, Head, Owner, Payload, ThreadKey,
+    Batch, CheckpointError, Checkpointer, Ending, Head, Owner, Payload, ThreadKey,
 };
 
 /// The head of a log. Writers wait for each other.
@@ -24,8 +24,6 @@ pub struct LogHead {
 /// What a run knows about the head of its log.
 struct KnownEnd {
     head: Option<Head>,
-    /// The id of the next checkpoint, if it is known in advance.
-    next: Option<CheckpointId>,
     /// What the log belongs to, until that is stored.
     owner: Option<Arc<Owner>>,
     /// Why a record could not be stored; it may be stored all the same.
@@ -47,17 +45,10 @@ impl LogHead {
             ending: None,
             end: Mutex::new(KnownEnd {
                 head,
-                next: None,
                 owner: None,
                 doubt: None,
             }),
         }
-    }
-
-    /// Returns the log head with a fixed id for its next checkpoint, which is newer than the head.
-    pub fn with_next(mut self, id: Option<CheckpointId>) -> Self {
-        self.end.get_mut().next = id;
-        self
     }
 
     /// Names the owner of the log with the next record.
@@ -103,16 +94,12 @@ impl LogHead {
 
     /// Stores a batch.
     pub async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
-        let mut end = self.end.lock().await;
+        // As a rule nobody else writes, and there is no queue to join.
+        let mut end = match self.end.try_lock() {
+            Ok(end) => end,
+            Err(_) => self.end.lock().await,
+        };
         self.put_behind(&mut end, batch).await
-    }
-
-    /// Returns the id of the next checkpoint. Only the run itself adds checkpoints, so the id is
-    /// after the head until they are stored.
-    pub async fn next_checkpoint(&self) -> CheckpointId {
-        let mut end = self.end.lock().await;
-        let next = end.next.take();
-        next.unwrap_or_else(|| CheckpointId::after(end.head.map(|head| head.id)))
     }
 
     async fn put_behind(

@@ -119,10 +119,10 @@ impl Log {
         self.records.get_mut(position).map(Arc::make_mut)
     }
 
-    fn insert(&mut self, stored: Stored) {
+    fn insert(&mut self, stored: Arc<Stored>) {
         match self.position(stored.checkpoint.id) {
-            Ok(known) => drop(self.records.splice(known..=known, [Arc::new(stored)])),
-            Err(position) => self.records.insert(position, Arc::new(stored)),
+            Ok(known) => drop(self.records.splice(known..=known, [stored])),
+            Err(position) => self.records.insert(position, stored),
         }
     }
 
@@ -149,12 +149,11 @@ impl Log {
         self.updated_at = SystemTime::now();
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
-            let stored = Stored {
+            self.insert(Arc::new(Stored {
                 tasks: Vec::new(),
                 entries: Vec::new(),
                 checkpoint,
-            };
-            self.insert(stored);
+            }));
         }
         self.put_tasks(batch.tasks);
         for entry in batch.entries {

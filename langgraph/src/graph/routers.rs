@@ -122,7 +122,10 @@ where
 fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> Asked<'_, S> {
     // Inspected in place: reading as a whole what was just written in parts is slow.
     if let Some(Ok(Pick(Routes::Arm(arm)))) = run.answer() {
-        return Asked::Arm(*arm);
+        let arm = *arm;
+        // The number of an arm owns nothing. Dropping it is a call that finds this out.
+        std::mem::forget(run);
+        return Asked::Arm(arm);
     }
     match run.now() {
         Ok(answer) => Asked::Run(RouterRun::ready(answer.map(|pick| pick.0))),

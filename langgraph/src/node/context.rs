@@ -35,6 +35,8 @@ pub struct Context {
     /// True while the task's routers run. Their interrupts and calls are counted separately,
     /// because routers may run again without their node.
     routing: AtomicBool,
+    /// The number of graphs that this attempt, or its routers, have called.
+    calls: AtomicU32,
     /// The task's place in its thread's log, if it has a thread.
     place: Option<Box<Place>>,
     /// Created at first use: most nodes never interrupt nor wait.
@@ -50,6 +52,7 @@ impl Context {
             node,
             attempt: AtomicU32::new(1),
             routing: AtomicBool::new(false),
+            calls: AtomicU32::new(0),
             place: None,
             memory: OnceLock::new(),
         }
@@ -63,6 +66,7 @@ impl Context {
         self.node = node;
         *self.attempt.get_mut() = 1;
         *self.routing.get_mut() = false;
+        *self.calls.get_mut() = 0;
         // Plain supersteps in a loop have neither.
         if self.place.is_some() || self.memory.get().is_some() {
             self.forget();
@@ -134,6 +138,7 @@ impl Context {
     pub(crate) fn begin_attempt(&self, attempt: u32) {
         self.heartbeat();
         self.attempt.store(attempt, Ordering::Relaxed);
+        self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
             *memory.asking() = Asking::default();
         }

@@ -85,7 +85,8 @@ impl<S: State> Run<S> {
                 let mut engine = engine;
                 let input = entered(&self.graph.plan, &engine, input, self.command)?;
                 Ok(Box::pin(async move {
-                    let end = engine.start(input).await?;
+                    engine.begin(input)?;
+                    let end = engine.run().await?;
                     outcome(engine, end)
                 }))
             }

@@ -9,7 +9,7 @@ use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::node::{
     AgentGraph, Answer, Call, Context, GraphNode, IntoInput, IntoOutput, NodeError, NodeRun,
-    OnlyCall, Output, ParentCommand, Persistence, Scope, Step, Write,
+    OnlyCall, Output, ParentCommand, Persistence, Scope, Step, Writes,
 };
 use crate::state::State;
 use crate::superstep::enter;
@@ -18,110 +18,137 @@ use crate::superstep::{Changes, End, Engine};
 use crate::thread::resume::{resume, start};
 use langgraph_checkpoint::answer_key;
 
-/// The result of a subgraph.
-struct Inner<S: State> {
+/// A run of a graph inside a task. It holds its input only if it has a log: the future of a plain run
+/// stays small.
+struct Inside<S: State> {
     engine: Engine<S>,
-    parent: Option<Box<ParentCommand>>,
+    logged: Option<Box<(Log, Output<S>)>>,
 }
 
-/// Runs `graph` inside the task of `cx`.
-async fn run_inside<S: State>(
-    graph: &CompiledStateGraph<S>,
-    state: S,
-    input: Output<S>,
-    cx: &Context,
-    collect: bool,
-) -> Result<Inner<S>, NodeError> {
-    let plan = &graph.plan;
-    let outer = cx.scope();
-    let namespace: Arc<[NodeName]> = outer.namespace.iter().cloned().chain([cx.name()]).collect();
-    let scope = Scope {
-        names: Arc::clone(&plan.names),
-        limit: outer.limit,
-        // The nearest resource wins: the run's, then this graph's, then those of its parents.
-        resources: if plan.resources.is_empty() {
-            outer.resources.clone()
-        } else {
-            let nearer = outer.resources.layered(&plan.resources);
-            nearer.layered(&outer.shared.resources)
-        },
-        emitter: outer
-            .emitter
-            .as_ref()
-            .and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
-        namespace,
-        heartbeat: cx.nearest_heartbeat().cloned(),
-        shared: Arc::clone(&outer.shared),
-    };
-    let mut engine = Engine::new(graph, scope, Arc::new(state));
-    let _only = match &graph.persistence {
-        Persistence::PerThread(key) if cx.place().is_some() => Some(OnlyCall::new(cx, key)?),
-        _ => None,
-    };
-    let ended = run_below(&mut engine, &graph.persistence, input, cx, collect);
-    let parent = match ended.await.map_err(NodeError::from_agent)? {
-        End::Done => {
-            let unfilled = engine.unfilled_joins();
-            engine.scope.shared.report_unfilled_joins(unfilled);
-            None
-        }
-        End::Parent(parent) => Some(parent),
-        End::Paused(interrupts, refused) => {
-            let refused = refused.map(|error| NodeError::from_agent(*error));
-            cx.pass_on(interrupts, refused);
-            return Err(NodeError::msg("the graph inside waits"));
-        }
-    };
-    Ok(Inner { engine, parent })
-}
-
-/// Runs a graph inside a task, or resumes it where an earlier attempt of the task stopped. On a
-/// thread, the graph has a log of its own, below the task's.
-async fn run_below<S: State>(
-    engine: &mut Engine<S>,
-    persistence: &Persistence,
-    input: Output<S>,
-    cx: &Context,
-    collect: bool,
-) -> Result<End, AgentError> {
-    let call = cx.next_call();
-    let log = cx.place().and_then(|place| {
-        let below = place.below(cx.node(), call);
-        let (key, snapshots, call) = match persistence {
-            Persistence::None => return None,
-            // A resumed graph also collects its earlier changes.
-            Persistence::PerCall if collect => (below, Snapshots::Never, None),
-            Persistence::PerCall => (below, Snapshots::Anywhere, None),
-            Persistence::PerThread(key) => {
-                let snapshots = if collect {
-                    Snapshots::AtInputs
-                } else {
-                    Snapshots::Anywhere
-                };
-                let call = Arc::from(below.namespace.join("/"));
-                (place.per_thread(key), snapshots, Some(call))
+impl<S: State> Inside<S> {
+    /// Begins a run of `graph` inside the task of `cx`. If it `collects`, it notes its changes.
+    fn begin(
+        graph: &CompiledStateGraph<S>,
+        state: S,
+        input: Output<S>,
+        cx: &Context,
+        collects: bool,
+    ) -> Result<Self, NodeError> {
+        let plan = &graph.plan;
+        let outer = cx.scope();
+        let path = outer.namespace.iter().cloned();
+        let namespace: Arc<[NodeName]> = path.chain([cx.name()]).collect();
+        let scope = Scope {
+            names: Arc::clone(&plan.names),
+            limit: outer.limit,
+            // The nearest resource wins: the run's, then this graph's, then those of its parents.
+            resources: if plan.resources.is_empty() {
+                outer.resources.clone()
+            } else {
+                let nearer = outer.resources.layered(&plan.resources);
+                nearer.layered(&outer.shared.resources)
+            },
+            emitter: outer
+                .emitter
+                .as_ref()
+                .and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
+            namespace,
+            heartbeat: cx.nearest_heartbeat().cloned(),
+            shared: Arc::clone(&outer.shared),
+        };
+        let mut engine = Engine::new(graph, scope, Arc::new(state));
+        engine.cell.changes = collects.then(Changes::default);
+        let log = log_below(&mut engine, &graph.persistence, cx, collects);
+        let logged = match log.map_err(NodeError::from_agent)? {
+            Some(log) => Some(Box::new((log, input))),
+            None => {
+                engine.begin(input).map_err(NodeError::from_agent)?;
+                None
             }
         };
-        Some(Log {
-            saver: Arc::clone(&place.log_head.saver),
-            key,
-            encodes: place.log_head.encodes(),
-            at_rest: false,
-            next: None,
-            metadata: engine.scope.shared.metadata.clone(),
-            snapshots,
-            call,
-            ending: place.log_head.ending().cloned(),
-        })
-    });
-    log.as_ref().map_or(Ok(()), |log| check_path(&log.key))?;
-    let Some(log) = log else {
+        Ok(Self { engine, logged })
+    }
+
+    /// Runs to the end. Returns a command for the parent graph.
+    async fn run(
+        &mut self,
+        persistence: &Persistence,
+        cx: &Context,
+    ) -> Result<Option<Box<ParentCommand>>, NodeError> {
+        let _only = match persistence {
+            Persistence::PerThread(key) if cx.place().is_some() => Some(OnlyCall::new(cx, key)?),
+            _ => None,
+        };
+        let engine = &mut self.engine;
+        if let Some(logged) = self.logged.take() {
+            let begun = Box::pin(begin_logged(engine, logged, cx)).await;
+            begun.map_err(NodeError::from_agent)?;
+        }
+        match engine.run().await.map_err(NodeError::from_agent)? {
+            End::Done => {
+                let unfilled = engine.unfilled_joins();
+                engine.scope.shared.report_unfilled_joins(unfilled);
+                Ok(None)
+            }
+            End::Parent(parent) => Ok(Some(parent)),
+            End::Paused(interrupts, refused) => {
+                let refused = refused.map(|error| NodeError::from_agent(*error));
+                cx.pass_on(interrupts, refused);
+                Err(NodeError::msg("the graph inside waits"))
+            }
+        }
+    }
+}
+
+/// Returns the log of a graph inside a task, which is below the task's; `None` if it has none.
+fn log_below<S: State>(
+    engine: &mut Engine<S>,
+    persistence: &Persistence,
+    cx: &Context,
+    collect: bool,
+) -> Result<Option<Log>, AgentError> {
+    let call = cx.next_call();
+    let (Some(place), false) = (cx.place(), matches!(persistence, Persistence::None)) else {
         engine.observer.asking.call = call;
         engine.observer.asking.given = cx.answers().to_vec();
-        engine.cell.changes = collect.then(Changes::default);
-        return engine.start(input).await;
+        return Ok(None);
     };
-    engine.cell.changes = collect.then(Changes::default);
+    let below = place.below(cx.node(), call);
+    let (key, snapshots, call) = match persistence {
+        Persistence::PerThread(key) => {
+            let snapshots = if collect {
+                Snapshots::AtInputs
+            } else {
+                Snapshots::Anywhere
+            };
+            let call = Arc::from(below.namespace.join("/"));
+            (place.per_thread(key), snapshots, Some(call))
+        }
+        // A resumed graph also collects its earlier changes.
+        _ if collect => (below, Snapshots::Never, None),
+        _ => (below, Snapshots::Anywhere, None),
+    };
+    check_path(&key)?;
+    Ok(Some(Log {
+        saver: Arc::clone(&place.log_head.saver),
+        key,
+        encodes: place.log_head.encodes(),
+        at_rest: false,
+        next: None,
+        metadata: engine.scope.shared.metadata.clone(),
+        snapshots,
+        call,
+        ending: place.log_head.ending().cloned(),
+    }))
+}
+
+/// Begins a graph that has a log, or resumes it where an earlier attempt of its task stopped.
+async fn begin_logged<S: State>(
+    engine: &mut Engine<S>,
+    logged: Box<(Log, Output<S>)>,
+    cx: &Context,
+) -> Result<(), AgentError> {
+    let (log, input) = *logged;
     let loaded = log.load(engine, None).await?;
     // Of an earlier call, only the state matters.
     if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
@@ -133,12 +160,11 @@ async fn run_below<S: State>(
             Some((*task, Answer { key, value }))
         });
         let answers = answers.collect();
-        Box::pin(resume(engine, &log, loaded, answers, None)).await?;
+        resume(engine, &log, loaded, answers, None).await
     } else {
         // The graph around decides: what it calls anew, it has left.
-        Box::pin(start(engine, log, None, input, OnOpenQuestion::Drop)).await?;
+        start(engine, log, None, input, OnOpenQuestion::Drop).await
     }
-    engine.run().await
 }
 
 /// A compiled graph as a node of a graph over the same state.
@@ -156,25 +182,21 @@ impl<S: State> Shared<S> {
             }
             _ => (call.state.clone(), Output::none()),
         };
-        let inner = run_inside(&self.0, state, input, call.cx, true).await?;
-        let Inner { mut engine, parent } = inner;
-        let changes = engine
-            .cell
-            .changes
-            .take()
-            .map_or_else(Vec::new, Changes::into_writes);
-        finish(parent, changes, call)
+        let mut inside = Inside::begin(&self.0, state, input, call.cx, true)?;
+        let parent = inside.run(&self.0.persistence, call.cx).await?;
+        let changes = inside.engine.cell.changes.take();
+        finish(parent, changes.unwrap_or_default().into_writes(), call)
     }
 }
 
 /// Returns the output of a node that is a graph: the changes, and the command for the parent.
 fn finish<P: State>(
     parent: Option<Box<ParentCommand>>,
-    changes: Vec<Write<P>>,
+    changes: Writes<P>,
     call: Call<'_, P>,
 ) -> Result<Output<P>, NodeError> {
     let mut output = Output {
-        writes: changes.into(),
+        writes: changes,
         ..Output::none()
     };
     if let Some(parent) = parent {
@@ -288,11 +310,12 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let mut input = (self.into)(call.state)?;
         let plan = &self.graph.plan;
         enter(plan, &mut input);
-        let Inner { engine, parent } =
-            run_inside(&self.graph, plan.initial.clone(), input, call.cx, false).await?;
+        let state = plan.initial.clone();
+        let mut inside = Inside::begin(&self.graph, state, input, call.cx, false)?;
+        let parent = inside.run(&self.graph.persistence, call.cx).await?;
         // A paused graph has no result yet.
-        let command = finish(parent, Vec::new(), call)?;
-        let mut output = (self.back)(engine.into_state())?;
+        let command = finish(parent, Writes::None, call)?;
+        let mut output = (self.back)(inside.engine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
         Ok(output)
@@ -343,10 +366,9 @@ impl Context {
         let mut input = input.into_output()?;
         let plan = &graph.plan;
         enter(plan, &mut input);
-        let Inner { engine, parent } =
-            run_inside(graph, plan.initial.clone(), input, self, false).await?;
-        match parent {
-            None => Ok(engine.into_state()),
+        let mut inside = Inside::begin(graph, plan.initial.clone(), input, self, false)?;
+        match inside.run(&graph.persistence, self).await? {
+            None => Ok(inside.engine.into_state()),
             Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
                 command: format!("{parent:?}"),
             })),

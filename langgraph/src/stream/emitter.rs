@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
 use super::{MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
 use crate::checkpoint::Interrupt;
@@ -160,6 +161,9 @@ impl Emitter {
             step,
             payload,
         };
-        let _ = self.sender.send(event).await;
+        // As a rule there is room, and nothing to wait for.
+        if let Err(TrySendError::Full(event)) = self.sender.try_send(event) {
+            let _ = self.sender.send(event).await;
+        }
     }
 }

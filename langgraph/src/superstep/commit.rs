@@ -23,7 +23,7 @@ pub(crate) struct Commit<'a, S: State> {
 
 /// The changes of a graph, for its parent.
 pub(crate) struct Changes<S: State> {
-    writes: Vec<Write<S>>,
+    writes: Writes<S>,
     /// The number of changes without ephemeral fields.
     settled: usize,
 }
@@ -31,19 +31,20 @@ pub(crate) struct Changes<S: State> {
 impl_default!([S: State] Changes<S> { writes, settled });
 
 impl<S: State> Changes<S> {
-    pub(crate) fn into_writes(self) -> Vec<Write<S>> {
+    pub(crate) fn into_writes(self) -> Writes<S> {
         self.writes
     }
 
     /// Removes fields that have their defaults again.
     fn forget(&mut self, state: &S, fields: &FieldSet) {
-        for write in self.writes.iter_mut().skip(self.settled) {
+        let writes = self.writes.as_mut_slice();
+        for write in writes.iter_mut().skip(self.settled) {
             match write {
                 Write::Update(update) | Write::Overwrite(update) => state.discard(update, fields),
                 Write::State(whole) => whole.reset(fields),
             }
         }
-        self.settled = self.writes.len();
+        self.settled = self.writes.as_slice().len();
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod chains;
 mod committed;
+mod spare;
 
 use std::sync::Arc;
 
 use self::committed::{Committed, Direction, Flow, Unrouted};
+use self::spare::{Spare, emptied};
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
 use super::commit::{Changes, StateCell};
@@ -42,6 +44,8 @@ pub(crate) struct Engine<S: State> {
     pub(crate) codec: Option<StateCodec<S>>,
     /// Inputs of later calls.
     pub(crate) inbox: Option<Arc<Inbox<S>>>,
+    /// Created by the first superstep that is not part of a chain.
+    spare: Option<Box<Spare<S>>>,
 }
 
 impl<S: State> Engine<S> {
@@ -58,18 +62,19 @@ impl<S: State> Engine<S> {
             observer: Observer::default(),
             codec: graph.codec.or_else(S::codec),
             inbox: None,
+            spare: None,
             plan,
             scope: Arc::new(scope),
         }
     }
 
-    /// Runs from the input.
-    pub(crate) async fn start(&mut self, input: Output<S>) -> Result<End, AgentError> {
+    /// Takes the input. Then the graph can [run](Self::run).
+    pub(crate) fn begin(&mut self, input: Output<S>) -> Result<(), AgentError> {
         let plan = Arc::clone(&self.plan);
         if let Some(input) = self.take_input(&plan, input)? {
             self.frontier.tasks.push(Task::start(input));
         }
-        self.run().await
+        Ok(())
     }
 
     /// Runs until nothing is left to do, or something stops the run.
@@ -142,7 +147,8 @@ impl<S: State> Engine<S> {
             self.budget.give_turn().await;
         }
         let stops_after = self.breakpoints.stop_after(&self.frontier.tasks);
-        let mut tasks = std::mem::take(&mut self.frontier.tasks);
+        let spare = std::mem::take(&mut self.spare().tasks);
+        let mut tasks = std::mem::replace(&mut self.frontier.tasks, spare);
         let committed = loop {
             let slots = self.execute(plan, tasks).await?;
             match self.commit(plan, slots).await? {
@@ -196,7 +202,7 @@ impl<S: State> Engine<S> {
     async fn commit(
         &mut self,
         plan: &Plan<S>,
-        slots: Vec<TaskSlot<S>>,
+        mut slots: Vec<TaskSlot<S>>,
     ) -> Result<Flow<S>, AgentError> {
         let alone = slots.len() == 1;
         let (at, _, observer) = self.split();
@@ -205,13 +211,17 @@ impl<S: State> Engine<S> {
         let left_behind = slots.iter().all(|slot| slot.known)
             && slots.iter().any(|slot| !slot.task.node.is_start());
         let untouched = left_behind.then(|| Arc::clone(&self.cell.state));
-        let mut tasks = Vec::with_capacity(slots.len());
-        let mut writes = Vec::with_capacity(slots.len());
-        let mut directions = Vec::with_capacity(slots.len());
+        let spare = self.spare();
+        let mut tasks = std::mem::take(&mut spare.tasks);
+        let mut writes = std::mem::take(&mut spare.writes);
+        let mut directions = std::mem::take(&mut spare.directions);
+        tasks.reserve_exact(slots.len());
+        writes.reserve_exact(slots.len());
+        directions.reserve_exact(slots.len());
         let mut routers: Option<(Context, Option<Finished<S>>)> = None;
         let mut interrupts = Vec::new();
         let (mut paused, mut refused, mut failed) = (false, None, None);
-        for (index, slot) in slots.into_iter().enumerate() {
+        for (index, slot) in slots.drain(..).enumerate() {
             let known = slot.known;
             let (task, cx, result) = slot.into_parts();
             let (node, mut cx) = (task.node, Some(cx));
@@ -264,11 +274,14 @@ impl<S: State> Engine<S> {
             }
             tasks.push(task);
         }
+        self.spare().slots = emptied(slots);
         if let Some((node, error)) = failed {
             self.frontier.tasks = tasks;
             return Err(self.split().0.failure(node, error));
         }
-        let wrote = match (self.merge(plan, writes), untouched) {
+        let merged = self.merge(plan, &mut writes);
+        self.spare().writes = emptied(writes);
+        let wrote = match (merged, untouched) {
             (Ok(wrote), _) => wrote,
             (Err(_), Some(untouched)) if !paused => {
                 self.cell.state = untouched;
@@ -302,14 +315,14 @@ impl<S: State> Engine<S> {
     fn merge(
         &mut self,
         plan: &Plan<S>,
-        mut writes: Vec<(Writer, Writes<S>)>,
+        writes: &mut Vec<(Writer, Writes<S>)>,
     ) -> Result<bool, AgentError> {
         match writes.pop() {
             Some((writer, only)) if writes.is_empty() => self.merge_one(plan, writer, only),
             last => {
                 writes.extend(last);
                 let mut commit = self.cell.commit(plan, self.scope.emitter.is_some());
-                Ok(commit.superstep(writes)?)
+                Ok(commit.superstep(std::mem::take(writes))?)
             }
         }
     }
@@ -382,7 +395,7 @@ impl<S: State> Engine<S> {
         }
         for Direction {
             node, jump, routes, ..
-        } in committed.directions
+        } in committed.directions.drain(..)
         {
             match jump {
                 Jump::Parent(parent) => return Ok(Some(End::Parent(parent))),
@@ -390,6 +403,9 @@ impl<S: State> Engine<S> {
             }
         }
         self.frontier.put_in_order();
+        let spare = self.spare();
+        spare.tasks = emptied(committed.tasks);
+        spare.directions = emptied(committed.directions);
         Ok(None)
     }
 
@@ -455,17 +471,24 @@ impl<S: State> Engine<S> {
     }
 
     /// Creates the slots of a superstep's tasks, with their contexts.
-    fn slots(&self, tasks: Vec<Task<S>>) -> Vec<TaskSlot<S>> {
+    fn slots(&mut self, mut tasks: Vec<Task<S>>) -> Vec<TaskSlot<S>> {
+        let mut slots = std::mem::take(&mut self.spare().slots);
+        slots.reserve_exact(tasks.len());
         let at = self.moment();
         let current = self.observer.current();
-        let slots = tasks.into_iter().enumerate().map(|(index, task)| {
+        slots.extend(tasks.drain(..).enumerate().map(|(index, task)| {
             let mut cx = self.context(task.node);
             cx.set_place(self.observer.place(index));
             let asking = &self.observer.asking;
             asking.restore_memory(current, &at, &mut cx, index, &task);
             TaskSlot::new(task, cx)
-        });
-        slots.collect()
+        }));
+        self.spare().tasks = emptied(tasks);
+        slots
+    }
+
+    fn spare(&mut self) -> &mut Spare<S> {
+        self.spare.get_or_insert_default()
     }
 
     /// Emits the start of tasks, then the writes of tasks that do not run again.

@@ -25,9 +25,10 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
+    /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
     pub(crate) async fn emit_values(&self) {
         self.emit(StreamMode::Values, || {
-            Payload::Values(Arc::new(S::clone(self.state)))
+            Payload::Values(Arc::<S>::clone(self.state))
         })
         .await;
     }
@@ -60,9 +61,9 @@ impl<S: State> Moment<'_, S> {
         }
         self.emit(StreamMode::Tasks, || {
             let (input, item) = match &task.argument {
-                None => (Arc::new(S::clone(self.state)), None),
+                None => (Arc::clone(self.state), None),
                 Some(Argument::State(state)) => (Arc::clone(state), None),
-                Some(Argument::Item(item)) => (Arc::new(S::clone(self.state)), item.to_json().ok()),
+                Some(Argument::Item(item)) => (Arc::clone(self.state), item.to_json().ok()),
             };
             let node = self.plan.name(task.node);
             Payload::TaskStarted { node, input, item }

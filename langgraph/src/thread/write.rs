@@ -267,11 +267,8 @@ async fn superstep<S: State>(
     }
     engine.cell.changes = Some(Changes::default());
     engine.cell.commit(&plan, true).superstep(writes)?;
-    let written = engine
-        .cell
-        .changes
-        .take()
-        .map_or_else(Vec::new, Changes::into_writes);
+    let written = engine.cell.changes.take();
+    let written = written.unwrap_or_default().into_writes().into_vec();
     for (node, jump, routes) in directions {
         engine.frontier.follow(&plan, node, jump, routes)?;
     }

@@ -34,8 +34,6 @@ pub(super) struct Memory {
 pub(super) struct Asking {
     /// The number of interrupts without a key in this attempt.
     unnamed: usize,
-    /// The number of graphs that this attempt has called.
-    calls: usize,
     pub(super) open: Option<Question>,
     /// The interrupts of a graph inside this task.
     pub(super) inner: Vec<Interrupt>,
@@ -51,11 +49,8 @@ const ROUTERS_CALLS: usize = 1 << 20;
 impl Context {
     /// Returns the number of the next graph that this attempt calls, from 0.
     pub(crate) fn next_call(&self) -> usize {
-        let memory = self.memory.get_or_init(Box::default);
-        let mut asking = memory.asking();
-        asking.calls += 1;
         let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
-        first + asking.calls - 1
+        first + self.calls.fetch_add(1, Ordering::Relaxed) as usize
     }
 
     /// Returns a text that no other task has, and that the task keeps when it runs again.
@@ -89,10 +84,9 @@ impl Context {
     #[inline]
     pub(crate) fn begin_routing(&self) {
         self.routing.store(true, Ordering::Relaxed);
+        self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
-            let mut asking = memory.asking();
-            asking.unnamed = 0;
-            asking.calls = 0;
+            memory.asking().unnamed = 0;
         }
     }
 

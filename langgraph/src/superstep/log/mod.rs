@@ -71,7 +71,6 @@ impl Log {
     ) -> Recorder<S> {
         let saver = Arc::clone(&self.saver);
         let log_head = LogHead::new(saver, self.key.clone(), head, self.encodes)
-            .with_next(self.next)
             .with_owner(owner)
             .with_ending(self.ending.clone());
         let coder = Coder {
@@ -81,6 +80,7 @@ impl Log {
         let mut recorder =
             Recorder::new(Arc::new(log_head), Arc::new(coder), self.metadata.clone());
         recorder.at_rest = self.at_rest;
+        recorder.begin_after(head, self.next);
         recorder.within(self.snapshots, self.call.clone())
     }
 

@@ -171,14 +171,17 @@ impl<S: State> Observer<S> {
             Arc::new(state)
         };
         let snapshot = recorder.due(origin.source, step, kept)?;
-        let tasks = frontier.tasks.iter().map(|task| recorder.spec(task));
-        let tasks = tasks.collect::<Result<_, _>>()?;
+        // Savers in memory keep the list as it is.
+        let mut tasks = Vec::with_capacity(frontier.tasks.len());
+        for task in &frontier.tasks {
+            tasks.push(recorder.spec(task)?);
+        }
         let continues = !frontier.tasks.is_empty() || !frontier.deferred.is_empty();
         let running = continues && !recorder.at_rest;
         let stored = snapshot.is_some();
         let deferred = frontier.deferred.iter();
         let record = CheckpointRecord {
-            id: recorder.log_head.next_checkpoint().await,
+            id: recorder.next_checkpoint(),
             parent: origin.parent,
             base: origin.base,
             step,

@@ -10,7 +10,7 @@ use super::snapshot_policy::{SHORT_LOG, Snapshots};
 use crate::checkpoint::Place;
 use crate::checkpoint::{
     AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
-    LogHead, Payload, RunStatus, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    Head, LogHead, Payload, RunStatus, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 use crate::error::AgentError;
 use crate::graph::NodeName;
@@ -27,6 +27,10 @@ pub(crate) struct Recorder<S: State> {
     pub(super) coder: Arc<Coder<S>>,
     /// The checkpoint whose tasks run.
     pub(super) current: Option<CheckpointId>,
+    /// The newest checkpoint of the log. Only the run itself adds some.
+    newest: Option<CheckpointId>,
+    /// The id of the next checkpoint, if it is known in advance.
+    next: Option<CheckpointId>,
     /// Its tasks whose nodes had other names when they were stored.
     called_before: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
@@ -83,6 +87,8 @@ impl<S: State> Recorder<S> {
             snapshots: Snapshots::Anywhere,
             call: None,
             current: None,
+            newest: None,
+            next: None,
             called_before: Vec::new(),
             parent: None,
             source: Source::Input,
@@ -96,6 +102,20 @@ impl<S: State> Recorder<S> {
             entries: Vec::new(),
             known: Vec::new(),
         }
+    }
+
+    /// Begins behind the newest checkpoint of the log. `next` is the id of the next one, if it is fixed.
+    pub(super) fn begin_after(&mut self, head: Option<Head>, next: Option<CheckpointId>) {
+        self.newest = head.map(|head| head.id);
+        self.next = next;
+    }
+
+    /// Returns the id of the next checkpoint.
+    pub(super) fn next_checkpoint(&mut self) -> CheckpointId {
+        let next = self.next.take();
+        let id = next.unwrap_or_else(|| CheckpointId::after(self.newest));
+        self.newest = Some(id);
+        id
     }
 
     /// Continues after `current`.
