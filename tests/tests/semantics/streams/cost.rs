@@ -178,6 +178,34 @@ async fn f2_a_parallel_superstep_clones_nothing_either() {
     assert_eq!(clones(&compiled, None).await, 2);
 }
 
+#[tokio::test]
+async fn f2_the_tasks_of_a_superstep_show_one_state() {
+    let mut graph = StateGraph::<Counted>::new();
+    for index in 0..8 {
+        graph.add_node(format!("n{index}"), |state: &Counted| {
+            CountedUpdate::default().visits(vec![Tally(Arc::clone(&state.tally.0))])
+        });
+        graph.add_edge(START, format!("n{index}"));
+    }
+    let graph = graph.compile().unwrap();
+    // Each end shows what its node wrote. The state is copied once, if an event still holds it when
+    // the writes are merged: not for each of eight starts.
+    let clones = clones(&graph, Some(StreamMode::Tasks.into())).await;
+    assert!((8..=9).contains(&clones), "{clones} clones");
+}
+
+#[tokio::test]
+async fn f2_an_event_keeps_the_state_of_its_moment() {
+    let mut stream = chain(20).run(()).stream(StreamMode::Values);
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        events.push(event.unwrap());
+    }
+    let states = events.iter().filter_map(Event::values);
+    let lengths: Vec<_> = states.map(|state| state.visits.len()).collect();
+    assert_eq!(lengths, (1..=20).collect::<Vec<_>>());
+}
+
 /// Counts how often it is written as JSON.
 struct Costly(Arc<AtomicUsize>);
 
