@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::{
-    Batch, CheckpointError, Checkpointer, Ending, Head, Owner, Payload, ThreadKey,
-};
+use super::{Batch, CheckpointError, Checkpointer, Ending, Head, Owner, Payload, ThreadKey};
 
 /// The head of a log. Writers wait for each other.
 pub struct LogHead {
