@@ -59,13 +59,12 @@ impl<S: State> Inside<S> {
         let mut engine = Engine::new(graph, scope, Arc::new(state));
         engine.cell.changes = collects.then(Changes::default);
         let log = log_below(&mut engine, &graph.persistence, cx, collects);
-        let logged = match log.map_err(NodeError::from_agent)? {
-            Some(log) => Some(Box::new((log, input))),
-            None => {
-                engine.begin(input).map_err(NodeError::from_agent)?;
-                None
-            }
-        };
+        let mut logged = None;
+        if let Some(log) = log.map_err(NodeError::from_agent)? {
+            logged = Some(Box::new((log, input)));
+        } else {
+            engine.begin(input).map_err(NodeError::from_agent)?;
+        }
         Ok(Self { engine, logged })
     }
 

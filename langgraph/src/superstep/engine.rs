@@ -7,7 +7,7 @@ mod spare;
 use std::sync::Arc;
 
 use self::committed::{Committed, Direction, Flow, Unrouted};
-use self::spare::{Spare, emptied};
+use self::spare::{Spare, emptied, taken};
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
 use super::commit::{Changes, StateCell};
@@ -211,13 +211,9 @@ impl<S: State> Engine<S> {
         let left_behind = slots.iter().all(|slot| slot.known)
             && slots.iter().any(|slot| !slot.task.node.is_start());
         let untouched = left_behind.then(|| Arc::clone(&self.cell.state));
-        let spare = self.spare();
-        let mut tasks = std::mem::take(&mut spare.tasks);
-        let mut writes = std::mem::take(&mut spare.writes);
-        let mut directions = std::mem::take(&mut spare.directions);
-        tasks.reserve_exact(slots.len());
-        writes.reserve_exact(slots.len());
-        directions.reserve_exact(slots.len());
+        let mut tasks = taken(&mut self.spare().tasks, slots.len());
+        let mut writes = Vec::with_capacity(slots.len());
+        let mut directions = taken(&mut self.spare().directions, slots.len());
         let mut routers: Option<(Context, Option<Finished<S>>)> = None;
         let mut interrupts = Vec::new();
         let (mut paused, mut refused, mut failed) = (false, None, None);
@@ -279,9 +275,7 @@ impl<S: State> Engine<S> {
             self.frontier.tasks = tasks;
             return Err(self.split().0.failure(node, error));
         }
-        let merged = self.merge(plan, &mut writes);
-        self.spare().writes = emptied(writes);
-        let wrote = match (merged, untouched) {
+        let wrote = match (self.merge(plan, writes), untouched) {
             (Ok(wrote), _) => wrote,
             (Err(_), Some(untouched)) if !paused => {
                 self.cell.state = untouched;
@@ -315,14 +309,14 @@ impl<S: State> Engine<S> {
     fn merge(
         &mut self,
         plan: &Plan<S>,
-        writes: &mut Vec<(Writer, Writes<S>)>,
+        mut writes: Vec<(Writer, Writes<S>)>,
     ) -> Result<bool, AgentError> {
         match writes.pop() {
             Some((writer, only)) if writes.is_empty() => self.merge_one(plan, writer, only),
             last => {
                 writes.extend(last);
                 let mut commit = self.cell.commit(plan, self.scope.emitter.is_some());
-                Ok(commit.superstep(std::mem::take(writes))?)
+                Ok(commit.superstep(writes)?)
             }
         }
     }
@@ -472,8 +466,7 @@ impl<S: State> Engine<S> {
 
     /// Creates the slots of a superstep's tasks, with their contexts.
     fn slots(&mut self, mut tasks: Vec<Task<S>>) -> Vec<TaskSlot<S>> {
-        let mut slots = std::mem::take(&mut self.spare().slots);
-        slots.reserve_exact(tasks.len());
+        let mut slots = taken(&mut self.spare().slots, tasks.len());
         let at = self.moment();
         let current = self.observer.current();
         slots.extend(tasks.drain(..).enumerate().map(|(index, task)| {
