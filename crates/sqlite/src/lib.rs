@@ -12,6 +12,7 @@ mod migrate;
 mod reader;
 mod saver;
 mod store;
+mod transaction;
 mod writer;
 
 pub use database::{Database, Options, Synchronous};

@@ -174,6 +174,7 @@ impl Checkpointer for SqliteSaver {
         let known = batch.head;
         let name = LogName::of(key)?;
         let batch = put::Lines::of(batch, &self.formats)?;
+        let is_short = batch.is_short();
         let (thread, holder) = (key.thread.clone(), self.holder.clone());
         let log = thread.clone();
         let job = move |connection: &_| {
@@ -184,7 +185,12 @@ impl Checkpointer for SqliteSaver {
             }
             put::put(connection, &name, batch)
         };
-        match self.database.write(job).await? {
+        let stored = if is_short {
+            self.database.write_short(job).await
+        } else {
+            self.database.write(job).await
+        };
+        match stored? {
             put::Put::Stored => Ok(()),
             put::Put::HeadIs(head) => Err(CheckpointError::Conflict {
                 thread,
@@ -310,13 +316,13 @@ impl Leases for SqliteSaver {
     ) -> Result<Option<HeldBy>, CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::take(connection, &thread, &holder, term);
-        self.database.write(job).await
+        self.database.write_short(job).await
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::give_back(connection, &thread, &holder);
-        self.database.write(job).await
+        self.database.write_short(job).await
     }
 }
 

@@ -1,46 +1,191 @@
-//! The writing thread, which groups many writes into a commit.
+//! The writing connection.
+//!
+//! A thread owns the writes. It groups those that wait into one commit, so a write costs less when
+//! there are many at once. But each hand-over to a thread and back costs two wake-ups, which on a
+//! fast disk take longer than the commit. So while commits are quick and nobody else writes, a
+//! short job runs on the thread of its caller, within one poll of its future.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqliteError;
 use crate::files::Files;
+use crate::transaction::{self, Work};
 
-/// The thread that owns the writing connection.
-///
-/// While one transaction waits for the disk, new jobs queue up; the next transaction takes all of
-/// them. So a write costs less when there are many at once.
+/// A commit is quick below this time: a task of an async program may keep its thread that long.
+const QUICK: Duration = Duration::from_micros(200);
+
+/// After so many quick commits in a row, callers write themselves. One slow commit ends that.
+const ENOUGH: u32 = 8;
+
+/// After so many writes of callers, the thread does one. Only its commits move a long write-ahead
+/// log into the file, which takes a while. SQLite calls a log of 1,000 pages long.
+const ROUND: u32 = 256;
+
+/// After so many writes of callers, the caller yields, so that other tasks get their turn.
+const TURN: u32 = 16;
+
+/// Writes jobs, each in a transaction.
 pub(crate) struct Writer {
+    desk: Arc<Desk>,
     /// Taken when the database closes.
     queue: Option<Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// What the thread and the callers share.
+struct Desk {
+    connection: Mutex<Shared>,
+    /// At most so many jobs share a transaction.
+    group: usize,
+    /// Nothing is acknowledged unless they are in their place.
+    files: Option<Files>,
+    busy_timeout: Duration,
+    /// How many jobs wait for the thread.
+    queued: AtomicUsize,
+    /// How many commits in a row were quick.
+    quick: AtomicU32,
+}
+
+struct Shared {
+    connection: Connection,
+    /// How many jobs have run on the threads of callers since the last one on its own; `None`
+    /// when the connection is not set up for them.
+    by_callers: Option<u32>,
+}
+
+impl Shared {
+    /// Sets the connection up for its own thread, which may wait for other processes.
+    fn patient(&mut self, busy_timeout: Duration) -> rusqlite::Result<()> {
+        if self.by_callers.take().is_some() {
+            self.connection.busy_timeout(busy_timeout)?;
+            self.connection
+                .pragma_update(None, "wal_autocheckpoint", 1_000)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the connection up for the threads of callers, which wait for nobody.
+    fn hurried(&mut self) -> rusqlite::Result<()> {
+        if self.by_callers.is_none() {
+            self.connection.busy_timeout(Duration::ZERO)?;
+            self.connection
+                .pragma_update(None, "wal_autocheckpoint", 0)?;
+            self.by_callers = Some(0);
+        }
+        Ok(())
+    }
+}
+
+/// What became of a job on the thread of its caller.
+struct AtOnce {
+    committed: Result<(), SqliteError>,
+    /// True if other tasks shall get a turn.
+    yields: bool,
+}
+
+impl Desk {
+    /// Runs a job now, if that is quick. `None`: nothing has happened.
+    fn at_once(&self, job: &mut dyn Work) -> Option<AtOnce> {
+        if self.quick.load(Ordering::Relaxed) < ENOUGH || self.queued.load(Ordering::Acquire) > 0 {
+            return None;
+        }
+        let mut shared = self.connection.try_lock().ok()?;
+        if shared.by_callers >= Some(ROUND) {
+            return None;
+        }
+        shared.hurried().ok()?;
+        let begun = Instant::now();
+        // Another process may write. The thread can wait for it.
+        transaction::begin(&shared.connection).ok()?;
+        let committed = transaction::alone(&shared.connection, job, self.files.as_ref());
+        self.took(begun.elapsed());
+        let count = shared.by_callers.map_or(1, |count| count + 1);
+        shared.by_callers = Some(count);
+        Some(AtOnce {
+            committed,
+            yields: count.is_multiple_of(TURN),
+        })
+    }
+
+    /// Notes how long a commit took.
+    fn took(&self, time: Duration) {
+        let quick = if time < QUICK {
+            self.quick.load(Ordering::Relaxed).saturating_add(1)
+        } else {
+            0
+        };
+        self.quick.store(quick, Ordering::Relaxed);
+    }
+
+    /// Runs the jobs of the queue.
+    fn work(&self, jobs: &Receiver<Box<dyn Job>>) {
+        while let Ok(first) = jobs.recv() {
+            let mut shared = self
+                .connection
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = vec![first];
+            waiting.extend(jobs.try_iter().take(self.group - 1));
+            self.queued.fetch_sub(waiting.len(), Ordering::Release);
+            // If this fails, the next statement most likely fails as well, and is reported.
+            let _ = shared.patient(self.busy_timeout);
+            let begun = Instant::now();
+            let ended = transaction::together(&shared.connection, waiting, self.files.as_ref());
+            self.took(begun.elapsed());
+            drop(shared);
+            for (job, committed) in ended {
+                job.finish(committed);
+            }
+        }
+    }
+}
+
 impl Writer {
-    /// Starts the thread. At most `group` jobs share a transaction. Nothing is acknowledged unless
-    /// `files` are in their place.
+    /// Starts the thread. At most `group` jobs share a transaction, which waits for other processes
+    /// for `busy_timeout`. Nothing is acknowledged unless `files` are in their place.
     pub(crate) fn start(
         connection: Connection,
         group: usize,
+        busy_timeout: Duration,
         files: Option<Files>,
     ) -> std::io::Result<Self> {
+        let desk = Arc::new(Desk {
+            connection: Mutex::new(Shared {
+                connection,
+                by_callers: None,
+            }),
+            group: group.max(1),
+            files,
+            busy_timeout,
+            queued: AtomicUsize::new(0),
+            quick: AtomicU32::new(0),
+        });
         let (queue, jobs) = channel();
         let thread = thread::Builder::new()
             .name("langgraph-sqlite-writer".to_owned())
-            .spawn(move || work(&connection, &jobs, group.max(1), files.as_ref()))?;
+            .spawn({
+                let desk = Arc::clone(&desk);
+                move || desk.work(&jobs)
+            })?;
         Ok(Self {
+            desk,
             queue: Some(queue),
             thread: Some(thread),
         })
     }
 
-    /// Runs `job` in a transaction, which it may share with others: its changes are kept if it
-    /// returns `Ok`, and undone if it returns `Err`. The result arrives after the commit.
+    /// Runs `job` on the writing thread, in a transaction which it may share with others: its
+    /// changes are kept if it returns `Ok`, and undone if it returns `Err`. The result arrives
+    /// after the commit.
     ///
     /// Dropping the future does not stop a job in the queue.
     pub(crate) async fn run<T, E>(
@@ -51,12 +196,41 @@ impl Writer {
         T: Send + 'static,
         E: From<SqliteError> + Send + 'static,
     {
+        self.enqueue(Task::new(job)).await
+    }
+
+    /// As [`run`](Self::run), for a job that takes little time. While commits are quick and nobody
+    /// else writes, it runs on the thread of the caller, and is committed when the future has been
+    /// polled once.
+    pub(crate) async fn run_short<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        let mut task = Task::new(job);
+        match self.desk.at_once(&mut task) {
+            Some(AtOnce { committed, yields }) => {
+                if yields {
+                    tokio::task::yield_now().await;
+                }
+                task.answer(committed)
+            }
+            None => self.enqueue(task).await,
+        }
+    }
+
+    async fn enqueue<F, T, E>(&self, task: Task<F, T, E>) -> Result<T, E>
+    where
+        F: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task {
-            work: Some(job),
-            answer: None,
-            reply,
-        });
+        self.desk.queued.fetch_add(1, Ordering::Release);
+        let job = Box::new(Queued { task, reply });
         let queued = self
             .queue
             .as_ref()
@@ -83,46 +257,86 @@ impl Drop for Writer {
     }
 }
 
-/// A job in a transaction.
-trait Job: Send {
-    /// Runs the job. False means: undo it.
-    fn run(&mut self, connection: &Connection) -> bool;
-
+/// A job of somebody who waits.
+trait Job: Work + Send {
     /// Reports the result, after the commit or its failure.
     fn finish(self: Box<Self>, committed: Result<(), SqliteError>);
+}
+
+impl Work for Box<dyn Job> {
+    fn run(&mut self, connection: &Connection) -> bool {
+        (**self).run(connection)
+    }
 }
 
 struct Task<F, T, E> {
     work: Option<F>,
     answer: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<T, E>>,
 }
 
-impl<F, T, E> Job for Task<F, T, E>
+impl<F, T, E> Task<F, T, E>
 where
-    F: FnOnce(&Connection) -> Result<T, E> + Send,
-    T: Send,
-    E: From<SqliteError> + Send,
+    F: FnOnce(&Connection) -> Result<T, E>,
+    E: From<SqliteError>,
+{
+    fn new(work: F) -> Self {
+        Self {
+            work: Some(work),
+            answer: None,
+        }
+    }
+
+    fn answer(self, committed: Result<(), SqliteError>) -> Result<T, E> {
+        match (self.answer, committed) {
+            (Some(Err(error)), _) => Err(error),
+            (Some(answer), Ok(())) => answer,
+            (_, Err(error)) => Err(error.into()),
+            (None, Ok(())) => Err(SqliteError::Closed.into()),
+        }
+    }
+}
+
+impl<F, T, E> Work for Task<F, T, E>
+where
+    F: FnOnce(&Connection) -> Result<T, E>,
+    E: From<SqliteError>,
 {
     fn run(&mut self, connection: &Connection) -> bool {
         let Some(work) = self.work.take() else {
             return false;
         };
-        // The savepoint undoes what a panic leaves half done.
+        // The savepoint, or the end of the transaction, undoes what a panic leaves half done.
         let answer = catch_unwind(AssertUnwindSafe(|| work(connection)));
         let answer = answer.unwrap_or_else(|panic| Err(panicked(&*panic).into()));
         self.answer.insert(answer).is_ok()
     }
+}
 
+/// A task of a caller who waits for the thread.
+struct Queued<F, T, E> {
+    task: Task<F, T, E>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> Work for Queued<F, T, E>
+where
+    F: FnOnce(&Connection) -> Result<T, E>,
+    E: From<SqliteError>,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        self.task.run(connection)
+    }
+}
+
+impl<F, T, E> Job for Queued<F, T, E>
+where
+    F: FnOnce(&Connection) -> Result<T, E> + Send,
+    T: Send,
+    E: From<SqliteError> + Send,
+{
     fn finish(self: Box<Self>, committed: Result<(), SqliteError>) {
-        let answer = match (self.answer, committed) {
-            (Some(Err(error)), _) => Err(error),
-            (Some(answer), Ok(())) => answer,
-            (_, Err(error)) => Err(error.into()),
-            (None, Ok(())) => Err(SqliteError::Closed.into()),
-        };
         // The caller may be gone.
-        let _ = self.reply.send(answer);
+        let _ = self.reply.send(self.task.answer(committed));
     }
 }
 
@@ -135,108 +349,8 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> SqliteError {
     SqliteError::Panicked(text.unwrap_or_else(|| "no message".to_owned()))
 }
 
-fn work(
-    connection: &Connection,
-    jobs: &Receiver<Box<dyn Job>>,
-    group: usize,
-    files: Option<&Files>,
-) {
-    while let Ok(first) = jobs.recv() {
-        let mut waiting = vec![first];
-        waiting.extend(jobs.try_iter().take(group - 1));
-        commit(connection, waiting, files);
-    }
-}
-
-/// Runs jobs in one transaction, each in a savepoint of its own, and reports their results.
-fn commit(connection: &Connection, jobs: Vec<Box<dyn Job>>, files: Option<&Files>) {
-    let mut jobs = jobs.into_iter();
-    let alone = jobs.len() == 1;
-    while jobs.len() > 0 {
-        if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
-            for job in jobs {
-                job.finish(Err(again(&error)));
-            }
-            return;
-        }
-        let mut done = Vec::with_capacity(jobs.len());
-        let mut broken = None;
-        for mut job in jobs.by_ref() {
-            let result = if alone {
-                without_savepoint(connection, &mut *job)
-            } else {
-                in_savepoint(connection, &mut *job)
-            };
-            done.push(job);
-            // For example a full disk: SQLite has aborted the whole transaction by itself.
-            if result.is_err() || connection.is_autocommit() {
-                broken = Some(result.err());
-                break;
-            }
-        }
-        let result = match broken {
-            None => run(connection, "COMMIT").map_err(Some),
-            Some(error) => Err(error),
-        };
-        if result.is_err() && !connection.is_autocommit() {
-            // If this fails too, the next BEGIN reports it.
-            let _ = connection.execute_batch("ROLLBACK");
-        }
-        // After the commit: files that were deleted before it took what was written.
-        if let (Ok(()), Some(moved)) = (&result, files.and_then(Files::moved)) {
-            for job in done {
-                job.finish(Err(SqliteError::Moved(moved.to_owned())));
-            }
-            continue;
-        }
-        for job in done {
-            job.finish(result.as_ref().copied().map_err(|error| match error {
-                Some(error) => again(error),
-                None => SqliteError::RolledBack("another write of the group failed".to_owned()),
-            }));
-        }
-    }
-}
-
-/// Runs a statement that is prepared once.
-fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute([]).map(drop)
-}
-
-/// Runs the only job of a transaction, which ends with it if it fails.
-fn without_savepoint(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<()> {
-    if job.run(connection) || connection.is_autocommit() {
-        return Ok(());
-    }
-    run(connection, "ROLLBACK")
-}
-
-fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<()> {
-    run(connection, "SAVEPOINT job")?;
-    if job.run(connection) {
-        run(connection, "RELEASE job")
-    } else if connection.is_autocommit() {
-        Ok(())
-    } else {
-        connection.execute_batch("ROLLBACK TO job; RELEASE job")
-    }
-}
-
-/// Copies an error: several jobs receive it, and it is not `Clone`.
-fn again(error: &rusqlite::Error) -> SqliteError {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    match error.sqlite_error_code() {
-        Some(DatabaseBusy | DatabaseLocked) => SqliteError::Busy,
-        _ => SqliteError::RolledBack(error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
     use super::*;
 
     #[tokio::test]
@@ -250,7 +364,7 @@ mod tests {
             false
         };
         connection.commit_hook(Some(hook)).unwrap();
-        let writer = Writer::start(connection, 100, None).unwrap();
+        let writer = Writer::start(connection, 100, Duration::ZERO, None).unwrap();
 
         let insert = |pause: u64| {
             writer.run(move |connection| -> Result<(), SqliteError> {
@@ -268,5 +382,117 @@ mod tests {
             (3..=4).contains(&commits.load(Ordering::Relaxed)),
             "{commits:?}"
         );
+    }
+
+    fn file() -> (tempfile::TempDir, Writer) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(folder.path().join("test.db")).unwrap();
+        // No commit waits for the disk.
+        let setup = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE n (n)";
+        connection.execute_batch(setup).unwrap();
+        let writer = Writer::start(connection, 100, Duration::from_secs(10), None).unwrap();
+        (folder, writer)
+    }
+
+    async fn insert(writer: &Writer, pause: Duration) -> Result<thread::ThreadId, SqliteError> {
+        let job = move |connection: &Connection| -> Result<_, SqliteError> {
+            connection.execute("INSERT INTO n VALUES (1)", [])?;
+            thread::sleep(pause);
+            Ok(thread::current().id())
+        };
+        writer.run_short(job).await
+    }
+
+    /// Inserts until one insert has run on the thread of its caller; returns how many others
+    /// there were before.
+    async fn until_here(writer: &Writer) -> usize {
+        let here = thread::current().id();
+        for count in 0..10_000 {
+            if insert(writer, Duration::ZERO).await.unwrap() == here {
+                return count;
+            }
+        }
+        panic!("no commit is quick");
+    }
+
+    #[tokio::test]
+    async fn short_writes_run_on_the_thread_of_their_caller_while_commits_are_quick() {
+        let (_folder, writer) = file();
+        assert!(until_here(&writer).await >= ENOUGH as usize);
+        // One that took longer is the last one.
+        until_here(&writer).await;
+        let here = thread::current().id();
+        while insert(&writer, QUICK).await.unwrap() != here {}
+        for _ in 0..ENOUGH {
+            assert_ne!(insert(&writer, Duration::ZERO).await.unwrap(), here);
+        }
+        until_here(&writer).await;
+    }
+
+    #[tokio::test]
+    async fn a_write_on_the_thread_of_its_caller_waits_for_no_other_process() {
+        let (folder, writer) = file();
+        until_here(&writer).await;
+        let other = Connection::open(folder.path().join("test.db")).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let begun = Instant::now();
+        let mut write = Box::pin(insert(&writer, Duration::ZERO));
+        assert!(futures_util::poll!(&mut write).is_pending());
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        // One that nobody waits for any more is written as well.
+        let mut dropped = Box::pin(insert(&writer, Duration::ZERO));
+        assert!(futures_util::poll!(&mut dropped).is_pending());
+        drop(dropped);
+        let count = |connection: &Connection| -> i64 {
+            let sql = "SELECT count(*) FROM n";
+            connection.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        let before = count(&other);
+        other.execute_batch("COMMIT").unwrap();
+        assert_ne!(write.await.unwrap(), thread::current().id());
+        drop(writer);
+        assert_eq!(count(&other), before + 2);
+    }
+
+    #[tokio::test]
+    async fn the_write_ahead_log_stays_short_when_callers_write() {
+        let (folder, writer) = file();
+        let here = thread::current().id();
+        let (mut row, mut written_here) = (0, 0_u32);
+        while written_here < 5_000 {
+            let done = insert(&writer, Duration::ZERO).await.unwrap();
+            row = if done == here { row + 1 } else { 0 };
+            assert!(row <= ROUND, "{row} writes of callers in a row");
+            written_here += u32::from(done == here);
+        }
+        let log = std::fs::metadata(folder.path().join("test.db-wal")).unwrap();
+        let pages = log.len() / 4_120;
+        assert!(pages < 3_000, "{pages} pages");
+    }
+
+    #[tokio::test]
+    async fn a_failed_write_on_the_thread_of_its_caller_is_undone() {
+        let (folder, writer) = file();
+        let here = thread::current().id();
+        let (ran, runs) = channel();
+        loop {
+            until_here(&writer).await;
+            let ran = ran.clone();
+            let job = move |connection: &Connection| -> Result<(), SqliteError> {
+                connection.execute("INSERT INTO n VALUES (2)", [])?;
+                ran.send(thread::current().id()).unwrap();
+                panic!("on purpose")
+            };
+            let error = writer.run_short(job).await.unwrap_err();
+            assert!(matches!(error, SqliteError::Panicked(_)), "{error}");
+            if runs.recv() == Ok(here) {
+                break;
+            }
+        }
+        insert(&writer, Duration::ZERO).await.unwrap();
+        let other = Connection::open(folder.path().join("test.db")).unwrap();
+        let sql = "SELECT count(*) FROM n WHERE n = 2";
+        let found: i64 = other.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, 0);
     }
 }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use langgraph::checkpoint::{Base, Batch, CheckpointError, CheckpointId, Formats, Head, Source};
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
-use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
+use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text, unsigned};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::place::{self, Id, SUPERSTEP, microseconds, row_id};
@@ -48,7 +48,16 @@ struct Line {
     metadata: Option<String>,
 }
 
+/// The most bytes and rows that are quickly written: a few pages.
+const SHORT: (usize, usize) = (16 * 1024, 8);
+
 impl Lines {
+    /// Returns true if the batch is quickly written.
+    pub(super) fn is_short(&self) -> bool {
+        let (bytes, rows) = SHORT;
+        self.rows.len() <= rows && self.rows.iter().map(Row::size).sum::<usize>() <= bytes
+    }
+
     /// # Errors
     ///
     /// If a value cannot be encoded.
@@ -240,38 +249,37 @@ fn advance(
         let mut statement = connection.prepare_cached(sql)?;
         statement.execute(params![key, text])?;
     }
-    let found = if let Some(head) = batch.head {
-        // The status is set only when it changes: setting it writes to the index of running threads.
-        let sql = "UPDATE thread_logs
-            SET head = ?1, version = version + 1, updated_at = ?2, rows = rows + ?3,
-                state_row = CASE ?8 WHEN 0 THEN state_row WHEN 1 THEN rows + ?9 END,
-                owner = coalesce(?10, owner)
-            WHERE thread = ?4 AND namespace = ?5 AND head = ?6 AND version = ?7
-            RETURNING id, rows - ?3, status";
-        let values = params![
-            Id(newest.unwrap_or(head.id)),
-            now,
-            rows,
-            name.thread,
-            name.namespace,
-            Id(head.id),
-            signed(head.version),
-            how,
-            at,
-            owner
-        ];
+    if let Some(head) = batch.head {
+        // Two statements, because SQLite notes what it overwrites for one that returns what it has
+        // changed.
+        let sql = "SELECT id, rows, status, head, version FROM thread_logs
+            WHERE thread = ?1 AND namespace = ?2";
         let mut statement = connection.prepare_cached(sql)?;
-        let moved = statement
-            .query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        moved.map(|(log, start, status): (i64, i64, u8)| {
-            if status != batch.status {
-                let sql = "UPDATE thread_logs SET status = ?2 WHERE id = ?1";
-                let mut statement = connection.prepare_cached(sql)?;
-                statement.execute(params![log, batch.status])?;
-            }
-            Ok((log, start))
-        })
+        let known = statement
+            .query_row([&name.thread, &name.namespace], |row| {
+                let found = Head::new(row.get::<_, Id>(3)?.0, unsigned(row.get(4)?));
+                Ok((found == head).then_some((row.get(0)?, row.get(1)?, row.get(2)?)))
+            })
+            .optional()?
+            .flatten();
+        let Some((log, start, status)): Option<(i64, i64, u8)> = known else {
+            return Ok(None);
+        };
+        let sql = "UPDATE thread_logs
+            SET head = ?2, version = version + 1, updated_at = ?3, rows = rows + ?4,
+                state_row = CASE ?5 WHEN 0 THEN state_row WHEN 1 THEN rows + ?6 END,
+                owner = coalesce(?7, owner)
+            WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let newest = Id(newest.unwrap_or(head.id));
+        statement.execute(params![log, newest, now, rows, how, at, owner])?;
+        // Only when it changes: setting it writes to the index of running threads.
+        if status != batch.status {
+            let sql = "UPDATE thread_logs SET status = ?2 WHERE id = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.execute(params![log, batch.status])?;
+        }
+        Ok(Some((log, start)))
     } else if let Some(newest) = newest {
         let sql = "INSERT INTO thread_logs
             (thread, namespace, head, version, status, updated_at, rows, state_row, owner)
@@ -290,11 +298,10 @@ fn advance(
         ];
         let mut statement = connection.prepare_cached(sql)?;
         let made = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)));
-        made.optional()?.map(Ok)
+        Ok(made.optional()?)
     } else {
-        None
-    };
-    found.transpose()
+        Ok(None)
+    }
 }
 
 fn begin(
@@ -327,11 +334,16 @@ fn extend(
     id: CheckpointId,
     last: i64,
 ) -> Result<Option<i64>, SqliteError> {
-    let sql = "UPDATE thread_checkpoints SET last_row = ?3 WHERE log = ?1 AND id = ?2
-        RETURNING first_row";
+    let sql = "SELECT first_row FROM thread_checkpoints WHERE log = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
-    let first = statement.query_row(params![log, Id(id), last], |row| row.get(0));
-    Ok(first.optional()?)
+    let first = statement.query_row(params![log, Id(id)], |row| row.get(0));
+    let first = first.optional()?;
+    if first.is_some() {
+        let sql = "UPDATE thread_checkpoints SET last_row = ?3 WHERE log = ?1 AND id = ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![log, Id(id), last])?;
+    }
+    Ok(first)
 }
 
 fn insert(
