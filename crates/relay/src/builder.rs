@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use langgraph_remote::{AgentHandler, AgentId};
 
-use crate::client::RelayClient;
-use crate::error::RelayError;
 use crate::wire::{Dial, Tcp};
 
-/// The options of a [`RelayClient`]; see [`RelayClient::builder`].
+/// The options of a [`RelayClient`](crate::RelayClient); see
+/// [`RelayClient::builder`](crate::RelayClient::builder).
 #[must_use]
 pub struct RelayClientBuilder {
     pub(crate) url: String,
@@ -113,25 +112,6 @@ impl RelayClientBuilder {
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.roots.push(pem.into());
         self
-    }
-
-    /// Connects and registers. Later, the client reconnects on its own.
-    ///
-    /// # Errors
-    ///
-    /// If the relay cannot be reached in time, or refuses the agent.
-    pub async fn connect(self) -> Result<RelayClient, RelayError> {
-        RelayClient::connect(self).await
-    }
-
-    /// Connects, and answers requests with `handler` until the relay refuses the agent.
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`](Self::connect); also if the relay refuses the agent later.
-    pub async fn serve(self, handler: impl AgentHandler) -> Result<(), RelayError> {
-        let client = self.handler(handler).connect().await?;
-        Err(client.closed().await)
     }
 }
 

@@ -1,27 +1,24 @@
 //! An agent's connection to a relay.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use langgraph_remote::{
-    AgentEnvelope, AgentId, Correlator, Frame, LocalNetwork, RemoteError, ReplyStream, RequestId,
-    Transport,
+    AgentEnvelope, AgentHandler, AgentId, Correlator, Frame, LocalNetwork, RemoteError,
+    ReplyStream, RequestId, Transport,
 };
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::answers::{Answers, Key};
+use crate::answers::Answers;
 use crate::builder::RelayClientBuilder;
+use crate::client_state::{Client, Link, Open, State};
 use crate::error::RelayError;
-use crate::pieces::{Joining, apart};
+use crate::pieces::apart;
 use crate::protocol::{AgentRecord, Control};
-
-/// The cancellations and lists that wait to be written.
-const NOTES: usize = 1_024;
 
 /// An agent's connection to a relay. It is the [`Transport`] of the agent's remote nodes.
 ///
@@ -43,71 +40,6 @@ impl Drop for Handle {
     }
 }
 
-/// How the connection stands.
-#[derive(Clone, Debug)]
-pub(crate) enum Link {
-    Connecting(String),
-    Connected,
-    Over(RelayError),
-}
-
-pub(crate) struct Client {
-    pub(crate) options: RelayClientBuilder,
-    /// The agent that answers, under its own name.
-    pub(crate) network: LocalNetwork,
-    pub(crate) table: Correlator,
-    pub(crate) state: Mutex<State>,
-    pub(crate) wake: Notify,
-    pub(crate) closing: Notify,
-    /// Names this client, and counts its connections.
-    pub(crate) session: String,
-    pub(crate) connections: AtomicU64,
-    pub(crate) link: watch::Sender<Link>,
-}
-
-#[derive(Default)]
-pub(crate) struct State {
-    /// The requests without a complete reply.
-    pub(crate) open: BTreeMap<RequestId, Open>,
-    pub(crate) answers: Answers,
-    /// Requests that come in pieces, by their requesters and ids; the oldest first.
-    pub(crate) joining: VecDeque<(Key, Option<Joining>)>,
-    pub(crate) notes: VecDeque<String>,
-    pub(crate) lists: HashMap<RequestId, oneshot::Sender<Vec<AgentRecord>>>,
-}
-
-/// A request that is repeated until its reply is complete.
-pub(crate) struct Open {
-    /// More than one if it travels in pieces.
-    pub(crate) frames: Vec<Frame>,
-    /// Who answers it.
-    pub(crate) agent: AgentId,
-    /// A reply that comes in pieces.
-    pub(crate) joining: Option<Joining>,
-    /// The number of the next part of its reply.
-    pub(crate) next: u64,
-    /// The run of the parts that are there: those of another are not taken.
-    pub(crate) run: Option<String>,
-    pub(crate) due: Instant,
-    pub(crate) pause: Duration,
-    pub(crate) sent: usize,
-}
-
-impl Client {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn note(&self, text: String) {
-        let mut state = self.state();
-        if state.notes.len() < NOTES {
-            state.notes.push_back(text);
-        }
-        drop(state);
-        self.wake.notify_one();
-    }
-}
-
 impl RelayClient {
     /// Creates the options of a connection: the relay's URL (`ws://…`, or `wss://…` with
     /// the feature `rustls`), and the agent's id.
@@ -115,7 +47,7 @@ impl RelayClient {
         RelayClientBuilder::new(url, id)
     }
 
-    pub(crate) async fn connect(mut options: RelayClientBuilder) -> Result<Self, RelayError> {
+    async fn connect(mut options: RelayClientBuilder) -> Result<Self, RelayError> {
         let network = LocalNetwork::new();
         if let Some(handler) = options.handler.take() {
             network.register(options.id.clone(), Shared(handler));
@@ -222,6 +154,27 @@ impl RelayClient {
     }
 }
 
+impl RelayClientBuilder {
+    /// Connects and registers. Later, the client reconnects on its own.
+    ///
+    /// # Errors
+    ///
+    /// If the relay cannot be reached in time, or refuses the agent.
+    pub async fn connect(self) -> Result<RelayClient, RelayError> {
+        RelayClient::connect(self).await
+    }
+
+    /// Connects, and answers requests with `handler` until the relay refuses the agent.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); also if the relay refuses the agent later.
+    pub async fn serve(self, handler: impl AgentHandler) -> Result<(), RelayError> {
+        let client = self.handler(handler).connect().await?;
+        Err(client.closed().await)
+    }
+}
+
 #[async_trait]
 impl Transport for RelayClient {
     async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
@@ -274,9 +227,9 @@ impl Transport for RelayClient {
 }
 
 /// A handler behind an `Arc`.
-struct Shared(Arc<dyn langgraph_remote::AgentHandler>);
+struct Shared(Arc<dyn AgentHandler>);
 
-impl langgraph_remote::AgentHandler for Shared {
+impl AgentHandler for Shared {
     fn handle(&self, request: AgentEnvelope) -> ReplyStream {
         self.0.handle(request)
     }

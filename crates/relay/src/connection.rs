@@ -14,7 +14,7 @@ use crate::metrics::Counters;
 use crate::protocol::{Control, Incoming, parse};
 use crate::queue::Full;
 use crate::registry::Seat;
-use crate::relay::Shared;
+use crate::relay_state::Shared;
 use crate::wire::Accepted;
 use crate::wire::Wire;
 

@@ -44,6 +44,7 @@
 mod answers;
 mod builder;
 mod client;
+mod client_state;
 mod connection;
 mod error;
 mod link;
@@ -54,6 +55,7 @@ mod protocol;
 mod queue;
 mod registry;
 mod relay;
+mod relay_state;
 #[cfg(feature = "rustls")]
 mod tls;
 mod wire;

@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use crate::answers::{Begin, Key};
-use crate::client::{Client, Link};
+use crate::client_state::{Client, Link};
 use crate::error::RelayError;
 use crate::pieces::{Joined, Joining};
 use crate::protocol::{Control, Incoming, Session, parse};

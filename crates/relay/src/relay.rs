@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::connection::Connection;
 use crate::metrics::{Counters, RelayMetrics};
 use crate::options::RelayOptions;
-use crate::registry::Registry;
+use crate::relay_state::Shared;
 use crate::wire::Listen;
 
 /// A relay between agents. It keeps the queues of the connected agents in memory, and nothing else.
@@ -17,32 +17,14 @@ use crate::wire::Listen;
 /// Clones share one relay.
 #[derive(Clone)]
 pub struct Relay {
-    pub(crate) shared: Arc<Shared>,
-}
-
-pub(crate) struct Shared {
-    pub(crate) options: RelayOptions,
-    registry: Mutex<Registry>,
-    pub(crate) counters: Counters,
-    next: AtomicU64,
-}
-
-impl Shared {
-    pub(crate) fn registry(&self) -> MutexGuard<'_, Registry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    shared: Arc<Shared>,
 }
 
 impl Relay {
     /// Creates a relay.
     pub fn new(options: RelayOptions) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                registry: Mutex::new(Registry::new(&options)),
-                options,
-                counters: Counters::default(),
-                next: AtomicU64::new(0),
-            }),
+            shared: Arc::new(Shared::new(options)),
         }
     }
 
@@ -65,7 +47,7 @@ impl Relay {
                             Counters::add(&self.shared.counters.refused, 1);
                             continue;
                         }
-                        let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
+                        let number = self.shared.next_number();
                         let connection = Connection::new(Arc::clone(&self.shared), number);
                         connections.spawn(connection.run(accepted));
                     }
