@@ -1,154 +1,31 @@
-//! Small graphs in this crate, in `graph-flow`, and by hand: prints form, workload, size and the
-//! nanoseconds of each node. `tests/peers/compare.sh` builds and runs it.
+//! The same work in several libraries and by hand: prints library, workload, size, how many runs there
+//! were at once, and the microseconds that they took. `tests/peers/compare.sh` builds and runs it.
 
-use std::future::Future;
-use std::hint::black_box;
-use std::pin::Pin;
-use std::sync::Arc;
+mod by_hand;
+mod cognis;
+mod graph_flow;
+mod ours;
+mod state;
+mod synaptic;
+mod workload;
+
 use std::time::{Duration, Instant};
 
-use langgraph::prelude::*;
+use workload::{Make, ROWS, Work, Workload, at_once};
 
-#[derive(State, Clone, Debug, Default)]
-struct Counter {
-    #[reducer(add)]
-    total: i64,
-}
+const LIBRARIES: [(&str, Make); 5] = [
+    ("by hand", by_hand::make),
+    ("langgraph", ours::make),
+    ("graph-flow", graph_flow::make),
+    ("synaptic", synaptic::make),
+    ("cognis", cognis::make),
+];
 
-async fn count(_: &Counter) -> CounterUpdate {
-    CounterUpdate::default().total(black_box(1))
-}
+/// The libraries take turns, so that a moment in which the machine is busy does not hit only one.
+const ROUNDS: usize = 30;
 
-/// A task of `graph-flow` with the same body. The last one ends the run.
-struct Count {
-    id: String,
-    last: bool,
-}
-
-#[async_trait::async_trait]
-impl graph_flow::Task for Count {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    async fn run(&self, cx: graph_flow::Context) -> graph_flow::Result<graph_flow::TaskResult> {
-        use graph_flow::{NextAction, TaskResult};
-        let total: i64 = cx.get("total").unwrap_or(0);
-        cx.set("total", total + black_box(1))?;
-        let next = if self.last {
-            NextAction::End
-        } else {
-            NextAction::ContinueAndExecute
-        };
-        Ok(TaskResult::new(None, next))
-    }
-}
-
-/// Ends a loop: `graph-flow` needs a task for that.
-struct End;
-
-#[async_trait::async_trait]
-impl graph_flow::Task for End {
-    fn id(&self) -> &str {
-        "end"
-    }
-
-    async fn run(&self, _: graph_flow::Context) -> graph_flow::Result<graph_flow::TaskResult> {
-        use graph_flow::{NextAction, TaskResult};
-        Ok(TaskResult::new(None, NextAction::End))
-    }
-}
-
-type Run = Pin<Box<dyn Future<Output = i64> + Send>>;
-type Work = Box<dyn Fn() -> Run + Send + Sync>;
-
-fn names(nodes: usize) -> Vec<String> {
-    (0..nodes).map(|index| format!("n{index}")).collect()
-}
-
-fn ours(graph: CompiledStateGraph<Counter>, limit: usize) -> Work {
-    Box::new(move || {
-        let graph = graph.clone();
-        Box::pin(async move {
-            let ended = graph.run(()).limit(limit).await;
-            ended.unwrap().into_state().total
-        })
-    })
-}
-
-fn chain(nodes: usize) -> Work {
-    let mut graph = StateGraph::<Counter>::new();
-    for name in names(nodes) {
-        graph.add_node(name, count);
-    }
-    ours(graph.add_sequence(&names(nodes)).compile().unwrap(), nodes)
-}
-
-fn turns(turns: usize) -> Work {
-    let end = i64::try_from(turns).unwrap();
-    let more = move |state: &Counter| state.total < end;
-    let graph = graph! {
-        type State = Counter;
-        START => count => if more { count } else { END };
-    };
-    ours(graph.compile().unwrap(), turns)
-}
-
-fn theirs(graph: graph_flow::Graph) -> Work {
-    let graph = Arc::new(graph);
-    Box::new(move || {
-        let graph = Arc::clone(&graph);
-        Box::pin(async move {
-            let mut session = graph_flow::Session::new_from_task("s".to_owned(), "n0");
-            graph.execute_session(&mut session).await.unwrap();
-            session.context.get("total").unwrap()
-        })
-    })
-}
-
-fn their_chain(nodes: usize) -> Work {
-    let names = names(nodes);
-    let mut graph = graph_flow::GraphBuilder::new("chain");
-    for (index, id) in names.iter().enumerate() {
-        let (id, last) = (id.clone(), index + 1 == nodes);
-        graph = graph.add_task(Arc::new(Count { id, last }));
-    }
-    for pair in names.windows(2) {
-        graph = graph.add_edge(&*pair[0], &*pair[1]);
-    }
-    theirs(graph.build().unwrap())
-}
-
-fn their_turns(turns: usize) -> Work {
-    let end = i64::try_from(turns).unwrap();
-    let (id, last) = ("n0".to_owned(), false);
-    let more = move |cx: &graph_flow::Context| cx.get::<i64>("total").unwrap_or(0) < end;
-    let graph = graph_flow::GraphBuilder::new("loop")
-        .add_task(Arc::new(Count { id, last }))
-        .add_task(Arc::new(End))
-        .add_conditional_edge("n0", more, "n0", "end");
-    theirs(graph.build().unwrap())
-}
-
-type Step =
-    Box<dyn for<'a> Fn(&'a Counter) -> Pin<Box<dyn Future<Output = CounterUpdate> + Send + 'a>> + Send + Sync>;
-
-fn by_hand(nodes: usize) -> Work {
-    let steps: Arc<[Step]> = (0..nodes)
-        .map(|_| -> Step { Box::new(|state| Box::pin(count(state))) })
-        .collect();
-    Box::new(move || {
-        let steps = Arc::clone(&steps);
-        Box::pin(async move {
-            let mut state = Counter::default();
-            for step in &*steps {
-                let update = step(&state).await;
-                state.try_merge(update).unwrap();
-            }
-            state.total
-        })
-    })
-}
+/// How long a sample should take.
+const SAMPLE: Duration = Duration::from_millis(5);
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -156,34 +33,45 @@ fn main() {
         .enable_time()
         .build()
         .unwrap();
-    let forms: [(&str, [fn(usize) -> Work; 2]); 3] = [
-        ("langgraph", [chain, turns]),
-        ("graph-flow", [their_chain, their_turns]),
-        ("by hand", [by_hand, by_hand]),
-    ];
-    for (form, makes) in forms {
-        for (workload, make, size) in [
-            ("chain", makes[0], 10),
-            ("chain", makes[0], 1_000),
-            ("loop", makes[1], 1_000),
-        ] {
-            let work = Arc::new(make(size));
-            let nanoseconds = runtime.block_on(runtime.spawn(measure(work, size)));
-            println!("{form}\t{workload}\t{size}\t{:.1}", nanoseconds.unwrap());
+    for row @ (workload, size, runs) in ROWS {
+        let mut fastest = LIBRARIES.map(|(_, make)| built(make, row).map(|_| Duration::MAX));
+        for _ in 0..ROUNDS {
+            for ((_, make), fastest) in LIBRARIES.iter().zip(&mut fastest) {
+                let Some(fastest) = fastest else { continue };
+                let work = built(*make, row).unwrap();
+                let sample = runtime.spawn(sample(work, runs * workload.expected(size)));
+                *fastest = runtime.block_on(sample).unwrap().min(*fastest);
+            }
+        }
+        for ((name, _), fastest) in LIBRARIES.iter().zip(fastest) {
+            if let Some(fastest) = fastest {
+                let microseconds = fastest.as_secs_f64() * 1e6;
+                println!(
+                    "{name}\t{}\t{size}\t{runs}\t{microseconds:.4}",
+                    workload.name()
+                );
+            }
         }
     }
 }
 
-/// The nanoseconds of each node, in the fastest of thirty samples.
-async fn measure(work: Arc<Work>, size: usize) -> f64 {
-    let runs = 20_000 / size;
-    let mut best = Duration::MAX;
-    for _ in 0..30 {
-        let start = Instant::now();
-        for _ in 0..runs {
-            assert_eq!(work().await, i64::try_from(size).unwrap());
-        }
-        best = best.min(start.elapsed());
+fn built(make: Make, (workload, size, runs): (Workload, usize, usize)) -> Option<Work> {
+    let work = make(workload, size)?;
+    Some(if runs == 1 { work } else { at_once(work, runs) })
+}
+
+/// The time of a piece of work, as the mean of as many as fit into a sample. What it builds and keeps is
+/// new in each sample, outside of the measured time.
+async fn sample(work: Work, expected: usize) -> Duration {
+    let start = Instant::now();
+    assert_eq!(work().await, expected);
+    let first = start.elapsed();
+    let times = u32::try_from(SAMPLE.as_nanos() / first.as_nanos())
+        .unwrap()
+        .clamp(1, 10_000);
+    let start = Instant::now();
+    for _ in 0..times {
+        assert_eq!(work().await, expected);
     }
-    best.as_secs_f64() * 1e9 / (runs * size) as f64
+    start.elapsed() / times
 }

@@ -1,5 +1,6 @@
 """Makes the table of compare.sh from its lines, and writes it into the README with `--write`."""
 
+import argparse
 import datetime
 import os
 import platform
@@ -8,32 +9,47 @@ import subprocess
 import sys
 from pathlib import Path
 
-graph_flow, langgraph, *options = sys.argv[1:]
-costs = {}
-for line in sys.stdin:
-    form, workload, size, nanoseconds = line.rstrip("\n").split("\t")
-    costs.setdefault((workload, int(size)), {})[form] = float(nanoseconds)
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--write", action="store_true", help="put the table into README.md")
+for library in ("graph_flow", "synaptic", "cognis", "langgraph"):
+    arguments.add_argument(library, help="version")
+arguments = arguments.parse_args()
 
-WORKLOADS = {
-    ("chain", 10): "a chain of 10 nodes, with the start of the run",
-    ("chain", 1000): "a chain of 1,000 nodes",
-    ("loop", 1000): "1,000 turns through a router",
+times = {}
+for line in sys.stdin:
+    library, *row, microseconds = line.rstrip("\n").split("\t")
+    times[*row, library] = float(microseconds)
+
+ROWS = {
+    ("chain", "10", "1"): "a chain of 10 nodes",
+    ("chain", "10", "1000"): "1,000 of these runs at once",
+    ("chain", "1000", "1"): "a chain of 1,000 nodes",
+    ("loop", "1000", "1"): "1,000 turns through a router",
+    ("fan-out", "100", "1"): "a fan-out of 100 nodes, and a join",
+    ("react", "100", "1"): "100 ReAct turns: a model and a tool",
+    ("stored", "100", "1"): "the same, kept in memory step by step",
 }
-FORMS = {
+LIBRARIES = {
     "by hand": "by hand",
     "langgraph": "this crate",
-    "graph-flow": f"`graph-flow` {graph_flow}",
-    "Python LangGraph": f"LangGraph {langgraph} for Python",
+    "graph-flow": f"`graph-flow` {arguments.graph_flow}",
+    "synaptic": f"`synaptic-graph` {arguments.synaptic}",
+    "cognis": f"`cognis-graph` {arguments.cognis}",
+    "Python": f"LangGraph {arguments.langgraph} for Python",
 }
 
 
-def shown(nanoseconds):
-    return f"{nanoseconds:,.0f} ns"
+def shown(microseconds):
+    """Two digits after the point, or one, or none: 1.48, 14.8, 1,480."""
+    if microseconds is None:
+        return "–"
+    digits = 2 if microseconds < 10 else 1 if microseconds < 100 else 0
+    return f"{microseconds:,.{digits}f}"
 
 
-lines = ["| each node of | " + " | ".join(FORMS.values()) + " |", "|---|" + "--:|" * len(FORMS)]
-for workload, title in WORKLOADS.items():
-    cells = [shown(costs[workload][form]) for form in FORMS]
+lines = ["| µs for a run of | " + " | ".join(LIBRARIES.values()) + " |", "|---|" + "--:|" * len(LIBRARIES)]
+for row, title in ROWS.items():
+    cells = [shown(times.get((*row, library))) for library in LIBRARIES]
     lines.append(f"| {title} | " + " | ".join(cells) + " |")
 
 cpu = platform.machine()
@@ -49,7 +65,7 @@ lines.append(
 )
 table = "\n".join(lines)
 print(table)
-if "--write" in options:
+if arguments.write:
     readme = Path("README.md")
     text = readme.read_text()
     begin, end = "<!-- peers -->", "<!-- /peers -->"
