@@ -1,5 +1,6 @@
 //! The same work in several libraries and by hand: prints library, workload, size, how many runs there
-//! were at once, and the microseconds that they took. `tests/peers/compare.sh` builds and runs it.
+//! were at once, and the microseconds that they took, or a dash if the library cannot run it.
+//! `tests/peers/compare.sh` builds and runs it.
 
 mod by_hand;
 mod cognis;
@@ -44,13 +45,14 @@ fn main() {
             }
         }
         for ((name, _), fastest) in LIBRARIES.iter().zip(fastest) {
-            if let Some(fastest) = fastest {
-                let microseconds = fastest.as_secs_f64() * 1e6;
-                println!(
-                    "{name}\t{}\t{size}\t{runs}\t{microseconds:.4}",
-                    workload.name()
-                );
-            }
+            let microseconds = match fastest {
+                Some(fastest) => format!("{:.4}", fastest.as_secs_f64() * 1e6),
+                None => "–".to_owned(),
+            };
+            println!(
+                "{name}\t{}\t{size}\t{runs}\t{microseconds}",
+                workload.name()
+            );
         }
     }
 }

@@ -18,7 +18,7 @@ arguments = arguments.parse_args()
 times = {}
 for line in sys.stdin:
     library, *row, microseconds = line.rstrip("\n").split("\t")
-    times[*row, library] = float(microseconds)
+    times[(*row, library)] = microseconds
 
 ROWS = {
     ("chain", "10", "1"): "a chain of 10 nodes",
@@ -41,15 +41,16 @@ LIBRARIES = {
 
 def shown(microseconds):
     """Two digits after the point, or one, or none: 1.48, 14.8, 1,480."""
-    if microseconds is None:
-        return "–"
+    if microseconds == "–":
+        return microseconds
+    microseconds = float(microseconds)
     digits = 2 if microseconds < 10 else 1 if microseconds < 100 else 0
     return f"{microseconds:,.{digits}f}"
 
 
 lines = ["| µs for a run of | " + " | ".join(LIBRARIES.values()) + " |", "|---|" + "--:|" * len(LIBRARIES)]
 for row, title in ROWS.items():
-    cells = [shown(times.get((*row, library))) for library in LIBRARIES]
+    cells = [shown(times[(*row, library)]) for library in LIBRARIES]
     lines.append(f"| {title} | " + " | ".join(cells) + " |")
 
 cpu = platform.machine()
