@@ -16,9 +16,12 @@ import httpx
 program = sys.argv[1]
 RUNS, STEPS = int(os.environ.get("RUNS", "200")), 30
 environment = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
-environment["LANGGRAPH_POSTGRES"] = os.environ["DATABASE_URL"]
 servers = {}
 logs = tempfile.TemporaryDirectory()
+if "DATABASE_URL" in os.environ:
+    environment["LANGGRAPH_POSTGRES"] = os.environ["DATABASE_URL"]
+else:
+    environment["LANGGRAPH_DB"] = os.path.join(logs.name, "threads.db")
 
 
 def free_port():
@@ -149,6 +152,28 @@ async def many(client, what, then):
     return watchers, again
 
 
+async def delays(client, one, other):
+    """Streams a run at both servers at once, and returns by how much one was behind the other."""
+    thread = (await ask(client, "POST", "/threads", json={})).json()["thread_id"]
+    body = {"assistant_id": "count", "input": {"to": 10}, "stream_mode": ["custom"]}
+    url = f"/threads/{thread}/runs"
+    run = (await client.post(f"http://127.0.0.1:{one}{url}", json=body)).json()["run_id"]
+
+    async def arrivals(port):
+        seen = {}
+        path = f"http://127.0.0.1:{port}{url}/{run}/stream"
+        async with client.stream("GET", path, headers={"last-event-id": "-1"}) as answer:
+            async for line in answer.aiter_lines():
+                if line.startswith("id: "):
+                    seen[line] = time.monotonic()
+        return seen
+
+    here, there = await asyncio.gather(arrivals(one), arrivals(other))
+    assert len(here) > 10 and here.keys() == there.keys(), (here, there)
+    # The first events were there before both listened.
+    return [abs(here[event] - there[event]) for event in list(here)[2:]]
+
+
 async def main():
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(timeout=30, limits=limits) as client:
@@ -194,7 +219,13 @@ async def main():
             body = {"assistant_id": "walk", "input": {"to": 2}}
             done = await client.post(f"http://127.0.0.1:{port}/runs/wait", json=body)
             assert done.json()["seen"] == [1, 2], done.text
-    print("cancelled and waited for across processes")
+        print("cancelled and waited for across processes")
+
+        if "LANGGRAPH_DB" in environment:
+            late = sorted([delay for _ in range(5) for delay in await delays(client, one, other)])
+            print(f"events of the other process arrive after {late[len(late) // 2] * 1000:.0f} ms, "
+                  f"at most {late[-1] * 1000:.0f} ms")
+            assert late[len(late) // 2] < 0.1, late
 
 
 try:

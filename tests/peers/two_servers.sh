@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
-# Two server processes on one PostgreSQL. One of them is killed with -9, and later one is told to end
-# with SIGTERM, while many runs are under way: every run ends once, and each client that comes again
-# sees every event once. Needs python3 with venv and pip, and PostgreSQL (`tests/servers.sh`, which
-# this script calls, finds it). RUNS says how many runs; 200 unless set.
+# Two server processes on one PostgreSQL, or with `--sqlite` on one SQLite file. One of them is killed
+# with -9, and later one is told to end with SIGTERM, while many runs are under way: every run ends
+# once, and each client that comes again sees every event once. Needs python3 with venv and pip, and
+# PostgreSQL unless `--sqlite` (`tests/servers.sh`, which this script calls, finds it). RUNS says how
+# many runs; 200 unless set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-if [ -z "${DATABASE_URL:-}" ]; then exec tests/servers.sh "$0" "$@"; fi
+features=(--features postgres)
+if [ "${1:-}" = --sqlite ]; then
+    features=()
+    unset DATABASE_URL
+elif [ -z "${DATABASE_URL:-}" ]; then
+    exec tests/servers.sh "$0" "$@"
+fi
 
 target="${CARGO_TARGET_DIR:-target}"
 venv="$target/peers/python-sdk-0.4.14"
@@ -13,5 +20,5 @@ if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph_sdk'
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14"
 fi
-cargo build --quiet -p langgraph-server --features postgres --example serve
+cargo build --quiet -p langgraph-server "${features[@]}" --example serve
 timeout "${LIMIT:-240}" "$venv/bin/python" tests/peers/two_servers.py "$target/debug/examples/serve"

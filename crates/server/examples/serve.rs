@@ -131,7 +131,7 @@ async fn server() -> Result<Server, Box<dyn Error>> {
     }
     let file = std::env::var("LANGGRAPH_DB").unwrap_or_else(|_| "langgraph-threads.db".to_owned());
     println!("threads in {file}");
-    Ok(Server::new().file(file))
+    Ok(Server::new().file(file).lease(Duration::from_secs(3)))
 }
 
 #[tokio::main]

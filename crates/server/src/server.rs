@@ -91,7 +91,8 @@ impl Server {
         Self::default()
     }
 
-    /// Keeps threads, runs, assistants, checkpoints and the store in a SQLite file.
+    /// Keeps threads, runs, assistants, checkpoints and the store in a SQLite file, which several
+    /// processes of one machine may share.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.place = Place::File(path.into());
         self

@@ -200,11 +200,30 @@ async fn two(graphs: impl Fn(Server) -> Server) -> [Api; 2] {
     [serve().await, serve().await]
 }
 
+/// Starts two servers on one file.
+async fn two_on_a_file(graphs: impl Fn(Server) -> Server) -> (tempfile::TempDir, [Api; 2]) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    let serve = async || Api::serve(graphs(Server::new().file(&file))).await;
+    let apis = [serve().await, serve().await];
+    (folder, apis)
+}
+
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn m5_two_servers_on_one_database_wake_a_thread_once() {
     let woken = Arc::new(Woken::default());
-    let apis = two(|server| graphs(server, &woken)).await;
+    wake_once(&two(|server| graphs(server, &woken)).await, &woken).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn m5_two_servers_on_one_file_wake_a_thread_once() {
+    let woken = Arc::new(Woken::default());
+    let (_folder, apis) = two_on_a_file(|server| graphs(server, &woken)).await;
+    wake_once(&apis, &woken).await;
+}
+
+async fn wake_once(apis: &[Api; 2], woken: &Woken) {
     let mut threads = Vec::new();
     for number in 0..20 {
         threads.push(pause(&apis[number % 2], "rests", 1_000).await.0);
@@ -223,16 +242,27 @@ async fn m5_two_servers_on_one_database_wake_a_thread_once() {
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn m5_a_run_that_is_cancelled_elsewhere_as_it_starts_ends_at_once() {
-    let apis = two(|server| {
-        let mut slow = StateGraph::<Notes>::new();
-        let forever = async |_: &Notes| {
-            tokio::time::sleep(Duration::from_secs(60)).await;
-            NotesUpdate::default()
-        };
-        slow.add_node("slow", forever).add_sequence(&["slow"]);
-        server.graph("slow", slow.compile().unwrap())
-    })
-    .await;
+    cancel_elsewhere(&two(slow).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn m5_a_run_in_a_file_that_is_cancelled_elsewhere_ends_at_once() {
+    let (_folder, apis) = two_on_a_file(slow).await;
+    cancel_elsewhere(&apis).await;
+}
+
+/// A graph that takes a minute.
+fn slow(server: Server) -> Server {
+    let mut slow = StateGraph::<Notes>::new();
+    let forever = async |_: &Notes| {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        NotesUpdate::default()
+    };
+    slow.add_node("slow", forever).add_sequence(&["slow"]);
+    server.graph("slow", slow.compile().unwrap())
+}
+
+async fn cancel_elsewhere(apis: &[Api; 2]) {
     for number in 0..150 {
         let (one, other) = (&apis[number % 2], &apis[(number + 1) % 2]);
         let thread = one.thread().await;

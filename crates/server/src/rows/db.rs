@@ -185,7 +185,7 @@ impl Db {
         connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if other processes may have the same rows.
+    /// Returns true if any number of processes have the same rows.
     pub(crate) fn is_shared(&self) -> bool {
         !matches!(self, Self::Sqlite(_))
     }

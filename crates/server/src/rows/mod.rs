@@ -5,6 +5,7 @@ mod crons;
 mod db;
 mod error;
 mod numbers;
+mod peers;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queue;
@@ -13,6 +14,7 @@ mod schema;
 mod threads;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph_queue::Signal;
@@ -25,6 +27,7 @@ pub(crate) use crons::Cron;
 use db::{Db, Line, sql};
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
+use peers::{Peers, Watch};
 pub(crate) use runs::Run;
 pub(crate) use threads::{Pruning, Thread, Ttl, Writer};
 
@@ -37,15 +40,21 @@ const SIGNALS: usize = 1024;
 pub(crate) struct Rows {
     db: Db,
     signals: broadcast::Sender<Signal>,
+    /// The processes on the file.
+    peers: Option<Arc<Peers>>,
 }
 
 impl Rows {
-    /// Opens a file on a connection of its own.
+    /// Opens a file on a connection of its own. Other processes may have it too.
     pub(crate) async fn open(path: &Path) -> RowsResult<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Self::with(Db::sqlite(connection)).await
+        let mut rows = Self::with(Db::sqlite(connection)).await?;
+        let watch = Watch::open(path).await?;
+        rows.peers = Some(Arc::clone(&watch.peers));
+        tokio::spawn(peers::hear(watch, rows.signals.clone()));
+        Ok(rows)
     }
 
     pub(crate) async fn in_memory() -> RowsResult<Self> {
@@ -63,12 +72,17 @@ impl Rows {
     async fn with(db: Db) -> RowsResult<Self> {
         schema::create(&db).await?;
         let signals = broadcast::Sender::new(SIGNALS);
-        Ok(Self { db, signals })
+        Ok(Self {
+            db,
+            signals,
+            peers: None,
+        })
     }
 
     /// Returns true if other processes may have the same rows.
     pub(crate) fn is_shared(&self) -> bool {
-        self.db.is_shared()
+        let has_others = self.peers.as_deref().is_some_and(Peers::has_others);
+        has_others || self.db.is_shared()
     }
 }
 

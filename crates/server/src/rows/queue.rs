@@ -45,7 +45,7 @@ fn length(time: Duration) -> i64 {
 }
 
 /// The word of a signal, for other processes.
-fn word(signal: &Signal) -> String {
+pub(super) fn word(signal: &Signal) -> String {
     match signal {
         Signal::Queued => "queued".to_owned(),
         Signal::Events(run) => format!("events:{run}"),
@@ -56,7 +56,6 @@ fn word(signal: &Signal) -> String {
 }
 
 /// Reads the word of a signal.
-#[cfg(feature = "postgres")]
 pub(super) fn signal(word: &str) -> Signal {
     match word.split_once(':') {
         None if word == "queued" => Signal::Queued,
@@ -70,9 +69,13 @@ pub(super) fn signal(word: &str) -> Signal {
 impl Rows {
     /// Tells other processes with the transaction of the statements, if there can be others.
     fn telling(&self, mut statements: Vec<Statement>, signal: &Signal) -> Vec<Statement> {
-        if self.is_shared() {
-            let notify = "SELECT CAST(pg_notify('langgraph_served', $1) AS TEXT)";
-            statements.push(sql!(notify, word(signal)));
+        match &self.peers {
+            Some(peers) if peers.has_others() => statements.push(peers.tell(signal)),
+            None if self.is_shared() => {
+                let notify = "SELECT CAST(pg_notify('langgraph_served', $1) AS TEXT)";
+                statements.push(sql!(notify, word(signal)));
+            }
+            _ => {}
         }
         statements
     }

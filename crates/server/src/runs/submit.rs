@@ -82,7 +82,8 @@ pub(super) async fn catch_up(app: &App, feed: &Feed) -> ApiResult<()> {
     }
     // What has ended before has all of its events.
     let row = app.rows.run_of_id(&feed.run).await?;
-    if feed.resumable {
+    // Another process stores the events of all runs, also of one that was asked for before it came.
+    if feed.resumable || app.rows.is_shared() {
         load(app, feed).await?;
     }
     match row {

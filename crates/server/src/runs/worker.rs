@@ -169,7 +169,10 @@ async fn follow(app: Weak<App>) {
             },
             Ok(Some(Signal::Cancel(run))) if app.runs.live.get(&run).is_none() => Ok(()),
             Ok(Some(Signal::Cancel(_))) => renew(&app).await,
-            Ok(Some(Signal::Lost)) => catch_up_all(&app).await,
+            Ok(Some(Signal::Lost)) => match renew(&app).await {
+                Ok(()) => catch_up_all(&app).await,
+                error => error,
+            },
             // A signal may be lost on its way.
             Err(_) if app.rows.is_shared() => catch_up_all(&app).await,
             _ => Ok(()),
