@@ -1,164 +1,31 @@
 //! A connection to a server.
 
-use std::error::Error;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::message::{Content, Message};
 use langgraph_agent::Tools;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    Implementation, JsonObject, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ClientCapabilities, ClientConfig, GetPromptRequestParams, GetPromptResponse, Implementation,
+    JsonObject, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
 };
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RoleClient,
-    RunningService, ServiceError,
-};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _};
 
+use crate::connection::{Connection, in_time};
 use crate::handler::{Calls, Handler};
+use crate::options::Options;
 use crate::prompt::{self, Prompt};
 use crate::resource::Resource;
 use crate::tool::RemoteTool;
 use crate::transport::{Transport, spawn};
 use crate::{McpError, content, elicit};
 
-/// The options of a connection.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    connect_timeout: Duration,
-    pub(crate) call_timeout: Duration,
-    pub(crate) prefix: String,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(60),
-            call_timeout: Duration::from_secs(300),
-            prefix: String::new(),
-        }
-    }
-}
-
-impl Options {
-    /// Limits the time until the server is ready, and to list its tools; the default is a minute.
-    /// Some servers are downloaded at their first start.
-    #[must_use]
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.connect_timeout = limit;
-        self
-    }
-
-    /// Limits the time of a call; the default is five minutes. A longer call is cancelled, and the
-    /// model is told.
-    #[must_use]
-    pub fn call_timeout(mut self, limit: Duration) -> Self {
-        self.call_timeout = limit;
-        self
-    }
-
-    /// Sets a prefix for the names of the tools, so that those of several servers do not clash.
-    #[must_use]
-    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.prefix = prefix.into();
-        self
-    }
-}
-
 /// A connection to an MCP server. Cheap to clone; it closes with its last clone and its last tool,
 /// or with [`close`](Self::close).
 #[derive(Clone)]
 pub struct McpClient {
     connection: Arc<Connection>,
-}
-
-/// What clients and tools share.
-pub(crate) struct Connection {
-    pub(crate) server: String,
-    pub(crate) options: Options,
-    service: RunningService<RoleClient, Handler>,
-    pub(crate) calls: Calls,
-}
-
-impl Connection {
-    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
-        self.service.peer()
-    }
-
-    async fn within<T>(
-        &self,
-        doing: &str,
-        work: impl Future<Output = Result<T, McpError>>,
-    ) -> Result<T, McpError> {
-        let limit = self.options.connect_timeout;
-        in_time(&self.server, doing, limit, work).await
-    }
-}
-
-impl Connection {
-    /// Lists what the server has. A server that knows no such list has nothing.
-    async fn list<T>(
-        &self,
-        what: &'static str,
-        listing: impl Future<Output = Result<Vec<T>, ServiceError>>,
-    ) -> Result<Vec<T>, McpError> {
-        let listing = async {
-            match listing.await {
-                Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-                    Ok(Vec::new())
-                }
-                listed => listed.map_err(|error| McpError::List {
-                    what,
-                    server: self.server.clone(),
-                    source: Box::new(error),
-                }),
-            }
-        };
-        self.within(what, listing).await
-    }
-
-    /// Reads one thing that the server has.
-    async fn read<T>(
-        &self,
-        what: &str,
-        reading: impl Future<Output = Result<T, ServiceError>>,
-    ) -> Result<T, McpError> {
-        let reading = async { reading.await.map_err(|error| self.not_given(what, error)) };
-        self.within(what, reading).await
-    }
-
-    fn not_given(&self, what: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> McpError {
-        McpError::Read {
-            what: what.to_owned(),
-            server: self.server.clone(),
-            source: source.into(),
-        }
-    }
-
-    /// Outside of a tool's call there is no run that could pause.
-    fn asks(&self, what: &str) -> McpError {
-        self.not_given(
-            what,
-            "it asks a question first, and only the call of a tool can answer",
-        )
-    }
-}
-
-async fn in_time<T>(
-    server: &str,
-    doing: &str,
-    limit: Duration,
-    work: impl Future<Output = Result<T, McpError>>,
-) -> Result<T, McpError> {
-    let late = |_| McpError::TimedOut {
-        server: server.to_owned(),
-        doing: doing.to_owned(),
-        limit,
-    };
-    tokio::time::timeout(limit, work).await.map_err(late)?
 }
 
 impl McpClient {

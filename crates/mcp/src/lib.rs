@@ -56,10 +56,12 @@
 struct Production;
 
 mod client;
+mod connection;
 mod content;
 mod elicit;
 mod error;
 mod handler;
+mod options;
 mod prompt;
 mod resource;
 #[cfg(feature = "server")]
@@ -69,9 +71,10 @@ mod sign_in;
 mod tool;
 mod transport;
 
-pub use client::{McpClient, Options};
+pub use client::McpClient;
 pub use elicit::{Elicited, Question};
 pub use error::McpError;
+pub use options::Options;
 pub use prompt::{Prompt, PromptArgument};
 pub use resource::Resource;
 #[cfg(feature = "server")]

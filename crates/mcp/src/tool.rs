@@ -15,7 +15,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use crate::client::Connection;
+use crate::connection::Connection;
 use crate::handler::Heard;
 use crate::{Elicited, McpError, content, elicit};
 
