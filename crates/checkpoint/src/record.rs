@@ -161,6 +161,19 @@ pub struct TaskRecord {
     pub once: Vec<OnceRecord>,
 }
 
+impl TaskRecord {
+    /// Creates the record of a task's end.
+    pub fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome) -> Self {
+        Self {
+            checkpoint,
+            task,
+            outcome: Some(outcome),
+            answers: Vec::new(),
+            once: Vec::new(),
+        }
+    }
+}
+
 /// How a task ended.
 #[derive(Clone, Debug)]
 pub enum TaskOutcome {

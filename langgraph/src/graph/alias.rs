@@ -1,8 +1,9 @@
 //! Aliases: former names of nodes.
 
+use std::sync::Arc;
+
 use super::NodeName;
 use super::builder::StateGraph;
-use crate::node::NodeId;
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
@@ -30,20 +31,14 @@ impl<S: State> StateGraph<S> {
     }
 
     /// Returns every alias, with its node.
-    pub(super) fn all_aliases(&self) -> impl Iterator<Item = (NodeName, &NodeName)> {
-        let own = self.nodes.iter().zip(&self.topology.nodes);
-        let own = own.flat_map(|(node, info)| {
-            let aliases = node.aliases.iter();
-            aliases.map(|alias| (NodeName::from(alias.as_str()), &info.name))
-        });
-        own.chain(self.aliases.iter().map(|(old, node)| (old.clone(), node)))
-    }
-
-    /// Returns the aliases, each with its node.
-    pub(super) fn aliases_by_node(&self) -> Box<[(NodeName, NodeId)]> {
-        let place = |name: &NodeName| self.topology.nodes.iter().position(|n| n.name == *name);
-        let found = self.all_aliases();
-        let found = found.filter_map(|(old, node)| Some((old, NodeId::declared(place(node)?))));
-        found.collect()
+    pub(super) fn all_aliases(&self) -> Vec<(NodeName, NodeName)> {
+        let mut aliases = Vec::new();
+        for (node, info) in self.nodes.iter().zip(&self.topology.nodes) {
+            for alias in &node.aliases {
+                aliases.push((alias.as_str().into(), Arc::clone(&info.name)));
+            }
+        }
+        aliases.extend_from_slice(&self.aliases);
+        aliases
     }
 }

@@ -8,14 +8,25 @@ use crate::run::{Driven, OnThread};
 use crate::state::State;
 
 /// The saver of a graph, and what its threads need.
-///
-/// Runs on threads start through it, so that a program without a saver is not built with what they
-/// call.
 pub(crate) struct Attachment<S: State> {
     pub(crate) saver: Arc<dyn Checkpointer>,
     /// The runs at work on the threads.
     pub(crate) inboxes: Arc<Inboxes<S>>,
-    pub(crate) start: fn(OnThread<S>) -> Driven<S>,
+    /// Only a graph with a saver has it: a program without one is built without threads.
+    pub(crate) start: &'static dyn StartOnThread<S>,
+}
+
+/// Starts runs on threads.
+pub(crate) trait StartOnThread<S: State>: Send + Sync {
+    fn start(&self, run: OnThread<S>) -> Driven<S>;
+}
+
+struct Start;
+
+impl<S: State> StartOnThread<S> for Start {
+    fn start(&self, run: OnThread<S>) -> Driven<S> {
+        Box::pin(run.start())
+    }
 }
 
 impl<S: State> Attachment<S> {
@@ -23,7 +34,7 @@ impl<S: State> Attachment<S> {
         Self {
             saver,
             inboxes: Arc::default(),
-            start: |run| Box::pin(run.start()),
+            start: &Start,
         }
     }
 }

@@ -72,11 +72,12 @@ impl<S: State> StateGraph<S> {
 
     /// Creates an empty graph whose runs start from `initial`.
     pub fn with_initial(initial: S) -> Self {
-        let fields = initial.fields().iter();
-        let fields = fields.map(|field| FieldInfo::new(field.name(), field.is_reduced()));
         let mut topology = Topology::default();
         "LangGraph".clone_into(&mut topology.name);
-        topology.fields = fields.collect();
+        for field in initial.fields() {
+            let field = FieldInfo::new(field.name(), field.is_reduced());
+            topology.fields.push(field);
+        }
         Self {
             initial,
             topology,
@@ -388,9 +389,7 @@ impl<S: State> StateGraph<S> {
     ///
     /// All mistakes of the graph at once.
     pub fn compile(&self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
-        let aliases = self.all_aliases().map(|(old, node)| (old, node.clone()));
-        let aliases: Vec<(NodeName, NodeName)> = aliases.collect();
-        langgraph_topology::check(&self.topology, &aliases, self.deny_lints)?;
+        langgraph_topology::check(&self.topology, &self.all_aliases(), self.deny_lints)?;
         Ok(CompiledStateGraph::new(Plan::new(self)))
     }
 }

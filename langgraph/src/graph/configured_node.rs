@@ -48,11 +48,14 @@ impl<S: State> ConfiguredNode<S> {
     pub(crate) fn described<M: NodeMeta>(mut self) -> Self {
         self.info.interrupts = M::INTERRUPTS;
         self.info.docs = M::DOCS.map(str::to_owned);
-        self.info.writes =
-            M::WRITES.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        self.aliases = M::ALIASES.iter().map(|name| (*name).to_owned()).collect();
+        self.info.writes = M::WRITES.map(owned);
+        self.aliases = owned(M::ALIASES);
         self
     }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 impl_debug!([S: State] ConfiguredNode<S>, |node| info = node.info, policies = node.policies);

@@ -177,10 +177,8 @@ impl<S: State> Plan<S> {
         for (info, node) in topology.nodes.iter_mut().zip(&graph.nodes) {
             info.max_attempts = around.max_attempts(node);
         }
-        let declared = topology.nodes.iter().map(|node| Arc::clone(&node.name));
-        let names: Arc<[NodeName]> = std::iter::once(START.into()).chain(declared).collect();
-        let mut by_name: Box<[NodeId]> = (1..names.len()).map(NodeId::at).collect();
-        by_name.sort_by(|a, b| names.get(a.index()).cmp(&names.get(b.index())));
+        let names = names_of(&topology);
+        let by_name = sorted_by_name(&names);
         let index = Index {
             names: &names,
             by_name: &by_name,
@@ -196,52 +194,42 @@ impl<S: State> Plan<S> {
             node.is_some_and(|node| node.info.defer || node.items.is_some())
         };
         let mut outgoing = outgoing.into_iter();
-        let start = PlanNode {
+        let mut nodes = Vec::with_capacity(names.len());
+        nodes.push(PlanNode {
             step: Arc::new(Start),
-            out: outgoing.next().unwrap_or_default().build(waits),
+            out: outgoing.next().unwrap_or_default().build(&waits),
             defer: false,
             items: None,
             destinations: None,
-        };
-        let nodes = graph
-            .nodes
-            .iter()
-            .zip(outgoing)
-            .map(|(node, out)| PlanNode {
+        });
+        let mut unstorable = None;
+        for (node, out) in graph.nodes.iter().zip(outgoing) {
+            nodes.push(PlanNode {
                 step: around.step(node),
-                out: out.build(waits),
+                out: out.build(&waits),
                 defer: node.info.defer,
                 items: node.items.clone(),
-                destinations: topology.closed.then(|| {
-                    let declared = topology
-                        .destinations
-                        .iter()
-                        .filter(|d| d.source == node.info.name);
-                    declared
-                        .flat_map(|d| &d.targets)
-                        .filter_map(|name| index.of(name))
-                        .collect()
-                }),
+                destinations: index.destinations(&topology, &node.info.name),
             });
-        let nodes = std::iter::once(start).chain(nodes).collect();
+            if let (None, Some(state)) = (&unstorable, node.unstorable) {
+                unstorable = Some((Arc::clone(&node.info.name), state));
+            }
+        }
         let cache = around.cache;
         let mut plan = Self {
-            fields: FieldKinds::of(&graph.initial),
+            fields: FieldKinds::of(graph.initial.fields()),
             initial: graph.initial.clone(),
-            nodes,
+            nodes: nodes.into(),
             joins: joins.into(),
             topology_joins: join_names.into(),
-            aliases: graph.aliases_by_node(),
+            aliases: index.aliases(graph.all_aliases()),
             resources: graph.resources.clone(),
             cache,
             fail_fast: graph.fail_fast,
             at_once: None,
             fingerprint: topology.fingerprint(),
             interrupting: topology.interrupting_node(),
-            unstorable: graph.nodes.iter().find_map(|node| {
-                let state = node.unstorable?;
-                Some((Arc::clone(&node.info.name), state))
-            }),
+            unstorable,
             interrupt_before: Stops::Never,
             interrupt_after: Stops::Never,
             topology,
@@ -265,17 +253,25 @@ impl<S: State> Plan<S> {
 
     /// Returns the declared node of that name. A binary search avoids hashing.
     pub(crate) fn node_named(&self, name: &str) -> Option<NodeId> {
+        self.index().of(name)
+    }
+
+    fn index(&self) -> Index<'_> {
         Index {
             names: &self.names,
             by_name: &self.by_name,
         }
-        .of(name)
     }
 
     /// Returns the name of a node.
     pub(crate) fn name(&self, node: NodeId) -> NodeName {
         let name = self.names.get(node.index());
         name.cloned().unwrap_or_else(|| END.into())
+    }
+
+    /// Returns the names of nodes.
+    pub(crate) fn names_of(&self, nodes: &[NodeId]) -> Vec<NodeName> {
+        self.index().names(nodes)
     }
 
     /// Returns the node of a stored name: START, the node with the name, or the one with the alias.
@@ -316,14 +312,7 @@ impl<S: State> Plan<S> {
 
     /// Returns the breakpoints of a run, or the name of a node that does not exist.
     pub(crate) fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, NodeName> {
-        Ok(match breakpoints {
-            Breakpoints::None => Stops::Never,
-            Breakpoints::All => Stops::Always,
-            Breakpoints::Nodes(names) => {
-                let find = |name: &NodeName| self.node_named(name).ok_or_else(|| Arc::clone(name));
-                Stops::At(names.iter().map(find).collect::<Result<_, _>>()?)
-            }
-        })
+        self.index().stops(breakpoints)
     }
 }
 
@@ -347,10 +336,13 @@ struct Wiring<S: State> {
 impl<S: State> Wiring<S> {
     fn new(graph: &StateGraph<S>, index: &Index<'_>) -> Self {
         let mut wiring = Self {
-            outgoing: (0..index.names.len()).map(|_| Builder::default()).collect(),
+            outgoing: Vec::new(),
             joins: Vec::new(),
             join_names: Vec::new(),
         };
+        wiring
+            .outgoing
+            .resize_with(index.names.len(), Builder::default);
         for edge in &graph.topology.edges {
             if let (Some(out), Some(to)) = (wiring.behind(&edge.from, index), index.of(&edge.to))
                 && !out.edges.contains(&to)
@@ -362,13 +354,7 @@ impl<S: State> Wiring<S> {
             wiring.join(join, index);
         }
         for (branch, router) in graph.topology.branches.iter().zip(&graph.routers) {
-            let nodes = |arm: &Arm| {
-                arm.targets
-                    .iter()
-                    .filter_map(|name| index.of(name))
-                    .collect()
-            };
-            let arms = branch.arms.iter().flatten().map(nodes).collect();
+            let arms = index.arms(branch.arms.as_deref().unwrap_or_default());
             if let Some(out) = wiring.behind(&branch.source, index) {
                 let router = Arc::clone(router);
                 out.routers.push(PlanRouter {
@@ -396,8 +382,7 @@ impl<S: State> Wiring<S> {
         let Some(target) = index.of(&join.target) else {
             return;
         };
-        let found = join.sources.iter().filter_map(|name| index.of(name));
-        let mut sources: Vec<NodeId> = found.collect();
+        let mut sources = index.all(&join.sources);
         sources.sort_unstable();
         sources.dedup();
         let join_index = self.joins.len();
@@ -409,11 +394,8 @@ impl<S: State> Wiring<S> {
                 });
             }
         }
-        let names = sources
-            .iter()
-            .filter_map(|node| index.names.get(node.index()));
-        self.join_names
-            .push((names.cloned().collect(), Arc::clone(&join.target)));
+        let names = index.names(&sources);
+        self.join_names.push((names, Arc::clone(&join.target)));
         self.joins.push(PlanJoin {
             target,
             sources: sources.len(),
@@ -422,8 +404,7 @@ impl<S: State> Wiring<S> {
 }
 
 impl FieldKinds {
-    fn of<S: State>(state: &S) -> Self {
-        let fields = state.fields();
+    fn of(fields: &[crate::state::Field]) -> Self {
         let those = |is: fn(&crate::state::Field) -> bool| {
             fields
                 .iter()
@@ -454,6 +435,71 @@ impl Index<'_> {
         });
         self.by_name.get(at.ok()?).copied()
     }
+
+    /// Returns the declared nodes of these names.
+    fn all(&self, names: &[NodeName]) -> Vec<NodeId> {
+        names.iter().filter_map(|name| self.of(name)).collect()
+    }
+
+    fn names(&self, nodes: &[NodeId]) -> Vec<NodeName> {
+        let names = nodes.iter().filter_map(|node| self.names.get(node.index()));
+        names.cloned().collect()
+    }
+
+    /// Returns the nodes of each arm.
+    fn arms(&self, arms: &[Arm]) -> Box<[Box<[NodeId]>]> {
+        arms.iter()
+            .map(|arm| self.all(&arm.targets).into())
+            .collect()
+    }
+
+    /// Returns the allowed jump targets of a node, if jumps are checked.
+    fn destinations(&self, topology: &Topology, node: &NodeName) -> Option<Box<[NodeId]>> {
+        let lists = topology.destinations.iter();
+        let declared = lists.filter(|list| list.source == *node);
+        let targets = || declared.flat_map(|list| self.all(&list.targets)).collect();
+        topology.closed.then(targets)
+    }
+
+    fn aliases(&self, aliases: Vec<(NodeName, NodeName)>) -> Box<[(NodeName, NodeId)]> {
+        let aliases = aliases.into_iter();
+        aliases
+            .filter_map(|(old, node)| Some((old, self.of(&node)?)))
+            .collect()
+    }
+
+    fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, NodeName> {
+        Ok(match breakpoints {
+            Breakpoints::None => Stops::Never,
+            Breakpoints::All => Stops::Always,
+            Breakpoints::Nodes(names) => {
+                let find = |name: &NodeName| self.of(name).ok_or_else(|| Arc::clone(name));
+                Stops::At(names.iter().map(find).collect::<Result<_, _>>()?)
+            }
+        })
+    }
+}
+
+/// Returns START, then the names of the nodes.
+fn names_of(topology: &Topology) -> Arc<[NodeName]> {
+    let declared = topology.nodes.iter().map(|node| Arc::clone(&node.name));
+    std::iter::once(START.into()).chain(declared).collect()
+}
+
+/// Returns the declared nodes, sorted by name.
+fn sorted_by_name(names: &[NodeName]) -> Box<[NodeId]> {
+    let mut by_name: Box<[NodeId]> = (1..names.len()).map(NodeId::at).collect();
+    by_name.sort_by(|a, b| names.get(a.index()).cmp(&names.get(b.index())));
+    by_name
+}
+
+/// Returns, for each arm, its only node, if that node does not wait.
+fn only_nodes(arms: &[Box<[NodeId]>], waits: &dyn Fn(NodeId) -> bool) -> Box<[Option<NodeId>]> {
+    let only = |arm: &Box<[NodeId]>| match **arm {
+        [only] if !waits(only) => Some(only),
+        _ => None,
+    };
+    arms.iter().map(only).collect()
 }
 
 struct Builder<S: State> {
@@ -465,13 +511,9 @@ struct Builder<S: State> {
 impl_default!([S: State] Builder<S> { edges, joins, routers });
 
 impl<S: State> Builder<S> {
-    fn build(mut self, waits: impl Fn(NodeId) -> bool) -> Outgoing<S> {
+    fn build(mut self, waits: &dyn Fn(NodeId) -> bool) -> Outgoing<S> {
         for PlanRouter { arms, next, .. } in &mut self.routers {
-            let only = |arm: &[NodeId]| match *arm {
-                [only] if !waits(only) => Some(only),
-                _ => None,
-            };
-            *next = arms.iter().map(|arm| only(arm)).collect();
+            *next = only_nodes(arms, waits);
         }
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
             ([next], [], []) if !waits(*next) => Successors::One(*next),

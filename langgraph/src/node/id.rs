@@ -8,14 +8,9 @@ impl NodeId {
     /// START: a node whose task already has its result, the input.
     pub(crate) const START: Self = Self(0);
 
-    /// Returns the id of the node with that index, counted from 0.
-    pub(crate) fn declared(place: usize) -> Self {
-        // A graph with four thousand million nodes does not fit in memory.
-        Self(u32::try_from(place).map_or(u32::MAX, |place| place.saturating_add(1)))
-    }
-
     /// Returns the id for an index into a list that begins with START.
     pub(crate) fn at(index: usize) -> Self {
+        // A graph with four thousand million nodes does not fit in memory.
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 

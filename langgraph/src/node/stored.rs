@@ -60,11 +60,12 @@ impl<S: State> Output<S> {
         initial: &S,
         rename: &dyn Fn(NodeName) -> NodeName,
     ) -> Self {
-        let writes = writes
-            .into_iter()
-            .map(|wire| Write::from_wire(wire, initial));
+        let mut read = Vec::with_capacity(writes.len());
+        for wire in writes {
+            read.push(Write::from_wire(wire, initial));
+        }
         Self {
-            writes: Writes::from(writes.collect::<Vec<_>>()),
+            writes: Writes::from(read),
             jump: Jump::from_wire(jump, initial, rename),
         }
     }
@@ -75,13 +76,10 @@ impl<S: State> Jump<S> {
         Ok(match self {
             Self::Edges => None,
             Self::End => Some(JumpWire::End),
-            Self::To(to) => {
-                let targets = to.targets.iter().map(Target::to_wire);
-                Some(JumpWire::To {
-                    targets: targets.collect::<Result<_, _>>()?,
-                    edges: to.edges,
-                })
-            }
+            Self::To(to) => Some(JumpWire::To {
+                targets: Target::all_to_wire(&to.targets)?,
+                edges: to.edges,
+            }),
             Self::Parent(parent) => Some(JumpWire::Parent {
                 state: parent.state_name().to_owned(),
                 command: parent.to_text()?,
@@ -131,7 +129,17 @@ impl<S: State> Target<S> {
         rename(name);
     }
 
-    pub(crate) fn to_wire(&self) -> Result<TargetWire<Lent<'_, S>>, FormatError> {
+    pub(crate) fn all_to_wire(
+        targets: &[Self],
+    ) -> Result<Vec<TargetWire<Lent<'_, S>>>, FormatError> {
+        let mut wire = Vec::with_capacity(targets.len());
+        for target in targets {
+            wire.push(target.to_wire()?);
+        }
+        Ok(wire)
+    }
+
+    fn to_wire(&self) -> Result<TargetWire<Lent<'_, S>>, FormatError> {
         Ok(match self {
             Self::Node(node) => TargetWire::Node(Arc::clone(node)),
             Self::Send(Send { node, argument }) => match argument {

@@ -96,7 +96,7 @@ impl<S: State> Run<S> {
                 let inboxes = Arc::clone(&attachment.inboxes);
                 let emitter = engine.scope.emitter.clone();
                 let run = Self { begin, ..self };
-                Ok(start(OnThread {
+                Ok(start.start(OnThread {
                     run,
                     engine,
                     log,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::writer::Writer;
 use crate::error::InvalidUpdate;
+use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Panicked, Write, Writes, caught};
 use crate::state::{FieldSet, ReducerError, State};
@@ -121,12 +122,12 @@ impl<S: State> Commit<'_, S> {
             }
             return Ok(wrote);
         }
-        let footprints: Vec<_> = done
-            .iter()
-            .map(|(writer, writes)| self.footprint(*writer, writes))
-            .collect();
-        let conflicting = footprints.iter().filter(|f| f.writer.conflicts());
-        let overwritten = self.check(&conflicting.collect::<Vec<_>>())?;
+        let mut footprints = Vec::with_capacity(done.len());
+        for (writer, writes) in &done {
+            footprints.push(self.footprint(*writer, writes));
+        }
+        let overwritten = overwritten(&footprints, &self.plan.fields.reduced);
+        let overwritten = overwritten.map_err(|conflict| self.conflict(&footprints, conflict))?;
         self.clear_ephemeral();
         let mut wrote = false;
         for ((writer, mut writes), footprint) in done.into_iter().zip(&footprints) {
@@ -181,17 +182,21 @@ impl<S: State> Commit<'_, S> {
     /// check does not record which node wrote what.
     fn are_plainly_apart(&self, done: &[(Writer, Writes<S>)]) -> bool {
         let mut written = FieldSet::new();
-        let conflicting = done.iter().filter(|(writer, _)| writer.conflicts());
-        for write in conflicting.flat_map(|(_, writes)| writes.as_slice()) {
-            let Write::Update(update) = write else {
-                return false;
-            };
-            let mut fields = self.state.written(update);
-            fields.remove_all(&self.plan.fields.reduced);
-            if written.meets(&fields) {
-                return false;
+        for (writer, writes) in done {
+            if !writer.conflicts() {
+                continue;
             }
-            written.union_with(&fields);
+            for write in writes.as_slice() {
+                let Write::Update(update) = write else {
+                    return false;
+                };
+                let mut fields = self.state.written(update);
+                fields.remove_all(&self.plan.fields.reduced);
+                if written.meets(&fields) {
+                    return false;
+                }
+                written.union_with(&fields);
+            }
         }
         true
     }
@@ -215,65 +220,39 @@ impl<S: State> Commit<'_, S> {
         footprint
     }
 
-    /// Returns the first conflict, in the order of fields and tasks; otherwise the overwritten
-    /// fields.
-    fn check(&self, footprints: &[&Footprint]) -> Result<FieldSet, InvalidUpdate> {
-        let name = |footprint: &&Footprint| footprint.writer.name(self.plan);
-        if let Some(whole) = footprints.iter().find(|footprint| footprint.whole) {
-            let others: Vec<_> = footprints
-                .iter()
-                .filter(|other| !std::ptr::eq(**other, *whole) && other.wrote())
-                .map(name)
-                .collect();
-            if !others.is_empty() {
-                return Err(InvalidUpdate::WholeState {
-                    node: name(whole),
-                    others,
-                });
+    #[cold]
+    fn conflict(&self, footprints: &[Footprint], conflict: Conflict) -> InvalidUpdate {
+        let mut nodes = Vec::new();
+        for (task, footprint) in footprints.iter().enumerate() {
+            let takes_part = match conflict {
+                Conflict::WholeState(whole) => task != whole && footprint.wrote(),
+                Conflict::Overwritten(field) => footprint.overwritten.contains(field),
+                Conflict::Updated(field) => footprint.updated.contains(field),
+            };
+            if takes_part && footprint.writer.conflicts() {
+                nodes.push(footprint.writer.name(self.plan));
             }
         }
-        let mut overwritten = FieldSet::new();
-        let mut clash = FieldSet::new();
-        let mut written = FieldSet::new();
-        for footprint in footprints {
-            clash.union_with(&overwritten.intersection(&footprint.overwritten));
-            overwritten.union_with(&footprint.overwritten);
-        }
         let field = |index: usize| {
-            self.state
-                .fields()
-                .get(index)
-                .map_or_else(|| index.to_string(), |field| field.name().to_owned())
+            let field = self.state.fields().get(index);
+            field.map_or_else(|| index.to_string(), |field| field.name().to_owned())
         };
-        if let Some(index) = clash.iter().next() {
-            let nodes = footprints
-                .iter()
-                .filter(|f| f.overwritten.contains(index))
-                .map(name)
-                .collect();
-            return Err(InvalidUpdate::Overwrites {
+        match conflict {
+            Conflict::WholeState(task) => InvalidUpdate::WholeState {
+                node: footprints
+                    .get(task)
+                    .map_or_else(|| START.into(), |whole| whole.writer.name(self.plan)),
+                others: nodes,
+            },
+            Conflict::Overwritten(index) => InvalidUpdate::Overwrites {
                 field: field(index),
                 nodes,
-            });
-        }
-        for footprint in footprints {
-            clash.union_with(&written.intersection(&footprint.updated));
-            written.union_with(&footprint.updated);
-        }
-        clash.remove_all(&self.plan.fields.reduced);
-        clash.remove_all(&overwritten);
-        if let Some(index) = clash.iter().next() {
-            let nodes = footprints
-                .iter()
-                .filter(|f| f.updated.contains(index))
-                .map(name)
-                .collect();
-            return Err(InvalidUpdate::Conflict {
+            },
+            Conflict::Updated(index) => InvalidUpdate::Conflict {
                 field: field(index),
                 nodes,
-            });
+            },
         }
-        Ok(overwritten)
     }
 }
 
@@ -330,5 +309,50 @@ struct Footprint {
 impl Footprint {
     fn wrote(&self) -> bool {
         self.whole || !self.updated.is_empty() || !self.overwritten.is_empty()
+    }
+}
+
+/// Tasks whose writes do not go together.
+enum Conflict {
+    /// The task of that index writes the whole state, and others write too.
+    WholeState(usize),
+    /// Several tasks overwrite that field.
+    Overwritten(usize),
+    /// Several tasks update that field, which has no reducer.
+    Updated(usize),
+}
+
+/// Returns the first conflict, in the order of fields and tasks; otherwise the overwritten fields.
+fn overwritten(tasks: &[Footprint], reduced: &FieldSet) -> Result<FieldSet, Conflict> {
+    let beside = || {
+        tasks
+            .iter()
+            .enumerate()
+            .filter(|(_, task)| task.writer.conflicts())
+    };
+    if let Some((whole, _)) = beside().find(|(_, task)| task.whole)
+        && beside().any(|(index, task)| index != whole && task.wrote())
+    {
+        return Err(Conflict::WholeState(whole));
+    }
+    let mut overwritten = FieldSet::new();
+    let mut clash = FieldSet::new();
+    let mut written = FieldSet::new();
+    for (_, task) in beside() {
+        clash.union_with(&overwritten.intersection(&task.overwritten));
+        overwritten.union_with(&task.overwritten);
+    }
+    if let Some(field) = clash.iter().next() {
+        return Err(Conflict::Overwritten(field));
+    }
+    for (_, task) in beside() {
+        clash.union_with(&written.intersection(&task.updated));
+        written.union_with(&task.updated);
+    }
+    clash.remove_all(reduced);
+    clash.remove_all(&overwritten);
+    match clash.iter().next() {
+        Some(field) => Err(Conflict::Updated(field)),
+        None => Ok(overwritten),
     }
 }

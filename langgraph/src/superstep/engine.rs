@@ -507,9 +507,10 @@ impl<S: State> Engine<S> {
                 at.emit_kept(task, done).await;
             }
         }
-        let maps = self.observer.progress.iter();
-        for map in maps.flat_map(|maps| maps.maps()) {
-            at.emit_progress(map).await;
+        if let Some(maps) = &self.observer.progress {
+            for (_, map) in maps.maps() {
+                at.emit_progress(map).await;
+            }
         }
     }
 

@@ -19,18 +19,12 @@ impl<S: State> Moment<'_, S> {
             .filter(|emitter| emitter.wants(mode))
     }
 
-    async fn emit(&self, mode: StreamMode, event: impl FnOnce() -> Payload) {
-        if let Some(emitter) = self.emitter(mode) {
-            emitter.send(self.shown_step(), event()).await;
-        }
-    }
-
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
     pub(crate) async fn emit_values(&self) {
-        self.emit(StreamMode::Values, || {
-            Payload::Values(Arc::<S>::clone(self.state))
-        })
-        .await;
+        if let Some(emitter) = self.emitter(StreamMode::Values) {
+            let values = Payload::Values(Arc::<S>::clone(self.state));
+            emitter.send(self.shown_step(), values).await;
+        }
     }
 
     pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce(bool) -> Option<Payload>) {
@@ -42,10 +36,10 @@ impl<S: State> Moment<'_, S> {
     }
 
     pub(crate) async fn emit_progress(&self, map: &MapProgress) {
-        self.emit(StreamMode::Progress, || {
-            Payload::Progress(Box::new(map.clone()))
-        })
-        .await;
+        if let Some(emitter) = self.emitter(StreamMode::Progress) {
+            let progress = Payload::Progress(Box::new(map.clone()));
+            emitter.send(self.shown_step(), progress).await;
+        }
     }
 
     pub(crate) async fn emit_breakpoint(&self) {
@@ -59,16 +53,17 @@ impl<S: State> Moment<'_, S> {
         if task.node.is_start() {
             return;
         }
-        self.emit(StreamMode::Tasks, || {
-            let (input, item) = match &task.argument {
-                None => (Arc::clone(self.state), None),
-                Some(Argument::State(state)) => (Arc::clone(state), None),
-                Some(Argument::Item(item)) => (Arc::clone(self.state), item.to_json().ok()),
-            };
-            let node = self.plan.name(task.node);
-            Payload::TaskStarted { node, input, item }
-        })
-        .await;
+        let Some(emitter) = self.emitter(StreamMode::Tasks) else {
+            return;
+        };
+        let (input, item) = match &task.argument {
+            None => (Arc::clone(self.state), None),
+            Some(Argument::State(state)) => (Arc::clone(state), None),
+            Some(Argument::Item(item)) => (Arc::clone(self.state), item.to_json().ok()),
+        };
+        let node = self.plan.name(task.node);
+        let started = Payload::TaskStarted { node, input, item };
+        emitter.send(self.shown_step(), started).await;
     }
 
     /// Emits the writes of a task that does not run again.
@@ -78,22 +73,26 @@ impl<S: State> Moment<'_, S> {
         }
         let node = self.plan.name(task.node);
         let writes = Arc::new(done.output.writes().to_vec());
-        let update = || Payload::Update {
-            node: Arc::clone(&node),
-            writes: Arc::<Vec<Write<S>>>::clone(&writes),
-            cached: true,
-        };
-        self.emit(StreamMode::Updates, update).await;
-        // A task of which only the routers are asked has not started either.
-        if task.ran().is_none() {
-            let finished = || Payload::TaskFinished {
+        if let Some(emitter) = self.emitter(StreamMode::Updates) {
+            let update = Payload::Update {
                 node: Arc::clone(&node),
                 writes: Arc::<Vec<Write<S>>>::clone(&writes),
+                cached: true,
+            };
+            emitter.send(self.shown_step(), update).await;
+        }
+        // A task of which only the routers are asked has not started either.
+        if task.ran().is_none()
+            && let Some(emitter) = self.emitter(StreamMode::Tasks)
+        {
+            let finished = Payload::TaskFinished {
+                node,
+                writes,
                 error: None,
                 interrupts: Vec::new(),
                 cached: true,
             };
-            self.emit(StreamMode::Tasks, finished).await;
+            emitter.send(self.shown_step(), finished).await;
         }
     }
 
@@ -163,17 +162,14 @@ impl<S: State> Moment<'_, S> {
         if !emitter.wants(StreamMode::Messages) {
             return;
         }
-        for message in done
-            .output
-            .writes()
-            .iter()
-            .flat_map(|w| self.new_messages(w))
-        {
-            if emitter.first_sight(&message) {
-                let node = Arc::clone(node);
-                let message = Box::new(message);
-                let message = Payload::Message { node, message };
-                emitter.send(self.shown_step(), message).await;
+        for write in done.output.writes() {
+            for message in self.new_messages(write) {
+                if emitter.first_sight(&message) {
+                    let node = Arc::clone(node);
+                    let message = Box::new(message);
+                    let message = Payload::Message { node, message };
+                    emitter.send(self.shown_step(), message).await;
+                }
             }
         }
     }

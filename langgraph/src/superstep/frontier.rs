@@ -55,8 +55,11 @@ impl<S: State> Frontier<S> {
 
     /// Returns the names of the next nodes.
     pub(crate) fn names(&self, plan: &Plan<S>) -> Vec<NodeName> {
-        let names = self.tasks.iter().map(|task| plan.name(task.node));
-        names.collect()
+        let mut names = Vec::with_capacity(self.tasks.len());
+        for task in &self.tasks {
+            names.push(plan.name(task.node));
+        }
+        names
     }
 
     /// Follows a task: its edges and its routers' answers, or its jump.
@@ -254,15 +257,23 @@ impl<S: State> Frontier<S> {
         plan: &Plan<S>,
         namespace: &[NodeName],
     ) -> Vec<UnfilledJoin> {
-        let joins = self.joins.iter().zip(&plan.topology_joins);
-        let unfilled = joins.filter(|(seen, _)| seen.count > 0);
-        let report = unfilled.map(|(seen, (sources, target))| {
-            UnfilledJoin::new(namespace, sources, target, |index, _| {
-                seen.sources.contains(index)
-            })
-        });
-        report.collect()
+        unfilled(&self.joins, &plan.topology_joins, namespace)
     }
+}
+
+fn unfilled(
+    joins: &[JoinProgress],
+    names: &[(Vec<NodeName>, NodeName)],
+    namespace: &[NodeName],
+) -> Vec<UnfilledJoin> {
+    let joins = joins.iter().zip(names);
+    let unfilled = joins.filter(|(seen, _)| seen.count > 0);
+    let report = unfilled.map(|(seen, (sources, target))| {
+        UnfilledJoin::new(namespace, sources, target, |index, _| {
+            seen.sources.contains(index)
+        })
+    });
+    report.collect()
 }
 
 fn spread<S: State>(tasks: &mut Vec<Task<S>>, plan: &Plan<S>, state: &S) {
@@ -273,11 +284,10 @@ fn spread<S: State>(tasks: &mut Vec<Task<S>>, plan: &Plan<S>, state: &S) {
         };
         // The node itself runs, and reports the panic, if its items cannot be found.
         let items = caught(|| items(state)).unwrap_or_default();
-        let sent = items
-            .into_iter()
-            .map(|item| Task::sent(task.node, Argument::Item(item)));
         let before = spread.len();
-        spread.extend(sent);
+        for item in items {
+            spread.push(Task::sent(task.node, Argument::Item(item)));
+        }
         spread.len() == before
     });
     tasks.append(&mut spread);

@@ -22,8 +22,21 @@ impl Asking {
         if let Some(checkpoint) = current {
             return checkpoint.to_string();
         }
-        let path: Vec<_> = at.scope.namespace.iter().map(|name| &**name).collect();
-        format!("{}#{}@{}", path.join("/"), self.call, at.step)
+        let path = at.scope.namespace.join("/");
+        format!("{path}#{}@{}", self.call, at.step)
+    }
+
+    /// Returns the answers to a task's interrupts, whose ids begin with `own`.
+    fn answers_to(&self, own: &str, known: &[Answer]) -> Vec<Answer> {
+        let given = self.given.iter().map(|answer| Answer {
+            key: answer
+                .key
+                .strip_prefix(own)
+                .unwrap_or(&answer.key)
+                .to_owned(),
+            value: answer.value.clone(),
+        });
+        given.chain(known.iter().cloned()).collect()
     }
 
     /// Returns the interrupts of a task as the caller sees them.
@@ -53,15 +66,6 @@ impl Asking {
             return cx.remember(task.answers(), task.once());
         }
         let own = format!("{}:{index}:", self.base(current, at));
-        let answers = self.given.iter().map(|answer| Answer {
-            key: answer
-                .key
-                .strip_prefix(&own)
-                .unwrap_or(&answer.key)
-                .to_owned(),
-            value: answer.value.clone(),
-        });
-        let answers: Vec<_> = answers.chain(task.answers().iter().cloned()).collect();
-        cx.remember(&answers, task.once());
+        cx.remember(&self.answers_to(&own, task.answers()), task.once());
     }
 }

@@ -36,8 +36,8 @@ impl Progress {
     }
 
     /// How far each map is.
-    pub(super) fn maps(&self) -> impl Iterator<Item = &MapProgress> {
-        self.0.iter().map(|(_, map)| map)
+    pub(super) fn maps(&self) -> &[(NodeId, MapProgress)] {
+        &self.0
     }
 
     /// Counts a task that has ended, and returns how far its map is.

@@ -3,7 +3,7 @@
 use super::task_result::{TaskResult, without_questions};
 use crate::error::AgentError;
 use crate::graph::plan::{Plan, Routes};
-use crate::graph::{END, START, UnknownKey};
+use crate::graph::{END, NodeName, START, UnknownKey};
 use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Send, Target, catch};
 use crate::state::State;
 
@@ -94,13 +94,24 @@ fn check_routes<S: State>(
 ) -> Result<(), AgentError> {
     match routes {
         Routes::Arm(_) => Ok(()),
-        Routes::Targets(targets) => targets
-            .iter()
-            .try_for_each(|target| resolve_target(plan, node, target, None).map(drop)),
-        Routes::Several(several) => several
-            .iter()
-            .try_for_each(|routes| check_routes(plan, node, routes)),
+        Routes::Targets(targets) => {
+            for target in targets {
+                resolve_target(plan, node, target, None)?;
+            }
+            Ok(())
+        }
+        Routes::Several(several) => {
+            for routes in several {
+                check_routes(plan, node, routes)?;
+            }
+            Ok(())
+        }
     }
+}
+
+fn listed(names: &[NodeName]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 /// Returns the declared targets of `node`, if it declares some.
@@ -131,9 +142,8 @@ pub(crate) fn resolve_target<S: State>(
         (None, _) if &**name == END => "a send needs a node; `END` runs nothing".to_owned(),
         (None, _) if &**name == START => "`START` is no target: a run starts there once".to_owned(),
         (None, _) => {
-            let names = plan.declared_names().iter();
-            let known: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-            format!("there is no node `{name}` (nodes: {})", known.join(", "))
+            let known = listed(plan.declared_names());
+            format!("there is no node `{name}` (nodes: {known})")
         }
     };
     Err(AgentError::Routing {

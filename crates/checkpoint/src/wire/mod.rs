@@ -145,8 +145,10 @@ impl<U> OutputWire<U> {
         self,
         map: &mut impl FnMut(U) -> Result<V, E>,
     ) -> Result<OutputWire<V>, E> {
-        let writes = self.writes.into_iter().map(|write| write.try_map(map));
-        let writes = writes.collect::<Result<_, _>>()?;
+        let mut writes = Vec::with_capacity(self.writes.len());
+        for write in self.writes {
+            writes.push(write.try_map(map)?);
+        }
         let jump = match self.jump {
             None => None,
             Some(JumpWire::End) => Some(JumpWire::End),
@@ -156,11 +158,10 @@ impl<U> OutputWire<U> {
                 edges,
             }),
         };
-        let routes = self.routes.into_iter().map(|routes| routes.try_map(map));
         Ok(OutputWire {
             writes,
             jump,
-            routes: routes.collect::<Result<_, _>>()?,
+            routes: map_routes(self.routes, map)?,
             cached: self.cached,
         })
     }
@@ -170,27 +171,36 @@ impl<U> RoutesWire<U> {
     fn try_map<V, E>(self, map: &mut impl FnMut(U) -> Result<V, E>) -> Result<RoutesWire<V>, E> {
         Ok(match self {
             Self::Targets(targets) => RoutesWire::Targets(map_targets(targets, map)?),
-            Self::Several(several) => {
-                let several = several.into_iter().map(|routes| routes.try_map(map));
-                RoutesWire::Several(several.collect::<Result<_, _>>()?)
-            }
+            Self::Several(several) => RoutesWire::Several(map_routes(several, map)?),
         })
     }
+}
+
+fn map_routes<U, V, E>(
+    routes: Vec<RoutesWire<U>>,
+    map: &mut impl FnMut(U) -> Result<V, E>,
+) -> Result<Vec<RoutesWire<V>>, E> {
+    let mut mapped = Vec::with_capacity(routes.len());
+    for routes in routes {
+        mapped.push(routes.try_map(map)?);
+    }
+    Ok(mapped)
 }
 
 fn map_targets<U, V, E>(
     targets: Vec<TargetWire<U>>,
     map: &mut impl FnMut(U) -> Result<V, E>,
 ) -> Result<Vec<TargetWire<V>>, E> {
-    let targets = targets.into_iter().map(|target| {
-        Ok(match target {
+    let mut mapped = Vec::with_capacity(targets.len());
+    for target in targets {
+        mapped.push(match target {
             TargetWire::Node(node) => TargetWire::Node(node),
             TargetWire::Send { node, item } => TargetWire::Send { node, item },
             TargetWire::SendState { node, state } => TargetWire::SendState {
                 node,
                 state: map(state)?,
             },
-        })
-    });
-    targets.collect()
+        });
+    }
+    Ok(mapped)
 }

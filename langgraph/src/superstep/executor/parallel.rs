@@ -61,13 +61,18 @@ async fn run_each<S: State>(
     at_once: usize,
     fail_fast: bool,
 ) -> Result<Vec<TaskSlot<S>>, Stopped<S>> {
-    let known: Vec<bool> = slots.iter().map(|slot| slot.known).collect();
-    let mut open = (0..).zip(known).filter(|(_, known)| !known);
+    let mut open = Vec::with_capacity(slots.len());
+    for (index, slot) in slots.iter().enumerate() {
+        if !slot.known {
+            open.push(index);
+        }
+    }
+    let mut open = open.into_iter();
     let mut set = TaskSetHandle::new(at.plan, at.state, slots, true);
     let mut running = 0;
     loop {
         while running < at_once
-            && let Some((index, _)) = open.next()
+            && let Some(index) = open.next()
         {
             set.start(runtime, index);
             running += 1;
@@ -148,10 +153,12 @@ async fn route_start<S: State>(
 }
 
 fn names<S: State>(at: &Moment<'_, S>, slots: &[TaskSlot<S>]) -> String {
-    let open = slots.iter().filter(|slot| !slot.known);
-    let mut names: Vec<_> = open
-        .map(|slot| format!("`{}`", at.plan.name(slot.task.node)))
-        .collect();
+    let mut names = Vec::new();
+    for slot in slots {
+        if !slot.known {
+            names.push(format!("`{}`", at.plan.name(slot.task.node)));
+        }
+    }
     // A worker may have many tasks.
     names.dedup();
     names.join(", ")

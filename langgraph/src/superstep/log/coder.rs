@@ -48,12 +48,11 @@ trait Coding<S: State>: Send + Sync + 'static {
 impl<S: State> Coding<S> for TaskDone<S> {
     fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
         let mut wire = self.done.output.to_wire()?;
-        let routers = plan.node(self.node).into_iter();
-        let routers = routers.flat_map(|node| &node.out.routers);
-        let routes = routers
-            .zip(&self.done.routes)
-            .map(|(router, routes)| routes_wire(plan, &router.arms, routes));
-        wire.routes = routes.collect::<Result<_, _>>()?;
+        if let Some(node) = plan.node(self.node) {
+            for (router, routes) in node.out.routers.iter().zip(&self.done.routes) {
+                wire.routes.push(routes_wire(plan, &router.arms, routes)?);
+            }
+        }
         wire.cached = self.done.cached;
         Ok(wire)
     }
@@ -61,8 +60,11 @@ impl<S: State> Coding<S> for TaskDone<S> {
 
 impl<S: State> Coding<S> for Vec<Write<S>> {
     fn wire<'a>(&'a self, _: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
-        let writes = self.iter().map(Write::to_wire);
-        Ok(OutputWire::writes(writes.collect()))
+        let mut writes = Vec::with_capacity(self.len());
+        for write in self {
+            writes.push(write.to_wire());
+        }
+        Ok(OutputWire::writes(writes))
     }
 }
 
@@ -106,17 +108,19 @@ fn routes_wire<'a, S: State>(
 ) -> Result<RoutesWire<Lent<'a, S>>, FormatError> {
     Ok(match routes {
         Routes::Arm(arm) => {
-            let nodes = arms.get(*arm).into_iter().flatten();
-            let targets = nodes.map(|node| TargetWire::Node(plan.name(*node)));
-            RoutesWire::Targets(targets.collect())
+            let mut wire = Vec::new();
+            for node in arms.get(*arm).into_iter().flatten() {
+                wire.push(TargetWire::Node(plan.name(*node)));
+            }
+            RoutesWire::Targets(wire)
         }
-        Routes::Targets(targets) => {
-            let targets = targets.iter().map(Target::to_wire);
-            RoutesWire::Targets(targets.collect::<Result<_, _>>()?)
-        }
+        Routes::Targets(targets) => RoutesWire::Targets(Target::all_to_wire(targets)?),
         Routes::Several(several) => {
-            let several = several.iter().map(|routes| routes_wire(plan, arms, routes));
-            RoutesWire::Several(several.collect::<Result<_, _>>()?)
+            let mut wire = Vec::with_capacity(several.len());
+            for routes in several {
+                wire.push(routes_wire(plan, arms, routes)?);
+            }
+            RoutesWire::Several(wire)
         }
     })
 }

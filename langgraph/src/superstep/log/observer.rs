@@ -10,7 +10,7 @@ use crate::checkpoint::{
     TaskSnapshot,
 };
 use crate::error::AgentError;
-use crate::graph::plan::Plan;
+use crate::graph::NodeName;
 use crate::node::{Output, Write};
 use crate::state::State;
 use crate::stream::{Payload as Shown, SavedCheckpoint};
@@ -179,7 +179,6 @@ impl<S: State> Observer<S> {
         let continues = !frontier.tasks.is_empty() || !frontier.deferred.is_empty();
         let running = continues && !recorder.at_rest;
         let stored = snapshot.is_some();
-        let deferred = frontier.deferred.iter();
         let record = CheckpointRecord {
             id: recorder.next_checkpoint(),
             parent: origin.parent,
@@ -188,8 +187,8 @@ impl<S: State> Observer<S> {
             source: origin.source,
             created_at: SystemTime::now(),
             tasks,
-            joins: join_records(plan, &frontier.joins),
-            deferred: deferred.map(|node| plan.name(*node)).collect(),
+            joins: join_records(&plan.topology_joins, &frontier.joins),
+            deferred: plan.names_of(&frontier.deferred),
             snapshot,
             since_snapshot: if stored {
                 0
@@ -235,19 +234,22 @@ impl<S: State> Observer<S> {
     /// Returns the checkpoint of the current position.
     fn snapshot(&self, at: &Moment<'_, S>, frontier: &Frontier<S>) -> Option<Snapshot<S>> {
         let recorder = self.recorder.as_ref()?;
-        let task = |task: &Task<S>| TaskSnapshot {
-            node: at.plan.name(task.node),
-            sent: task.argument.is_some(),
-            result: None,
-            error: None,
-            interrupts: Vec::new(),
-            inside: None,
-        };
+        let mut tasks = Vec::with_capacity(frontier.tasks.len());
+        for task in &frontier.tasks {
+            tasks.push(TaskSnapshot {
+                node: at.plan.name(task.node),
+                sent: task.argument.is_some(),
+                result: None,
+                error: None,
+                interrupts: Vec::new(),
+                inside: None,
+            });
+        }
         Some(Snapshot {
             id: recorder.current?,
             parent: recorder.parent,
             values: S::clone(at.state),
-            tasks: frontier.tasks.iter().map(task).collect(),
+            tasks,
             next: frontier.names(at.plan),
             step: at.step,
             source: recorder.source,
@@ -259,11 +261,9 @@ impl<S: State> Observer<S> {
     }
 }
 
-fn join_records<S: State>(plan: &Plan<S>, joins: &[JoinProgress]) -> Vec<JoinRecord> {
-    let seen = joins
-        .iter()
-        .zip(&plan.topology_joins)
-        .filter(|(seen, _)| seen.count > 0);
+/// Returns the joins with some of their sources; `names` are the sources and the target of each.
+fn join_records(names: &[(Vec<NodeName>, NodeName)], joins: &[JoinProgress]) -> Vec<JoinRecord> {
+    let seen = joins.iter().zip(names).filter(|(seen, _)| seen.count > 0);
     let records = seen.map(|(seen, (sources, target))| JoinRecord {
         sources: sources.clone(),
         target: Arc::clone(target),

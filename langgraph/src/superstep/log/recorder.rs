@@ -185,15 +185,13 @@ impl<S: State> Recorder<S> {
             ),
             TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
         };
-        let outcomes = ran.map(TaskOutcome::Ran).into_iter().chain([outcome]);
+        if let Some(ran) = ran {
+            let ran = TaskOutcome::Ran(ran);
+            self.tasks.push(TaskRecord::ended(checkpoint, task, ran));
+        }
         self.tasks.reserve_exact(1);
-        self.tasks.extend(outcomes.map(|outcome| TaskRecord {
-            checkpoint,
-            task,
-            outcome: Some(outcome),
-            answers: Vec::new(),
-            once: Vec::new(),
-        }));
+        self.tasks
+            .push(TaskRecord::ended(checkpoint, task, outcome));
         Ok(())
     }
 
@@ -208,13 +206,8 @@ impl<S: State> Recorder<S> {
             let outcome = TaskOutcome::Finished(self.done(node, done)?);
             // Savers in memory keep the list as it is.
             self.tasks.reserve_exact(1);
-            self.tasks.push(TaskRecord {
-                checkpoint,
-                task,
-                outcome: Some(outcome),
-                answers: Vec::new(),
-                once: Vec::new(),
-            });
+            self.tasks
+                .push(TaskRecord::ended(checkpoint, task, outcome));
         }
         Ok(())
     }
@@ -346,18 +339,16 @@ impl<S: State> Recorder<S> {
         let known = std::mem::take(&mut self.known);
         let span = Span::checkpoint(record.step);
         let id = record.id;
-        tasks.extend(known.into_iter().map(|(task, outcome)| TaskRecord {
-            checkpoint: id,
-            task,
-            outcome: Some(outcome),
-            answers: Vec::new(),
-            once: Vec::new(),
-        }));
-        entries.extend(entry.map(|writes| EntryRecord {
-            checkpoint: id,
-            writes,
-            tasks: Vec::new(),
-        }));
+        for (task, outcome) in known {
+            tasks.push(TaskRecord::ended(id, task, outcome));
+        }
+        if let Some(writes) = entry {
+            entries.push(EntryRecord {
+                checkpoint: id,
+                writes,
+                tasks: Vec::new(),
+            });
+        }
         let batch = Batch {
             checkpoints: vec![record],
             tasks,

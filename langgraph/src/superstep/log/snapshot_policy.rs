@@ -26,24 +26,25 @@ pub(crate) enum Snapshots {
     Never,
 }
 
+/// Returns the size of what a task wrote.
+fn written(outcome: &TaskOutcome) -> u64 {
+    match outcome {
+        TaskOutcome::Finished(done) | TaskOutcome::Ran(done) => done.size().unwrap_or(0) as u64,
+        _ => 0,
+    }
+}
+
 impl<S: State> Recorder<S> {
     /// Counts a record before it is stored.
     pub(super) fn count(&mut self) {
-        let finished = |outcome: Option<&TaskOutcome>| match outcome {
-            Some(TaskOutcome::Finished(done) | TaskOutcome::Ran(done)) => done.size(),
-            _ => None,
-        };
-        let tasks = self
-            .tasks
-            .iter()
-            .map(|task| finished(task.outcome.as_ref()));
-        let known = self
-            .known
-            .iter()
-            .map(|(_, outcome)| finished(Some(outcome)));
-        let entries = self.entries.iter().map(|entry| entry.writes.size());
-        for size in tasks.chain(known).chain(entries) {
-            self.log_bytes += RECORD + size.unwrap_or(0) as u64;
+        for task in &self.tasks {
+            self.log_bytes += RECORD + task.outcome.as_ref().map_or(0, written);
+        }
+        for (_, outcome) in &self.known {
+            self.log_bytes += RECORD + written(outcome);
+        }
+        for entry in &self.entries {
+            self.log_bytes += RECORD + entry.writes.size().unwrap_or(0) as u64;
         }
     }
 
