@@ -52,13 +52,8 @@ pub async fn ask_again(
             inner,
             again: true,
         };
-        let record = TaskRecord {
-            checkpoint,
-            task,
-            outcome: Some(TaskOutcome::Asked(AskedQuestions(questions))),
-            answers: Vec::new(),
-            once: Vec::new(),
-        };
+        let outcome = TaskOutcome::Asked(AskedQuestions(questions));
+        let record = TaskRecord::ended(checkpoint, task, outcome);
         let batch = Batch {
             head: Some(head),
             tasks: vec![record],

@@ -12,8 +12,9 @@ use tokio::runtime::Handle;
 
 use super::ending::Writer;
 use super::jitter::random_fraction;
-use super::timer;
-use super::{Batch, CheckpointError, Checkpointer, Ending, RunStatus, ThreadKey};
+use super::{
+    Batch, CheckpointError, Checkpointer, Ending, RunStatus, ThreadKey, background, timer,
+};
 
 /// How long a run waits for the end of a run of this process that was dropped.
 const CLEANUP: Duration = Duration::from_secs(5);
@@ -197,7 +198,7 @@ impl Drop for Lease {
         let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
         let writer = self.writer.take();
         let ending = self.ending.take();
-        runtime.spawn(async move {
+        let cleanup = Box::pin(async move {
             if let Some(ending) = &ending {
                 ending.others_settled().await;
             }
@@ -211,6 +212,7 @@ impl Drop for Lease {
             abandoned().remove(&holder);
             drop(writer);
         });
+        background::start(&runtime, cleanup);
     }
 }
 

@@ -8,6 +8,7 @@ mod administration;
 mod ancestry;
 mod any_value;
 mod ask_again;
+mod background;
 mod branch;
 mod checkpointer;
 mod ending;

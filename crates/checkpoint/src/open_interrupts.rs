@@ -1,15 +1,17 @@
 //! The open interrupts of a checkpoint, without its graph.
 
-use super::{Interrupt, Stored, TaskOutcome, fold_tasks};
+use super::{Interrupt, Stored, TaskOutcome, TaskSpec, fold_tasks};
 
 /// Returns the interrupts of a checkpoint's tasks that have no answer yet, in task order. It decodes
 /// no value, so it needs no graph.
 pub fn open_interrupts(stored: &Stored) -> Vec<Interrupt> {
     let base = stored.checkpoint.id.to_string();
-    let joined = stored.entries.iter().flat_map(|entry| &entry.tasks);
-    let specs = stored.checkpoint.tasks.iter().chain(joined);
+    let mut specs: Vec<&TaskSpec> = stored.checkpoint.tasks.iter().collect();
+    for entry in &stored.entries {
+        specs.extend(&entry.tasks);
+    }
     let mut open = Vec::new();
-    for (index, (spec, task)) in specs.zip(fold_tasks(stored)).enumerate() {
+    for (index, (spec, task)) in specs.iter().zip(fold_tasks(stored)).enumerate() {
         let Some(TaskOutcome::Asked(asked)) = task.outcome else {
             continue;
         };

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use async_trait::async_trait;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
     Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Ending, Formats, Head, ListOptions,
-    ThreadKey, ThreadPosition, VisitStatePart,
+    ThreadKey, ThreadPosition, VisitStatePart, background,
 };
 
 /// The maximum of batches in the queue.
@@ -94,7 +95,7 @@ impl WriteBehind {
             ending,
             dropped: Arc::clone(&dropped),
         };
-        tokio::spawn(writer.write(waiting));
+        background::start(&Handle::current(), Box::pin(writer.write(waiting)));
         Self {
             saver,
             jobs,

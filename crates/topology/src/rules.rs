@@ -29,6 +29,8 @@ pub(crate) use mentions::Names;
 pub use names::{duplicate_node, empty_name, reserved_character, reserved_name};
 pub use parallel::parallel_writes;
 pub use reach::{dead_end, empty_graph, unreachable_node};
+#[cfg(feature = "draw")]
+pub(crate) use twice::sources;
 pub use twice::{duplicate_edge, duplicate_join, duplicate_join_source, duplicate_target};
 pub use unknown::{unknown_interrupt_node, unknown_join_node, unknown_source, unknown_target};
 

@@ -1,6 +1,6 @@
 //! GraphViz text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::flat::{Flat, FlatLine, FlatNode, unique};
@@ -12,14 +12,16 @@ pub(super) fn render(name: &str, flat: &Flat<'_>, styles: bool) -> String {
     let mut page = Page {
         flat,
         styles,
-        ids: BTreeMap::new(),
+        ids: vec![None; flat.ids()],
         frames: 0,
         out: String::new(),
     };
-    let mut taken = BTreeSet::new();
+    let mut taken = HashSet::new();
     for node in &flat.nodes {
-        let id = unique(node.path(), &mut taken);
-        page.ids.insert(node.id, quoted(&id, false));
+        let path = unique(node.path(), &mut taken);
+        if let Some(id) = page.ids.get_mut(node.id) {
+            *id = Some(quoted(&path, false));
+        }
     }
     let _ = writeln!(page.out, "digraph {} {{", quoted(name, false));
     page.out.push_str("\trankdir=TB;\n");
@@ -37,7 +39,8 @@ pub(super) fn render(name: &str, flat: &Flat<'_>, styles: bool) -> String {
 struct Page<'f, 'p> {
     flat: &'f Flat<'p>,
     styles: bool,
-    ids: BTreeMap<usize, String>,
+    /// The quoted name of each box, by its id.
+    ids: Vec<Option<String>>,
     frames: usize,
     out: String,
 }
@@ -50,18 +53,16 @@ impl<'p> Page<'_, 'p> {
         for node in flat.nodes.iter().filter(|node| node.frames == path) {
             self.node(node, &indent);
         }
-        let mut seen = BTreeSet::new();
-        for node in flat
-            .nodes
-            .iter()
-            .filter(|node| node.frames.starts_with(path))
-        {
+        let mut seen: Vec<&[&str]> = Vec::new();
+        for node in &flat.nodes {
             let Some(frame) = node.frames.get(..=path.len()) else {
                 continue;
             };
-            let Some(title) = frame.last().filter(|_| seen.insert(frame)) else {
+            if !frame.starts_with(path) || seen.contains(&frame) {
                 continue;
-            };
+            }
+            seen.push(frame);
+            let title = frame.last().copied().unwrap_or_default();
             // GraphViz draws a frame only for a subgraph named `cluster…`.
             let _ = writeln!(self.out, "{indent}subgraph cluster_{} {{", self.frames);
             self.frames += 1;
@@ -72,7 +73,7 @@ impl<'p> Page<'_, 'p> {
     }
 
     fn node(&mut self, node: &FlatNode<'_>, indent: &str) {
-        let Some(id) = self.ids.get(&node.id) else {
+        let Some(Some(id)) = self.ids.get(node.id) else {
             return;
         };
         let mut label = node.node.name.clone();
@@ -98,19 +99,20 @@ impl<'p> Page<'_, 'p> {
     }
 
     fn line(&mut self, line: &FlatLine<'_>) {
-        let (Some(from), Some(to)) = (self.ids.get(&line.from), self.ids.get(&line.to)) else {
+        let (Some(Some(from)), Some(Some(to))) = (self.ids.get(line.from), self.ids.get(line.to))
+        else {
             return;
         };
-        let look = match line.kind {
-            LineKind::Static => None,
-            LineKind::Join => Some("style=bold".to_owned()),
-            LineKind::Each => Some("arrowhead=normalnormal".to_owned()),
-            LineKind::Conditional => Some("style=dashed".to_owned()),
-        };
-        let label = line
-            .label
-            .map(|label| format!("label={}", quoted(label, true)));
-        let look: Vec<String> = look.into_iter().chain(label).collect();
+        let mut look = Vec::new();
+        match line.kind {
+            LineKind::Static => {}
+            LineKind::Join => look.push("style=bold".to_owned()),
+            LineKind::Each => look.push("arrowhead=normalnormal".to_owned()),
+            LineKind::Conditional => look.push("style=dashed".to_owned()),
+        }
+        if let Some(label) = line.label {
+            look.push(format!("label={}", quoted(label, true)));
+        }
         let _ = if look.is_empty() {
             writeln!(self.out, "\t{from} -> {to};")
         } else {

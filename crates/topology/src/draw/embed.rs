@@ -34,7 +34,7 @@
 //! shows text: change the first line of the block to `` ```text `` (or write such a block between
 //! the markers) for the terminal picture. `` ```dot `` is GraphViz.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -362,20 +362,26 @@ fn block(
 
 /// Returns the lines between the common beginning and the common end.
 fn difference(old: &[&str], new: &[String]) -> Option<(usize, String)> {
-    let same = |(old, new): &(&&str, &String)| ***old == ***new;
-    let head = old.iter().zip(new).take_while(same).count();
-    let (old, new) = (old.get(head..)?, new.get(head..)?);
-    let tail = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take_while(same)
-        .count();
-    let (old, new) = (old.get(..old.len() - tail)?, new.get(..new.len() - tail)?);
+    let (mut old, mut new, mut head) = (old, new, 0);
+    while let ([old_line, old_rest @ ..], [new_line, new_rest @ ..]) = (old, new)
+        && *old_line == new_line
+    {
+        (old, new, head) = (old_rest, new_rest, head + 1);
+    }
+    while let ([old_rest @ .., old_line], [new_rest @ .., new_line]) = (old, new)
+        && *old_line == new_line
+    {
+        (old, new) = (old_rest, new_rest);
+    }
     if old.is_empty() && new.is_empty() {
         return None;
     }
-    let old = old.iter().map(|line| format!("-{line}\n"));
-    let new = new.iter().map(|line| format!("+{line}\n"));
-    Some((head, old.chain(new).collect()))
+    let mut lines = String::new();
+    for line in old {
+        let _ = writeln!(lines, "-{line}");
+    }
+    for line in new {
+        let _ = writeln!(lines, "+{line}");
+    }
+    Some((head, lines))
 }

@@ -3,9 +3,9 @@
 //! An edge to an opened subgraph leads to its first node; an edge from it starts at its last one.
 //! Its own start and end are omitted if that loses nothing, as in Python's pictures.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
-use super::picture::{Line, LineKind, Node, Picture, Role};
+use super::picture::{LineKind, Node, Picture, Role};
 
 /// The boxes and edges of all levels.
 pub(super) struct Flat<'p> {
@@ -35,18 +35,21 @@ impl<'p> Flat<'p> {
     fn with_ids(picture: &'p Picture, next_id: &mut usize) -> Self {
         let base = *next_id;
         *next_id += picture.nodes.len();
-        let line = |line: &'p Line| FlatLine {
-            from: base + line.from,
-            to: base + line.to,
-            kind: line.kind,
-            label: line.label.as_deref(),
-        };
         let mut flat = Self {
             nodes: Vec::new(),
-            lines: picture.lines.iter().map(line).collect(),
+            lines: Vec::new(),
         };
+        for line in &picture.lines {
+            flat.lines.push(FlatLine {
+                from: base + line.from,
+                to: base + line.to,
+                kind: line.kind,
+                label: line.label.as_deref(),
+            });
+        }
         let mut opened = Vec::new();
-        for (id, node) in (base..).zip(&picture.nodes) {
+        for (place, node) in picture.nodes.iter().enumerate() {
+            let id = base + place;
             match &node.inner {
                 Some(inner) => opened.push((id, &*node.name, inner)),
                 None => flat.nodes.push(FlatNode {
@@ -78,6 +81,15 @@ impl<'p> Flat<'p> {
         flat
     }
 
+    /// Returns the number behind the last id.
+    pub(super) fn ids(&self) -> usize {
+        let mut ids = 0;
+        for node in &self.nodes {
+            ids = ids.max(node.id + 1);
+        }
+        ids
+    }
+
     /// Returns the only node without incoming edges.
     pub(super) fn first(&self) -> Option<usize> {
         self.first_without(None)
@@ -89,19 +101,31 @@ impl<'p> Flat<'p> {
     }
 
     fn first_without(&self, gone: Option<usize>) -> Option<usize> {
-        let lines = self.lines.iter().filter(|line| Some(line.from) != gone);
-        self.only_one_outside(gone, &lines.map(|line| line.to).collect())
+        let mut reached = vec![false; self.ids()];
+        for line in &self.lines {
+            if let Some(reached) = reached.get_mut(line.to) {
+                *reached |= Some(line.from) != gone;
+            }
+        }
+        self.only_one_outside(gone, &reached)
     }
 
     fn last_without(&self, gone: Option<usize>) -> Option<usize> {
-        let lines = self.lines.iter().filter(|line| Some(line.to) != gone);
-        self.only_one_outside(gone, &lines.map(|line| line.from).collect())
+        let mut left = vec![false; self.ids()];
+        for line in &self.lines {
+            if let Some(left) = left.get_mut(line.from) {
+                *left |= Some(line.to) != gone;
+            }
+        }
+        self.only_one_outside(gone, &left)
     }
 
-    fn only_one_outside(&self, gone: Option<usize>, ids: &BTreeSet<usize>) -> Option<usize> {
+    /// Returns the only node that is not marked.
+    fn only_one_outside(&self, gone: Option<usize>, marks: &[bool]) -> Option<usize> {
         let mut found = self.nodes.iter().filter(|node| {
+            let marked = marks.get(node.id).copied().unwrap_or_default();
             // A graph never starts or ends at an unknown target.
-            node.node.role != Role::Anywhere && Some(node.id) != gone && !ids.contains(&node.id)
+            node.node.role != Role::Anywhere && Some(node.id) != gone && !marked
         });
         found
             .next()
@@ -140,14 +164,15 @@ impl<'p> Flat<'p> {
 impl FlatNode<'_> {
     /// The names of the frames and of the node, outermost first.
     pub(super) fn path(&self) -> String {
-        let names = self.frames.iter().copied().chain([&*self.node.name]);
-        names.collect::<Vec<_>>().join(":")
+        let mut names = self.frames.clone();
+        names.push(&self.node.name);
+        names.join(":")
     }
 }
 
 /// Returns `id`, or `id` with the first free number, because two names may have the same escaped
 /// form.
-pub(super) fn unique(id: String, taken: &mut BTreeSet<String>) -> String {
+pub(super) fn unique(id: String, taken: &mut HashSet<String>) -> String {
     if taken.insert(id.clone()) {
         return id;
     }

@@ -1,6 +1,6 @@
 //! Mermaid text, in the form of Python's LangGraph.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::flat::{Flat, FlatLine, FlatNode, unique};
@@ -52,10 +52,11 @@ struct Page<'f, 'p> {
     styles: bool,
     first: Option<usize>,
     last: Option<usize>,
-    ids: BTreeMap<usize, String>,
+    /// The escaped name of each box, by its id.
+    ids: Vec<Option<String>>,
     /// For each edge, the frames that contain both of its ends.
     frames: Vec<(&'f [&'p str], &'f FlatLine<'p>)>,
-    taken: BTreeSet<String>,
+    taken: HashSet<String>,
     out: String,
 }
 
@@ -67,27 +68,29 @@ enum Part<'f, 'p> {
 
 impl<'f, 'p> Page<'f, 'p> {
     fn new(flat: &'f Flat<'p>, styles: bool) -> Self {
-        let mut taken = BTreeSet::new();
-        let mut ids = BTreeMap::new();
-        let mut around = BTreeMap::new();
+        let mut taken = HashSet::new();
+        let mut ids = vec![None; flat.ids()];
+        let mut around: Vec<&[&str]> = vec![&[]; flat.ids()];
         for node in &flat.nodes {
-            ids.insert(node.id, unique(safe_id(&node.path()), &mut taken));
-            around.insert(node.id, &*node.frames);
+            if let (Some(id), Some(around)) = (ids.get_mut(node.id), around.get_mut(node.id)) {
+                *id = Some(unique(safe_id(&node.path()), &mut taken));
+                *around = &node.frames;
+            }
         }
-        let frames = flat.lines.iter().map(|line| {
-            let from = around.get(&line.from).copied().unwrap_or_default();
-            let to = around.get(&line.to).copied().unwrap_or_default();
-            let common = from
-                .iter()
-                .zip(to)
-                .take_while(|(from, to)| from == to)
-                .count();
-            (from.get(..common).unwrap_or_default(), line)
-        });
+        let mut frames = Vec::new();
+        for line in &flat.lines {
+            let from = around.get(line.from).copied().unwrap_or_default();
+            let to = around.get(line.to).copied().unwrap_or_default();
+            let mut common = 0;
+            while from.get(common).is_some() && from.get(common) == to.get(common) {
+                common += 1;
+            }
+            frames.push((from.get(..common).unwrap_or_default(), line));
+        }
         Self {
             first: flat.first(),
             last: flat.last(),
-            frames: frames.collect(),
+            frames,
             flat,
             styles,
             ids,
@@ -104,12 +107,15 @@ impl<'f, 'p> Page<'f, 'p> {
                 self.node(node);
             }
         }
-        let (loops, lines): (Vec<_>, Vec<_>) = self
-            .frames
-            .iter()
-            .filter(|(around, _)| *around == path)
-            .map(|(_, line)| *line)
-            .partition(|line| line.from == line.to);
+        let mut loops = Vec::new();
+        let mut lines = Vec::new();
+        for (around, line) in &self.frames {
+            if *around == path {
+                let is_loop = line.from == line.to;
+                let these = if is_loop { &mut loops } else { &mut lines };
+                these.push(*line);
+            }
+        }
         for line in lines {
             self.line(line);
         }
@@ -127,11 +133,12 @@ impl<'f, 'p> Page<'f, 'p> {
             let frame = frames.get(..=path.len())?;
             frame.starts_with(path).then_some(frame)
         };
-        let mut seen = BTreeSet::new();
+        let mut seen: Vec<&[&str]> = Vec::new();
         let mut parts = Vec::new();
         for (around, line) in &self.frames {
             if let Some(frame) = inside(around).filter(|frame| frame.len() == around.len()) {
-                if line.from != line.to && seen.insert(frame) {
+                if line.from != line.to && !seen.contains(&frame) {
+                    seen.push(frame);
                     parts.push(Part::Frame(frame));
                 }
             } else if let Some(own) = loops.iter().find(|own| std::ptr::eq(**own, *line)) {
@@ -139,10 +146,20 @@ impl<'f, 'p> Page<'f, 'p> {
             }
         }
         // Without styles no nodes are written, so a frame without edges would be empty.
-        let lines = self.frames.iter().map(|(around, _)| *around);
-        let rest = flat_frames(self.flat).filter(|_| self.styles).chain(lines);
-        for frame in rest.filter_map(inside) {
-            if seen.insert(frame) {
+        let mut rest: Vec<&[&str]> = Vec::new();
+        if self.styles {
+            for node in &self.flat.nodes {
+                rest.push(&node.frames);
+            }
+        }
+        for (around, _) in &self.frames {
+            rest.push(around);
+        }
+        for frames in rest {
+            if let Some(frame) = inside(frames)
+                && !seen.contains(&frame)
+            {
+                seen.push(frame);
                 parts.push(Part::Frame(frame));
             }
         }
@@ -172,18 +189,16 @@ impl<'f, 'p> Page<'f, 'p> {
     }
 
     fn node(&mut self, node: &FlatNode<'_>) {
-        let Some(id) = self.ids.get(&node.id) else {
+        let Some(Some(id)) = self.ids.get(node.id) else {
             return;
         };
         let name = &node.node.name;
         let mut label = node_label(name);
         if !node.node.marks.is_empty() {
-            let marks: Vec<String> = node
-                .node
-                .marks
-                .iter()
-                .map(|mark| mark_label(mark))
-                .collect();
+            let mut marks = Vec::new();
+            for mark in &node.node.marks {
+                marks.push(mark_label(mark));
+            }
             label = format!("{label}<hr/><small><em>{}</em></small>", marks.join("\n"));
         }
         let _ = if self.last == Some(node.id) && self.first != self.last {
@@ -196,7 +211,8 @@ impl<'f, 'p> Page<'f, 'p> {
     }
 
     fn line(&mut self, line: &FlatLine<'_>) {
-        let (Some(from), Some(to)) = (self.ids.get(&line.from), self.ids.get(&line.to)) else {
+        let (Some(Some(from)), Some(Some(to))) = (self.ids.get(line.from), self.ids.get(line.to))
+        else {
             return;
         };
         let (open, arrow, special) = match line.kind {
@@ -218,11 +234,6 @@ impl<'f, 'p> Page<'f, 'p> {
             None => writeln!(self.out, "\t{from} {arrow} {to};"),
         };
     }
-}
-
-/// Returns every frame that holds a node, in the order of the nodes.
-fn flat_frames<'f, 'p>(flat: &'f Flat<'p>) -> impl Iterator<Item = &'f [&'p str]> {
-    flat.nodes.iter().map(|node| &*node.frames)
 }
 
 /// Keeps letters, digits, `_` and `-`; every other character becomes a backslash and its code.
@@ -340,9 +351,9 @@ fn wrap(label: &str) -> String {
     if words.len() <= WORDS_PER_LINE {
         return label.to_owned();
     }
-    let lines: Vec<String> = words
-        .chunks(WORDS_PER_LINE)
-        .map(|words| words.join(" "))
-        .collect();
+    let mut lines = Vec::new();
+    for words in words.chunks(WORDS_PER_LINE) {
+        lines.push(words.join(" "));
+    }
     lines.join("&nbsp<br>&nbsp")
 }

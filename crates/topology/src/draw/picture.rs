@@ -2,8 +2,7 @@
 //!
 //! This module alone decides *what* to draw; the renderers only decide how.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::rules::{Names, sources};
 use crate::{Arm, Breakpoints, END, NodeInfo, NodeKind, START, Topology};
 
 /// Boxes, and lines between them. Opened subgraphs are pictures inside boxes.
@@ -77,20 +76,22 @@ impl Picture {
     pub(super) fn of(topology: &Topology, depth: usize) -> Self {
         let found = lines_of(topology);
         let mut nodes = vec![Node::bare(START, Role::Start)];
-        let mut places: BTreeMap<&str, usize> = BTreeMap::from([(START, 0)]);
+        let mut places = Names::default();
+        places.first(START, 0);
         for info in &topology.nodes {
-            if !places.contains_key(&*info.name) {
-                places.insert(&info.name, nodes.len());
+            if places.first(&info.name, nodes.len()) == nodes.len() {
                 nodes.push(Node::of(info, topology, depth));
             }
         }
         // An unchecked topology may have lines to names without a node.
-        for name in found.iter().flat_map(|line| [line.from, line.to]) {
-            if name != END && name != Found::ANYWHERE && !places.contains_key(name) {
-                places.insert(name, nodes.len());
-                let mut node = Node::bare(name, Role::Node);
-                node.marks.push("unknown = True".to_owned());
-                nodes.push(node);
+        for line in &found {
+            for name in [line.from, line.to] {
+                let is_node = name != END && name != Found::ANYWHERE;
+                if is_node && places.first(name, nodes.len()) == nodes.len() {
+                    let mut node = Node::bare(name, Role::Node);
+                    node.marks.push("unknown = True".to_owned());
+                    nodes.push(node);
+                }
             }
         }
         for (name, role) in [(Found::ANYWHERE, Role::Anywhere), (END, Role::End)] {
@@ -98,27 +99,28 @@ impl Picture {
                 .iter()
                 .any(|line| line.to == name || line.from == name)
             {
-                places.insert(name, nodes.len());
+                places.first(name, nodes.len());
                 let label = if role == Role::End { END } else { ANYWHERE };
                 nodes.push(Node::bare(label, role));
             }
         }
 
-        let (last, first): (Vec<_>, Vec<_>) = found
-            .into_iter()
-            .partition(|line| line.kind == LineKind::Static && line.to == END);
-        let lines = first.into_iter().chain(last).filter_map(|line| {
-            Some(Line {
-                from: *places.get(line.from)?,
-                to: *places.get(line.to)?,
+        let (mut lines, mut last) = (Vec::new(), Vec::new());
+        for line in found {
+            let (Some(from), Some(to)) = (places.get(line.from), places.get(line.to)) else {
+                continue;
+            };
+            let ends = line.kind == LineKind::Static && line.to == END;
+            let order = if ends { &mut last } else { &mut lines };
+            order.push(Line {
+                from,
+                to,
                 kind: line.kind,
                 label: line.label,
-            })
-        });
-        Self {
-            lines: lines.collect(),
-            nodes,
+            });
         }
+        lines.append(&mut last);
+        Self { nodes, lines }
     }
 
     /// Draws a subgraph. It always has an [`END`], because lines of the outer graph start from it.
@@ -159,11 +161,11 @@ impl Found<'_> {
     const ANYWHERE: &'static str = "";
 }
 
-/// Returns every line of the graph, once.
-fn lines_of(topology: &Topology) -> BTreeSet<Found<'_>> {
-    let mut found = BTreeSet::new();
+/// Returns every line of the graph, once, in order.
+fn lines_of(topology: &Topology) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
     for edge in &topology.edges {
-        found.insert(Found {
+        found.push(Found {
             from: &edge.from,
             to: &edge.to,
             kind: LineKind::Static,
@@ -180,7 +182,7 @@ fn lines_of(topology: &Topology) -> BTreeSet<Found<'_>> {
     }
     for destinations in &topology.destinations {
         for target in &destinations.targets {
-            found.insert(Found {
+            found.push(Found {
                 from: &destinations.source,
                 to: target,
                 kind: LineKind::Conditional,
@@ -199,11 +201,13 @@ fn lines_of(topology: &Topology) -> BTreeSet<Found<'_>> {
             anywhere_line(&node.name, &mut found);
         }
     }
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
-fn anywhere_line<'t>(from: &'t str, found: &mut BTreeSet<Found<'t>>) {
-    found.insert(Found {
+fn anywhere_line<'t>(from: &'t str, found: &mut Vec<Found<'t>>) {
+    found.push(Found {
         from,
         to: Found::ANYWHERE,
         kind: LineKind::Conditional,
@@ -211,9 +215,9 @@ fn anywhere_line<'t>(from: &'t str, found: &mut BTreeSet<Found<'t>>) {
     });
 }
 
-fn join_lines<'t>(topology: &'t Topology, found: &mut BTreeSet<Found<'t>>) {
+fn join_lines<'t>(topology: &'t Topology, found: &mut Vec<Found<'t>>) {
     for join in &topology.joins {
-        let sources: BTreeSet<&str> = join.sources.iter().map(|name| &**name).collect();
+        let sources = sources(join);
         // END waits for everything anyway, and a join of one node is an ordinary edge.
         let plain = sources.len() < 2 || &*join.target == END;
         // The heavy lines of a single join into a node need no label; those of several do.
@@ -224,12 +228,9 @@ fn join_lines<'t>(topology: &'t Topology, found: &mut BTreeSet<Found<'t>>) {
             .count()
             < 2;
         for from in &sources {
-            let others: Vec<&str> = sources
-                .iter()
-                .filter(|name| *name != from)
-                .copied()
-                .collect();
-            found.insert(Found {
+            let mut others = sources.clone();
+            others.retain(|name| name != from);
+            found.push(Found {
                 from,
                 to: &join.target,
                 kind: if plain {
@@ -243,14 +244,16 @@ fn join_lines<'t>(topology: &'t Topology, found: &mut BTreeSet<Found<'t>>) {
     }
 }
 
-fn arm_lines<'t>(from: &'t str, arms: &'t [Arm], found: &mut BTreeSet<Found<'t>>) {
+fn arm_lines<'t>(from: &'t str, arms: &'t [Arm], found: &mut Vec<Found<'t>>) {
     // A single `for` is not a decision: it happens every time.
     let alone = arms.len() == 1;
     for arm in arms {
         if arm.targets.is_empty() {
-            found.insert(arm_line(from, END, arm, alone));
+            found.push(arm_line(from, END, arm, alone));
         }
-        found.extend(arm.targets.iter().map(|to| arm_line(from, to, arm, alone)));
+        for to in &arm.targets {
+            found.push(arm_line(from, to, arm, alone));
+        }
     }
 }
 
@@ -277,30 +280,37 @@ fn arm_line<'t>(from: &'t str, to: &'t str, arm: &Arm, alone: bool) -> Found<'t>
 }
 
 /// A reachable node without outgoing edges ends its branch.
-fn end_lines(found: &mut BTreeSet<Found<'_>>) {
-    let sources: BTreeSet<&str> = found.iter().map(|line| line.from).collect();
-    let reached: BTreeSet<&str> = found.iter().map(|line| line.to).collect();
-    let ends = reached
-        .difference(&sources)
-        .filter(|name| **name != END && **name != Found::ANYWHERE);
-    found.extend(ends.map(|from| Found {
-        from,
-        to: END,
-        kind: LineKind::Static,
-        label: None,
-    }));
+fn end_lines(found: &mut Vec<Found<'_>>) {
+    let mut sources = Names::default();
+    for line in &*found {
+        sources.first(line.from, 0);
+    }
+    for place in 0..found.len() {
+        let Some(line) = found.get(place) else { return };
+        let from = line.to;
+        if from != END && from != Found::ANYWHERE && !sources.contains(from) {
+            found.push(Found {
+                from,
+                to: END,
+                kind: LineKind::Static,
+                label: None,
+            });
+        }
+    }
 }
 
 /// Returns the marks below a node's name, in the order and the words of Python's pictures.
 fn marks_of(info: &NodeInfo, topology: &Topology) -> Vec<String> {
-    let (own, internal): (Vec<_>, Vec<_>) = info
-        .metadata
-        .iter()
-        .partition(|(key, _)| !key.starts_with("__"));
-    let mut marks: Vec<String> = own
-        .iter()
-        .map(|(key, value)| format!("{key} = {value}"))
-        .collect();
+    let (mut marks, mut internal) = (Vec::new(), Vec::new());
+    for (key, value) in &info.metadata {
+        let is_internal = key.starts_with("__");
+        let marks = if is_internal {
+            &mut internal
+        } else {
+            &mut marks
+        };
+        marks.push(format!("{key} = {value}"));
+    }
     if info.defer {
         marks.push("defer = True".to_owned());
     }
@@ -312,12 +322,10 @@ fn marks_of(info: &NodeInfo, topology: &Topology) -> Vec<String> {
         (false, true) => Some("after"),
         (false, false) => None,
     };
-    marks.extend(stops.map(|stops| format!("__interrupt = {stops}")));
-    marks.extend(
-        internal
-            .iter()
-            .map(|(key, value)| format!("{key} = {value}")),
-    );
+    if let Some(stops) = stops {
+        marks.push(format!("__interrupt = {stops}"));
+    }
+    marks.append(&mut internal);
     if info.max_attempts > 1 {
         marks.push(format!("max_attempts = {}", info.max_attempts));
     }

@@ -101,7 +101,7 @@ fn again(names: &[NodeName], impossible: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// Returns the sources of a join, sorted and without duplicates.
-fn sources(join: &Join) -> Vec<&str> {
+pub(crate) fn sources(join: &Join) -> Vec<&str> {
     let mut sources: Vec<&str> = Vec::new();
     for name in &join.sources {
         let place = sources.partition_point(|known| *known < &**name);

@@ -67,12 +67,10 @@ impl Layers {
         for (wire, ends) in wires.iter().enumerate() {
             layers.thread(wire, *ends);
         }
-        let count = layers
-            .vertices
-            .iter()
-            .map(|vertex| vertex.layer + 1)
-            .max()
-            .unwrap_or_default();
+        let mut count = 0;
+        for vertex in &layers.vertices {
+            count = count.max(vertex.layer + 1);
+        }
         layers.rows.resize_with(count, Vec::new);
         for (number, vertex) in layers.vertices.iter().enumerate() {
             if let Some(row) = layers.rows.get_mut(vertex.layer) {
@@ -157,12 +155,21 @@ impl Layers {
                 *count += 1.0;
             }
         }
-        let middle = |vertex: &usize| match sums.get(*vertex) {
-            Some((sum, count)) if *count > 0.0 => sum / count,
-            _ => places.get(*vertex).copied().unwrap_or_default(),
+        let Some(row) = self.rows.get_mut(layer) else {
+            return;
         };
-        if let Some(row) = self.rows.get_mut(layer) {
-            row.sort_by(|a, b| middle(a).total_cmp(&middle(b)));
+        let mut order = Vec::with_capacity(row.len());
+        for vertex in row.drain(..) {
+            let place = places.get(vertex).copied().unwrap_or_default();
+            let middle = match sums.get(vertex) {
+                Some((sum, count)) if *count > 0.0 => sum / count,
+                _ => place,
+            };
+            order.push((middle, place, vertex));
+        }
+        sort(&mut order);
+        for (.., vertex) in order {
+            row.push(vertex);
         }
     }
 
@@ -187,16 +194,25 @@ impl Layers {
         let mut pairs = vec![Vec::new(); self.rows.len()];
         for segment in &self.segments {
             if let Some(pairs) = pairs.get_mut(self.layer_of(segment.upper)) {
-                pairs.push((place(segment.upper), place(segment.lower)));
+                pairs.push((place(segment.upper), place(segment.lower), segment.lower));
             }
         }
         let mut crossings = 0;
         for mut row in pairs {
-            row.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-            crossings += inversions(row.into_iter().map(|(_, lower)| lower).collect());
+            sort(&mut row);
+            let mut lower = Vec::with_capacity(row.len());
+            for (_, place, _) in row {
+                lower.push(place);
+            }
+            crossings += inversions(lower);
         }
         crossings
     }
+}
+
+/// Sorts vertices by one number, then by another.
+fn sort(vertices: &mut [(f64, f64, usize)]) {
+    vertices.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
 }
 
 /// Counts the pairs in the wrong order, while sorting.
@@ -310,14 +326,15 @@ fn heights(order: &[usize], wires: &[Wire], upwards: &[bool]) -> Vec<usize> {
     }
     // A box without predecessors stands right above its successor; the start stays on top.
     for (item, reached) in reached.iter().enumerate().skip(1) {
-        let below = down
-            .get(item)
-            .into_iter()
-            .flatten()
-            .filter_map(|(to, length)| heights.get(*to)?.checked_sub(*length));
-        if let Some(row) = below.min().filter(|_| !reached)
-            && let Some(height) = heights.get_mut(item)
-        {
+        let mut row = None;
+        for (to, length) in down.get(item).into_iter().flatten() {
+            let above = heights.get(*to).and_then(|to| to.checked_sub(*length));
+            row = match (row, above) {
+                (Some(row), Some(above)) => Some(above.min(row)),
+                (row, above) => row.or(above),
+            };
+        }
+        if let (Some(row), false, Some(height)) = (row, reached, heights.get_mut(item)) {
             *height = row;
         }
     }

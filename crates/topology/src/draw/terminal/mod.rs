@@ -44,10 +44,10 @@ struct Page<'p> {
 }
 
 fn paint(picture: &Picture, styles: bool) -> Canvas {
-    let contents: Vec<Content> = (0..)
-        .zip(&picture.nodes)
-        .map(|(number, node)| content(picture, number, node, styles))
-        .collect();
+    let mut contents = Vec::with_capacity(picture.nodes.len());
+    for (number, node) in picture.nodes.iter().enumerate() {
+        contents.push(content(picture, number, node, styles));
+    }
 
     let (mut lines, mut wires) = (Vec::new(), Vec::new());
     for (number, line) in picture.lines.iter().enumerate() {
@@ -73,14 +73,13 @@ fn paint(picture: &Picture, styles: bool) -> Canvas {
             *count += 1;
         }
     }
-    let widths: Vec<usize> = contents
-        .iter()
-        .zip(above.iter().zip(&below))
-        .map(|(content, (above, below))| {
-            // An odd width, so that every box has a middle column.
-            content.width().max(width_for(*above.max(below))) | 1
-        })
-        .collect();
+    let mut widths = Vec::with_capacity(contents.len());
+    for (number, content) in contents.iter().enumerate() {
+        let lines = above.get(number).max(below.get(number)).copied();
+        let lines = width_for(lines.unwrap_or_default());
+        // An odd width, so that every box has a middle column.
+        widths.push(content.width().max(lines) | 1);
+    }
     let spans = place(&layers, &widths, &wires);
     let gaps = route(&layers, &spans);
 
@@ -114,25 +113,23 @@ fn content(picture: &Picture, number: usize, node: &Node, styles: bool) -> Conte
         texts.push(node.name.clone());
     }
     if styles {
-        texts.extend(node.marks.iter().cloned());
+        texts.extend_from_slice(&node.marks);
     }
-    let loops = picture
-        .lines
-        .iter()
-        .filter(|line| line.from == number && line.to == number);
-    texts.extend(loops.map(|line| match &line.label {
-        Some(label) => format!("↺ {label}"),
-        None => "↺".to_owned(),
-    }));
-    let columns = texts
-        .iter()
-        .map(|text| width(text))
-        .max()
-        .unwrap_or_default();
-    let columns = columns.max(canvas.width());
+    for line in &picture.lines {
+        if line.from == number && line.to == number {
+            texts.push(match &line.label {
+                Some(label) => format!("↺ {label}"),
+                None => "↺".to_owned(),
+            });
+        }
+    }
+    let mut columns = canvas.width();
+    for text in &texts {
+        columns = columns.max(width(text));
+    }
     let first = canvas.height();
-    for (row, text) in (first..).zip(&texts) {
-        canvas.centered(0, row, columns, text);
+    for (row, text) in texts.iter().enumerate() {
+        canvas.centered(0, first + row, columns, text);
     }
     Content { canvas, title }
 }
@@ -153,11 +150,10 @@ impl Page<'_> {
     fn measure(&mut self) {
         let mut y = 0;
         for (row, gap) in self.layers.rows.iter().zip(&self.gaps) {
-            let height = row
-                .iter()
-                .map(|vertex| self.height_of(*vertex))
-                .max()
-                .unwrap_or(1);
+            let mut height = 1;
+            for vertex in row {
+                height = height.max(self.height_of(*vertex));
+            }
             self.tops.push(y);
             self.heights.push(height);
             let (up, down) = self.arrows(gap);

@@ -35,13 +35,13 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
         VertexKind::Label(wire) => wires.get(wire).and_then(|wire| wire.label).unwrap_or(1),
     };
     let vertices = &layers.vertices;
-    let mut spans: Vec<Span> = vertices
-        .iter()
-        .map(|vertex| Span {
+    let mut spans = Vec::with_capacity(vertices.len());
+    for vertex in vertices {
+        spans.push(Span {
             left: MIDDLE,
             width: width_of(vertex.kind),
-        })
-        .collect();
+        });
+    }
 
     let mut neighbours = Neighbours {
         above: vec![Vec::new(); vertices.len()],
@@ -57,7 +57,7 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
     }
 
     for row in &layers.rows {
-        align(layers, row, &mut spans, |_, _| None);
+        align(layers, row, &mut spans, &|_, _| None);
     }
     let count = layers.rows.len();
     for round in 0..ROUNDS {
@@ -66,27 +66,27 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
                 let Some(row) = layers.rows.get(step) else {
                     continue;
                 };
-                align(layers, row, &mut spans, |vertex, spans| {
+                align(layers, row, &mut spans, &|vertex, spans| {
                     neighbours.above(vertex, spans)
                 });
             } else {
                 let Some(row) = layers.rows.get(count - 1 - step) else {
                     continue;
                 };
-                align(layers, row, &mut spans, |vertex, spans| {
+                align(layers, row, &mut spans, &|vertex, spans| {
                     neighbours.below(vertex, spans)
                 });
             }
         }
     }
     for row in &layers.rows {
-        align(layers, row, &mut spans, |vertex, spans| {
+        align(layers, row, &mut spans, &|vertex, spans| {
             neighbours.both(vertex, spans)
         });
     }
     // Finally, a line that arrives straight continues straight unless something is in its way.
     for row in &layers.rows {
-        align(layers, row, &mut spans, |vertex, spans| {
+        align(layers, row, &mut spans, &|vertex, spans| {
             let is_bend = |vertex: usize| {
                 let kind = layers.vertices.get(vertex).map(|vertex| vertex.kind);
                 !matches!(kind, None | Some(VertexKind::Item(_)))
@@ -114,11 +114,11 @@ struct Neighbours {
 
 impl Neighbours {
     fn above(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
-        middle(self.above.get(vertex)?.iter(), spans)
+        middle(self.above.get(vertex)?, spans)
     }
 
     fn below(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
-        middle(self.below.get(vertex)?.iter(), spans)
+        middle(self.below.get(vertex)?, spans)
     }
 
     fn both(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
@@ -132,12 +132,15 @@ impl Neighbours {
 }
 
 #[allow(clippy::cast_precision_loss)] // a picture has fewer columns than a float has digits
-fn middle<'v>(vertices: impl Iterator<Item = &'v usize>, spans: &[Span]) -> Option<f64> {
-    let centres: Vec<f64> = vertices
-        .filter_map(|vertex| spans.get(*vertex))
-        .map(|span| span.centre() as f64)
-        .collect();
-    (!centres.is_empty()).then(|| centres.iter().sum::<f64>() / centres.len() as f64)
+fn middle(vertices: &[usize], spans: &[Span]) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for vertex in vertices {
+        if let Some(span) = spans.get(*vertex) {
+            sum += span.centre() as f64;
+            count += 1.0;
+        }
+    }
+    (count > 0.0).then(|| sum / count)
 }
 
 /// Moves the vertices of a row towards their wishes, as far as their neighbours allow.
@@ -146,7 +149,7 @@ fn align(
     layers: &Layers,
     row: &[usize],
     spans: &mut [Span],
-    wish: impl Fn(usize, &[Span]) -> Option<f64>,
+    wish: &dyn Fn(usize, &[Span]) -> Option<f64>,
 ) {
     let mut wishes = Vec::with_capacity(row.len());
     let mut after_box = false;
@@ -220,11 +223,12 @@ pub(super) fn spread(wishes: &[Wish]) -> Vec<usize> {
         blocks.push(block);
         offset += wish.width;
     }
-    let starts = blocks
-        .iter()
-        .flat_map(|block| std::iter::repeat_n(block.at().round().max(0.0) as usize, block.count));
-    starts
-        .zip(offsets)
-        .map(|(start, offset)| start + offset)
-        .collect()
+    let mut places = Vec::with_capacity(wishes.len());
+    for block in blocks {
+        let start = block.at().round().max(0.0) as usize;
+        for _ in 0..block.count {
+            places.push(start + offsets.get(places.len()).copied().unwrap_or_default());
+        }
+    }
+    places
 }

@@ -3,8 +3,6 @@
 //! Every line has its own columns at both ends, and turns in its own track. So lines cross but
 //! never overlap.
 
-use std::collections::BTreeMap;
-
 use super::layers::{Layers, VertexKind};
 use super::place::{Span, Wish, spread};
 
@@ -38,11 +36,12 @@ struct Piece {
 
 /// Returns the gap below each row.
 pub(super) fn route(layers: &Layers, spans: &[Span]) -> Vec<Gap> {
-    let mut gaps: Vec<Gap> = layers.rows.iter().map(|_| Gap::default()).collect();
-    let bottoms = ports(layers, spans, Side::Top, &BTreeMap::new());
-    let tops = ports(layers, spans, Side::Bottom, &bottoms);
+    let mut gaps: Vec<Gap> = Vec::new();
+    gaps.resize_with(layers.rows.len(), Gap::default);
+    let bottoms = ports(layers, spans, Side::Top, None);
+    let tops = ports(layers, spans, Side::Bottom, Some(&bottoms));
     for (number, segment) in layers.segments.iter().enumerate() {
-        let (Some(top), Some(bottom)) = (tops.get(&number), bottoms.get(&number)) else {
+        let (Some(top), Some(bottom)) = (tops.get(number), bottoms.get(number)) else {
             continue;
         };
         if let Some(gap) = gaps.get_mut(layers.layer_of(segment.upper)) {
@@ -75,49 +74,47 @@ enum Side {
 /// Returns, for each segment, its column on one side of its box.
 ///
 /// `known` holds the columns at the other end; without it, the middle of the other box counts.
-fn ports(
-    layers: &Layers,
-    spans: &[Span],
-    side: Side,
-    known: &BTreeMap<usize, usize>,
-) -> BTreeMap<usize, usize> {
+fn ports(layers: &Layers, spans: &[Span], side: Side, known: Option<&[usize]>) -> Vec<usize> {
     let span = |vertex: usize| spans.get(vertex).copied().unwrap_or_default();
-    let mut by_vertex: BTreeMap<usize, Vec<(usize, usize, usize)>> = BTreeMap::new();
+    let mut by_vertex: Vec<Vec<(usize, usize, usize)>> = vec![Vec::new(); layers.vertices.len()];
     for (number, segment) in layers.segments.iter().enumerate() {
         let (own, other) = match side {
             Side::Top => (segment.lower, segment.upper),
             Side::Bottom => (segment.upper, segment.lower),
         };
-        by_vertex
-            .entry(own)
-            .or_default()
-            .push((span(other).left, segment.wire, number));
+        if let Some(segments) = by_vertex.get_mut(own) {
+            segments.push((span(other).left, segment.wire, number));
+        }
     }
-    let mut ports = BTreeMap::new();
-    for (vertex, mut segments) in by_vertex {
+    let mut ports = vec![0; layers.segments.len()];
+    for (vertex, segments) in by_vertex.iter_mut().enumerate() {
         segments.sort_unstable();
         let own = span(vertex);
         let is_box = layers
             .vertices
             .get(vertex)
             .is_some_and(|vertex| matches!(vertex.kind, VertexKind::Item(_)));
-        let wishes = segments.iter().map(|(_, _, number)| {
-            known.get(number).copied().unwrap_or_else(|| {
-                let segment = layers.segments.get(*number);
-                let other = segment.map(|segment| match side {
-                    Side::Top => segment.upper,
-                    Side::Bottom => segment.lower,
-                });
-                other.map_or(0, |other| span(other).centre())
-            })
-        });
+        let mut wishes = Vec::new();
+        for (_, _, number) in &*segments {
+            let segment = layers.segments.get(*number);
+            let other = segment.map(|segment| match side {
+                Side::Top => segment.upper,
+                Side::Bottom => segment.lower,
+            });
+            wishes.push(match known.and_then(|known| known.get(*number)) {
+                Some(column) => *column,
+                None => other.map_or(0, |other| span(other).centre()),
+            });
+        }
         let columns = if is_box {
-            spaced(wishes.collect(), own)
+            spaced(&wishes, own)
         } else {
             vec![own.centre()]
         };
         for ((_, _, number), column) in segments.iter().zip(columns) {
-            ports.insert(*number, column);
+            if let Some(port) = ports.get_mut(*number) {
+                *port = column;
+            }
         }
     }
     ports
@@ -125,39 +122,48 @@ fn ports(
 
 /// Assigns columns to the lines on one side of a box, in the order of their wishes.
 #[allow(clippy::cast_precision_loss)] // a picture has fewer columns than a float has digits
-fn spaced(wishes: Vec<usize>, own: Span) -> Vec<usize> {
+fn spaced(wishes: &[usize], own: Span) -> Vec<usize> {
     let (first, last) = (own.left + 1, (own.left + own.width).saturating_sub(2));
     if let [wish] = *wishes {
         let inside = (first..=last).contains(&wish);
         return vec![if inside { wish } else { own.centre() }];
     }
-    let wishes: Vec<Wish> = wishes
-        .into_iter()
-        .enumerate()
-        .map(|(index, wish)| Wish {
+    let mut inside = Vec::new();
+    for (index, wish) in wishes.iter().copied().enumerate() {
+        inside.push(Wish {
             at: wish.clamp(first, last.max(first)) as f64,
             weight: 1.0,
             gap: usize::from(index > 0),
             width: 1,
-        })
-        .collect();
-    let count = wishes.len();
-    let columns = spread(&wishes)
-        .into_iter()
-        .enumerate()
-        .map(|(index, column)| {
-            let leftmost = first + 2 * index;
-            let rightmost = (last + 2 * (index + 1)).saturating_sub(2 * count);
-            column.min(rightmost).max(leftmost)
         });
-    columns.collect()
+    }
+    let mut columns = spread(&inside);
+    let count = columns.len();
+    for (index, column) in columns.iter_mut().enumerate() {
+        let leftmost = first + 2 * index;
+        let rightmost = (last + 2 * (index + 1)).saturating_sub(2 * count);
+        *column = (*column).min(rightmost).max(leftmost);
+    }
+    columns
 }
 
 /// Assigns a track to every line that turns.
 fn turn(gap: &mut Gap) {
-    let mut pieces = Vec::new();
+    let mut free = 0;
+    let mut outermost: Vec<(usize, usize, usize)> = Vec::new();
     for (route, line) in gap.routes.iter().enumerate() {
-        if line.top != line.bottom {
+        free = free.max(line.top.max(line.bottom) + 2);
+        if line.bottom < line.top {
+            outermost.push((0, line.top, route));
+        } else if line.top < line.bottom {
+            outermost.push((1, usize::MAX - line.top, route));
+        }
+    }
+    // Lines that turn outwards do not cross if the outermost turns first.
+    outermost.sort_unstable();
+    let mut pieces = Vec::new();
+    for (.., route) in outermost {
+        if let Some(line) = gap.routes.get(route) {
             pieces.push(Piece {
                 route,
                 from: line.top,
@@ -166,24 +172,6 @@ fn turn(gap: &mut Gap) {
             });
         }
     }
-    // Lines that turn outwards do not cross if the outermost turns first.
-    pieces.sort_by_key(|piece| {
-        let left = piece.to < piece.from;
-        (
-            !left,
-            if left {
-                piece.from
-            } else {
-                usize::MAX - piece.from
-            },
-        )
-    });
-    let mut free = gap
-        .routes
-        .iter()
-        .map(|line| line.top.max(line.bottom) + 2)
-        .max()
-        .unwrap_or(0);
     let placed = loop {
         match assign(&pieces) {
             Ok(placed) => break placed,
@@ -203,16 +191,11 @@ fn turn(gap: &mut Gap) {
             }
         }
     };
-    gap.tracks = placed
-        .iter()
-        .map(|track| track + 1)
-        .max()
-        .unwrap_or_default();
-    let mut turns: Vec<(usize, usize, usize)> = pieces
-        .iter()
-        .zip(placed)
-        .map(|(piece, track)| (track, piece.route, piece.to))
-        .collect();
+    let mut turns: Vec<(usize, usize, usize)> = Vec::new();
+    for (piece, track) in pieces.iter().zip(placed) {
+        gap.tracks = gap.tracks.max(track + 1);
+        turns.push((track, piece.route, piece.to));
+    }
     turns.sort_unstable();
     for (track, route, to) in turns {
         if let Some(line) = gap.routes.get_mut(route) {
@@ -223,63 +206,27 @@ fn turn(gap: &mut Gap) {
 
 /// Assigns a track to each piece, or returns the number of one that must be cut.
 fn assign(pieces: &[Piece]) -> Result<Vec<usize>, usize> {
-    // If one line enters a column from above and another leaves it below, the first must turn away
-    // before the second turns in.
-    let by_from: BTreeMap<usize, usize> = pieces
-        .iter()
-        .enumerate()
-        .map(|(number, piece)| (piece.from, number))
-        .collect();
-    let halves: BTreeMap<usize, usize> = pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, piece)| !piece.second)
-        .map(|(number, piece)| (piece.route, number))
-        .collect();
-    let above = |number: usize| -> Vec<usize> {
-        let Some(piece) = pieces.get(number) else {
-            return Vec::new();
-        };
-        let other = by_from.get(&piece.to).copied().filter(|other| {
-            pieces
-                .get(*other)
-                .is_some_and(|other| other.route != piece.route)
-        });
-        let first = halves.get(&piece.route).copied().filter(|_| piece.second);
-        other.into_iter().chain(first).collect()
-    };
-
+    let above = above(pieces);
     let mut placed: Vec<Option<usize>> = vec![None; pieces.len()];
     let mut tracks: Vec<Vec<(usize, usize)>> = Vec::new();
     let mut open: Vec<usize> = (0..pieces.len()).collect();
     while !open.is_empty() {
         let mut waiting = Vec::new();
         for number in open.iter().copied() {
-            let before: Option<Vec<usize>> = above(number)
-                .into_iter()
-                .map(|other| placed.get(other).copied().flatten())
-                .collect();
-            let (Some(before), Some(piece)) = (before, pieces.get(number)) else {
+            let lowest = lowest_track(&above, number, &placed);
+            let (Some(lowest), Some(piece)) = (lowest, pieces.get(number)) else {
                 waiting.push(number);
                 continue;
             };
-            let lowest = before
-                .into_iter()
-                .map(|track| track + 1)
-                .max()
-                .unwrap_or_default();
             let ends = (piece.from.min(piece.to), piece.from.max(piece.to));
-            let fits = |track: &Vec<(usize, usize)>| {
-                track
-                    .iter()
-                    .all(|(left, right)| ends.1 < *left || *right < ends.0)
-            };
-            let found = tracks
-                .iter()
-                .skip(lowest)
-                .position(fits)
-                .map(|found| found + lowest);
-            let track = found.unwrap_or(tracks.len().max(lowest));
+            let apart = |(left, right): &(usize, usize)| ends.1 < *left || *right < ends.0;
+            let mut track = lowest;
+            while tracks
+                .get(track)
+                .is_some_and(|track| !track.iter().all(apart))
+            {
+                track += 1;
+            }
             if tracks.len() <= track {
                 tracks.resize_with(track + 1, Vec::new);
             }
@@ -291,25 +238,55 @@ fn assign(pieces: &[Piece]) -> Result<Vec<usize>, usize> {
             }
         }
         if waiting.len() == open.len() {
-            return Err(on_cycle(&waiting, &placed, above));
+            return Err(on_cycle(&waiting, &placed, &above));
         }
         open = waiting;
     }
     Ok(placed.into_iter().flatten().collect())
 }
 
+/// Returns, for each piece, those that must turn before it.
+///
+/// If one line enters a column from above and another leaves it below, the first must turn away
+/// before the second turns in.
+fn above(pieces: &[Piece]) -> Vec<Vec<usize>> {
+    let mut above = Vec::new();
+    for piece in pieces {
+        let mut before = Vec::new();
+        let leaves = |other: &Piece| other.from == piece.to;
+        if let Some(number) = pieces.iter().rposition(leaves)
+            && pieces
+                .get(number)
+                .is_some_and(|other| other.route != piece.route)
+        {
+            before.push(number);
+        }
+        let first_half = |other: &Piece| other.route == piece.route && !other.second;
+        if piece.second {
+            before.extend(pieces.iter().rposition(first_half));
+        }
+        above.push(before);
+    }
+    above
+}
+
+/// Returns the first track that a piece may take; `None` if one above it has no track yet.
+fn lowest_track(above: &[Vec<usize>], number: usize, placed: &[Option<usize>]) -> Option<usize> {
+    let mut lowest = 0;
+    for other in above.get(number)? {
+        let track = placed.get(*other).copied().flatten()?;
+        lowest = lowest.max(track + 1);
+    }
+    Some(lowest)
+}
+
 /// Finds a piece that waits for itself: following what each piece waits for ends in the cycle.
-fn on_cycle(
-    waiting: &[usize],
-    placed: &[Option<usize>],
-    above: impl Fn(usize) -> Vec<usize>,
-) -> usize {
+fn on_cycle(waiting: &[usize], placed: &[Option<usize>], above: &[Vec<usize>]) -> usize {
     let mut number = waiting.first().copied().unwrap_or_default();
     for _ in waiting {
-        let blocked = above(number)
-            .into_iter()
-            .find(|other| placed.get(*other).copied().flatten().is_none());
-        number = blocked.unwrap_or(number);
+        let before = above.get(number).map(Vec::as_slice).unwrap_or_default();
+        let is_open = |other: &&usize| placed.get(**other).copied().flatten().is_none();
+        number = before.iter().find(is_open).copied().unwrap_or(number);
     }
     number
 }
