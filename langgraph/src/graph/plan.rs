@@ -488,9 +488,12 @@ fn names_of(topology: &Topology) -> Arc<[NodeName]> {
 
 /// Returns the declared nodes, sorted by name.
 fn sorted_by_name(names: &[NodeName]) -> Box<[NodeId]> {
-    let mut by_name: Box<[NodeId]> = (1..names.len()).map(NodeId::at).collect();
-    by_name.sort_by(|a, b| names.get(a.index()).cmp(&names.get(b.index())));
-    by_name
+    let mut by_name: Vec<NodeId> = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate().skip(1) {
+        let is_before = |known: &NodeId| names.get(known.index()) < Some(name);
+        by_name.insert(by_name.partition_point(is_before), NodeId::at(index));
+    }
+    by_name.into()
 }
 
 /// Returns, for each arm, its only node, if that node does not wait.

@@ -134,6 +134,8 @@ macro_rules! whole {
         impl State for $ty {
             one_value!($ty, self => *self);
 
+            // Compiled where it is used: a program needs one or two of these types.
+            #[inline]
             fn codec() -> Option<StateCodec<Self>> {
                 Some(StateCodec::small())
             }
