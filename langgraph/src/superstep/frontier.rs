@@ -257,6 +257,9 @@ impl<S: State> Frontier<S> {
         plan: &Plan<S>,
         namespace: &[NodeName],
     ) -> Vec<UnfilledJoin> {
+        if self.joins.is_empty() {
+            return Vec::new();
+        }
         unfilled(&self.joins, &plan.topology_joins, namespace)
     }
 }
