@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Topology;
-use super::attachment::Attachment;
+use super::inbox::Inboxes;
 use super::plan::Plan;
 use super::thread_policy::{OnConflict, OnOpenQuestion, ThreadPolicy};
-use crate::checkpoint::Attach;
+use crate::checkpoint::{Attach, Checkpointer};
 use crate::error::AgentError;
 use crate::node::Persistence;
 use crate::state::State;
@@ -37,22 +37,25 @@ use crate::state::StateCodec;
 #[derive(Clone)]
 pub struct CompiledStateGraph<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
-    pub(crate) attachment: Option<Attachment<S>>,
+    pub(crate) saver: Option<Arc<dyn Checkpointer>>,
     /// The codec of the state, if one was set.
     pub(crate) codec: Option<StateCodec<S>>,
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
     pub(crate) threads: ThreadPolicy,
+    /// The runs at work on its threads, if it has a checkpointer.
+    pub(crate) inboxes: Option<Arc<Inboxes<S>>>,
 }
 
 impl<S: State> CompiledStateGraph<S> {
     pub(crate) fn new(plan: Plan<S>) -> Self {
         Self {
             plan: Arc::new(plan),
-            attachment: None,
+            saver: None,
             codec: None,
             persistence: Persistence::default(),
             threads: ThreadPolicy::default(),
+            inboxes: None,
         }
     }
 
@@ -68,8 +71,9 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn checkpointer<C: Attach<S> + ?Sized>(mut self, saver: Arc<C>) -> Self {
         let attached = saver.attach();
-        self.attachment = Some(Attachment::new(attached.saver));
+        self.saver = Some(attached.saver);
         self.codec = attached.codec.or(self.codec);
+        self.inboxes = Some(Arc::default());
         self
     }
 
@@ -245,7 +249,7 @@ impl<S: State> CompiledStateGraph<S> {
 
     /// Returns true if the graph has a checkpointer, so that its runs name their threads.
     pub fn is_persistent(&self) -> bool {
-        self.attachment.is_some()
+        self.saver.is_some()
     }
 
     /// Returns the graph as data.

@@ -1,7 +1,6 @@
 //! Graphs: their topology, their builder, their problems, and their compiled form.
 
 mod alias;
-mod attachment;
 mod builder;
 mod compiled;
 mod configured_node;
@@ -17,7 +16,6 @@ mod routers;
 pub(crate) mod thread_policy;
 
 pub use crate::node::UnfilledJoin;
-pub(crate) use attachment::Attachment;
 pub use builder::StateGraph;
 pub use compiled::CompiledStateGraph;
 pub use configured_node::ConfiguredNode;

@@ -498,11 +498,14 @@ fn sorted_by_name(names: &[NodeName]) -> Box<[NodeId]> {
 
 /// Returns, for each arm, its only node, if that node does not wait.
 fn only_nodes(arms: &[Box<[NodeId]>], waits: &dyn Fn(NodeId) -> bool) -> Box<[Option<NodeId>]> {
-    let only = |arm: &Box<[NodeId]>| match **arm {
-        [only] if !waits(only) => Some(only),
-        _ => None,
-    };
-    arms.iter().map(only).collect()
+    let mut nodes = Vec::with_capacity(arms.len());
+    for arm in arms {
+        nodes.push(match **arm {
+            [only] if !waits(only) => Some(only),
+            _ => None,
+        });
+    }
+    nodes.into()
 }
 
 struct Builder<S: State> {

@@ -80,7 +80,7 @@ impl<S: State> Run<S> {
     fn ready(self, emitter: Option<Emitter>) -> Result<Driven<S>, AgentError> {
         let engine = engine(&self.graph, &self.options, emitter)?;
         let log = log(&self.graph, &self.options)?;
-        match (log, self.begin) {
+        match (log.zip(self.on_thread), self.begin) {
             (None, Begin::Input(input)) => {
                 let mut engine = engine;
                 let input = entered(&self.graph.plan, &engine, input, self.command)?;
@@ -91,16 +91,13 @@ impl<S: State> Run<S> {
                 }))
             }
             (None, Begin::Proceed(_)) => Err(CheckpointError::NoCheckpointer(String::new()).into()),
-            (Some((log, attachment)), begin) => {
-                let start = attachment.start;
-                let inboxes = Arc::clone(&attachment.inboxes);
+            (Some((log, on_thread)), begin) => {
                 let emitter = engine.scope.emitter.clone();
                 let run = Self { begin, ..self };
-                Ok(start.start(OnThread {
+                Ok(on_thread.start(OnThread {
                     run,
                     engine,
                     log,
-                    inboxes,
                     emitter,
                 }))
             }
@@ -124,7 +121,7 @@ impl<S: State> Future for RunFuture<S> {
 
 impl_debug!([S: State] RunFuture<S>);
 
-pub(crate) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+pub(super) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
 pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {

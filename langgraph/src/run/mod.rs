@@ -14,7 +14,6 @@ mod thread;
 mod turns;
 
 pub use crate::node::{CancelToken, Persistence};
-pub(crate) use future::Driven;
 pub use future::RunFuture;
 pub use io::IoGraph;
 pub use options::Run;
@@ -22,4 +21,3 @@ pub use outcome::Outcome;
 pub use recovery::{ResumePending, Resumed};
 pub use stream::{EventStream, StreamOptions};
 pub use subgraph::MappedGraph;
-pub(crate) use turns::OnThread;

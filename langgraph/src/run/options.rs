@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::future::RunFuture;
 use super::stream::StreamLog;
+use super::turns::{Start, StartOnThread};
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
 use crate::checkpoint::{CheckpointId, Durability, Ending};
 use crate::error::AgentError;
@@ -29,6 +30,9 @@ pub struct Run<S: State> {
     pub(crate) begin: Begin<S>,
     pub(crate) command: Option<Box<Command<S>>>,
     pub(crate) options: Options,
+    /// Only a run that names its thread has it: a program without threads is built without what
+    /// they need.
+    pub(super) on_thread: Option<&'static dyn StartOnThread<S>>,
 }
 
 /// The start of a run.
@@ -76,12 +80,14 @@ impl<S: State> Run<S> {
             begin,
             command: None,
             options: Options::default(),
+            on_thread: None,
         }
     }
 
     /// Sets the thread of the run. The graph needs a checkpointer.
     pub fn thread(mut self, thread: impl Into<String>) -> Self {
         self.options.thread = Some(thread.into());
+        self.on_thread = Some(&Start);
         self
     }
 
@@ -179,9 +185,9 @@ impl<S: State> Run<S> {
 
     /// Runs the graph as a stream of events.
     pub fn stream(mut self, options: impl Into<StreamOptions>) -> EventStream<S> {
-        let log = match (&self.graph.attachment, &self.options.thread) {
-            (Some(attachment), Some(thread)) => Some(StreamLog {
-                saver: Arc::clone(&attachment.saver),
+        let log = match (&self.graph.saver, &self.options.thread) {
+            (Some(saver), Some(thread)) => Some(StreamLog {
+                saver: Arc::clone(saver),
                 thread: thread.clone(),
                 ending: Arc::clone(self.options.ending.get_or_insert_default()),
             }),

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::options::Options;
 use crate::checkpoint::{CheckpointError, Json, check_thread_id};
 use crate::error::AgentError;
+use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
-use crate::graph::{Attachment, CompiledStateGraph};
 use crate::node::{Scope, Shared};
 use crate::state::State;
 use crate::stream::Emitter;
@@ -84,12 +84,12 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
 }
 
-/// Opens the log of the run's thread, and returns how a run on it starts.
-pub(crate) fn log<'g, S: State>(
-    graph: &'g CompiledStateGraph<S>,
+/// Opens the log of the run's thread.
+pub(crate) fn log<S: State>(
+    graph: &CompiledStateGraph<S>,
     options: &Options,
-) -> Result<Option<(Log, &'g Attachment<S>)>, CheckpointError> {
-    match (&graph.attachment, &options.thread) {
+) -> Result<Option<Log>, CheckpointError> {
+    match (&graph.saver, &options.thread) {
         (None, None) if options.at.is_some() => Err(CheckpointError::NoThread),
         (None, None) => match &graph.plan.interrupting {
             Some(node) => Err(CheckpointError::InterruptsUnkept(node.clone())),
@@ -97,7 +97,7 @@ pub(crate) fn log<'g, S: State>(
         },
         (None, Some(thread)) => Err(CheckpointError::NoCheckpointer(thread.clone())),
         (Some(_), None) => Err(CheckpointError::NoThread),
-        (Some(attachment), Some(thread)) => {
+        (Some(saver), Some(thread)) => {
             check_thread_id(thread)?;
             for (key, value) in &options.metadata {
                 // What is nested too deeply would be stored and never read again.
@@ -108,12 +108,11 @@ pub(crate) fn log<'g, S: State>(
                     source,
                 })?;
             }
-            let log = Log {
+            Ok(Some(Log {
                 metadata: options.metadata.clone(),
                 ending: options.ending.clone(),
-                ..Log::root(&attachment.saver, thread.clone())
-            };
-            Ok(Some((log, attachment)))
+                ..Log::root(saver, thread.clone())
+            }))
         }
     }
 }

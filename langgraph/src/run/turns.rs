@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Outcome;
-use super::future::{entered, outcome, with_log};
+use super::future::{Driven, entered, outcome, with_log};
 use super::options::{Begin, Options, Run};
 use super::setup;
 use crate::checkpoint::CheckpointError;
 use crate::error::{AgentError, NoRuntime};
 use crate::graph::CompiledStateGraph;
-use crate::graph::inbox::{Handed, Inboxes, TurnEnd};
+use crate::graph::inbox::{Handed, TurnEnd};
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
 use crate::node::{Command, Jump, Output};
 use crate::state::State;
@@ -24,11 +24,10 @@ use langgraph_checkpoint::Lease;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A run on a thread, ready to start.
-pub(crate) struct OnThread<S: State> {
+pub(super) struct OnThread<S: State> {
     pub(super) run: Run<S>,
     pub(super) engine: Engine<S>,
     pub(super) log: Log,
-    pub(super) inboxes: Arc<Inboxes<S>>,
     pub(super) emitter: Option<Emitter>,
 }
 
@@ -40,9 +39,22 @@ enum JoinOrClaim<S> {
     Claimed(Lease),
 }
 
+/// Starts runs on threads.
+pub(super) trait StartOnThread<S: State>: Send + Sync {
+    fn start(&self, run: OnThread<S>) -> Driven<S>;
+}
+
+pub(super) struct Start;
+
+impl<S: State> StartOnThread<S> for Start {
+    fn start(&self, run: OnThread<S>) -> Driven<S> {
+        Box::pin(run.start())
+    }
+}
+
 impl<S: State> OnThread<S> {
     /// Runs under the policy of the thread.
-    pub(crate) async fn start(mut self) -> Result<Outcome<S>, AgentError> {
+    async fn start(mut self) -> Result<Outcome<S>, AgentError> {
         let mut policy = self.run.graph.threads;
         let options = &mut self.run.options;
         policy.on_conflict = options.on_conflict.unwrap_or(policy.on_conflict);
@@ -66,7 +78,8 @@ impl<S: State> OnThread<S> {
 
     /// Hands the input to the active run, or takes the lease of the thread.
     async fn join_or_claim(&mut self, policy: ThreadPolicy) -> Result<JoinOrClaim<S>, AgentError> {
-        let thread = self.log.key.thread.clone();
+        let (graph, thread) = (self.run.graph.clone(), self.log.key.thread.clone());
+        let inboxes = graph.inboxes.clone().unwrap_or_default();
         let input = self.input()?;
         let call = policy.on_conflict.name();
         NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
@@ -79,7 +92,7 @@ impl<S: State> OnThread<S> {
             if let Some(input) = &input {
                 let joins =
                     policy.on_conflict == OnConflict::Join && matches!(input.jump, Jump::Edges);
-                match self.inboxes.hand(&thread, input, joins, accept).await {
+                match inboxes.hand(&thread, input, joins, accept).await {
                     Some(Handed::Ended(end)) => {
                         return joined(end, thread).map(JoinOrClaim::Joined);
                     }
@@ -126,7 +139,6 @@ impl<S: State> OnThread<S> {
             run,
             mut engine,
             log,
-            inboxes,
             emitter,
         } = self;
         let Run {
@@ -134,7 +146,9 @@ impl<S: State> OnThread<S> {
             begin,
             command,
             mut options,
+            ..
         } = run;
+        let inboxes = graph.inboxes.clone().unwrap_or_default();
         let open = inboxes.open(&log.key.thread);
         engine.inbox = Some(Arc::clone(&open.inbox));
         let mut ended = turn(&graph, engine, log.clone(), begin, command, &options).await;

@@ -313,6 +313,7 @@ impl Footprint {
 }
 
 /// Tasks whose writes do not go together.
+#[derive(Clone, Copy)]
 enum Conflict {
     /// The task of that index writes the whole state, and others write too.
     WholeState(usize),

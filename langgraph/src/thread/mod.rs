@@ -139,8 +139,7 @@ impl<S: State> CompiledStateGraph<S> {
     fn saver_for(&self, thread: &str) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
         check_thread_id(thread)?;
         let missing = || CheckpointError::NoCheckpointer(thread.to_owned());
-        let attachment = self.attachment.as_ref().ok_or_else(missing)?;
-        Ok(&attachment.saver)
+        self.saver.as_ref().ok_or_else(missing)
     }
 }
 

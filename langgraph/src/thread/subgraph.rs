@@ -6,7 +6,6 @@ use self::resolve::{FoundLog, Resolved};
 use super::log_view::LogView;
 use super::{Inside, Place, Thread};
 use crate::error::AgentError;
-use crate::graph::Attachment;
 use crate::node::InnerGraph;
 use crate::node::Persistence;
 use crate::state::State;
@@ -81,8 +80,7 @@ impl<S: State> Thread<S> {
             ),
         };
         let mut graph = resolve::check::<T>(&*root, &mut path)?;
-        let attachment = self.graph.attachment.as_ref();
-        graph.attachment = attachment.map(|root| Attachment::new(Arc::clone(&root.saver)));
+        graph.saver.clone_from(&self.graph.saver);
         Ok(Thread {
             id: self.id.clone(),
             graph,
