@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::{Access, User};
 use crate::rows::Cron;
-use crate::runs::RunRequest;
+use crate::runs::{RunRequest, accept};
 use crate::wire::time::{iso, now};
 
 /// Returns when a schedule comes next after a time; `None` if it never does.
@@ -80,9 +80,7 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
     let mut request: RunRequest = serde_json::from_value(cron.payload.clone())?;
     request.on_completion.clone_from(&cron.on_run_completed);
     let thread = cron.thread_id.as_deref();
-    crate::routes::accept(&access, thread, request)
-        .await
-        .map(|_| ())
+    accept(&access, thread, request).await.map(|_| ())
 }
 
 /// Returns a new cron.

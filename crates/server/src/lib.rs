@@ -27,6 +27,7 @@ mod crons;
 mod error;
 mod graph;
 mod guard;
+mod ids;
 mod protocol;
 mod routes;
 mod rows;
@@ -35,6 +36,7 @@ mod saver;
 mod server;
 #[cfg(feature = "studio")]
 mod studio;
+mod threads;
 mod webhook;
 mod wire;
 

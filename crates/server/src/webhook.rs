@@ -6,9 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::rows::Run;
+use crate::rows::{Rows, Run};
 use crate::wire::time::now;
 
 /// Sends what the server says of a run that has ended to the address that its request names.
@@ -61,39 +60,39 @@ impl Webhooks {
             Some(_) => Err(ApiError::invalid("the webhook's address is not allowed")),
         }
     }
+
+    /// Sends the webhook of a run that has ended, in the background.
+    pub(crate) async fn send(&self, rows: &Rows, row: &Run, result: &Value) {
+        let (Some(deliver), Some(url)) = (&self.0, row.kwargs["webhook"].as_str()) else {
+            return;
+        };
+        let status = match rows.run_of_id(&row.run_id).await {
+            Ok(Some(row)) => row.status,
+            _ => "success".to_owned(),
+        };
+        let mut body = row.json();
+        body["status"] = json!(status);
+        body["values"] = match &result["__error__"] {
+            Value::Null => result.clone(),
+            _ => Value::Null,
+        };
+        body["error"] = result["__error__"].clone();
+        body["webhook_sent_at"] = json!(now());
+        let (deliver, url) = (Arc::clone(deliver), url.to_owned());
+        tokio::spawn(async move {
+            for pause in [1, 5, 0] {
+                match deliver.deliver(&url, &body).await {
+                    Ok(()) => return,
+                    Err(error) => tracing::warn!(%error, "a webhook failed"),
+                }
+                tokio::time::sleep(std::time::Duration::from_secs(pause)).await;
+            }
+        });
+    }
 }
 
 impl fmt::Debug for Webhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Webhooks").field(&self.0.is_some()).finish()
     }
-}
-
-/// Sends the webhook of a run that has ended, in the background.
-pub(crate) async fn send(app: &Arc<App>, row: &Run, result: &Value) {
-    let (Some(deliver), Some(url)) = (&app.webhooks.0, row.kwargs["webhook"].as_str()) else {
-        return;
-    };
-    let status = match app.rows.run_of_id(&row.run_id).await {
-        Ok(Some(row)) => row.status,
-        _ => "success".to_owned(),
-    };
-    let mut body = row.json();
-    body["status"] = json!(status);
-    body["values"] = match &result["__error__"] {
-        Value::Null => result.clone(),
-        _ => Value::Null,
-    };
-    body["error"] = result["__error__"].clone();
-    body["webhook_sent_at"] = json!(now());
-    let (deliver, url) = (Arc::clone(deliver), url.to_owned());
-    tokio::spawn(async move {
-        for pause in [1, 5, 0] {
-            match deliver.deliver(&url, &body).await {
-                Ok(()) => return,
-                Err(error) => tracing::warn!(%error, "a webhook failed"),
-            }
-            tokio::time::sleep(std::time::Duration::from_secs(pause)).await;
-        }
-    });
 }

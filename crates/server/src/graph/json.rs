@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::command::invalid;
 use super::event::Payload;
 use crate::wire::approval::payload_out;
 use crate::wire::message::{state_in, state_out};
@@ -68,8 +67,9 @@ where
     if is_plain::<S>() {
         given = json!([given]);
     }
-    serde_json::from_value(given)
-        .map_err(|error| invalid(format!("the input does not fit the state: {error}")))
+    serde_json::from_value(given).map_err(|error| {
+        AgentError::InvalidInput(format!("the input does not fit the state: {error}"))
+    })
 }
 
 fn writes_value<S: State<Update: Serialize>>(writes: &[Write<S>]) -> Value {

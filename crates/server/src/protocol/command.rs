@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::guard::Access;
-use crate::routes::{accept, find_thread};
-use crate::runs::RunRequest;
+use crate::runs::{RunRequest, accept};
+use crate::threads;
 
 /// A command, as it comes.
 #[derive(Debug, Deserialize)]
@@ -110,7 +110,7 @@ fn told() -> [(&'static str, Value); 4] {
 
 /// Answers questions of the thread.
 async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Refused> {
-    let row = find_thread(app, thread).await?;
+    let row = threads::find(app, thread).await?;
     let graph = app.graph_of_thread(&row.metadata)?;
     let graph = graph.ok_or_else(|| Refused::new("no_such_run", "Nothing has run here."))?;
     let state = graph.state(&row.thread_id, None, false).await;
@@ -148,7 +148,7 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
 
 /// Returns what runs on the thread.
 async fn tree(app: &Access, thread: &str) -> Result<Value, Refused> {
-    let row = find_thread(app, thread).await?;
+    let row = threads::find(app, thread).await?;
     if row.status != "busy" {
         let message = "No active run is bound to this thread.";
         return Err(Refused::new("no_such_run", message));

@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::query::{Body, Pairs, if_exists, page, uuid};
+use super::query::{Body, Pairs, if_exists, page};
 use super::search::{Search, ten};
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, subgraph_names};
 use crate::guard::Access;
+use crate::ids::uuid;
 use crate::rows::{Assistant, Thread, contains, merge, system_assistant};
 use crate::runs::remove_thread;
 use crate::wire::time::now;

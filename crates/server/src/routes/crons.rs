@@ -8,14 +8,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::query::{Body, uuid};
+use super::query::Body;
 use super::search::Search;
-use super::threads::find as find_thread;
 use crate::crons::{new, schedule};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::ids::uuid;
 use crate::rows::{Cron, merge};
 use crate::runs::{RunRequest, one_of, plan};
+use crate::threads;
 
 /// What a cron has for itself. The rest of its request is the request for its runs.
 const OWN: [&str; 4] = ["end_time", "enabled", "timezone", "on_run_completed"];
@@ -102,7 +103,7 @@ pub(super) async fn create_on_thread(
     Path(thread): Path<String>,
     Body(given): Body<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
-    let thread = find_thread(&app, &thread).await?.thread_id;
+    let thread = threads::find(&app, &thread).await?.thread_id;
     made(&app, Some(thread), given).await
 }
 

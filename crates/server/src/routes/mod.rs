@@ -26,9 +26,6 @@ use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer, ExposeHeaders};
 
-pub(crate) use runs::accept;
-pub(crate) use threads::find as find_thread;
-
 use crate::app::App;
 use crate::guard::authenticate;
 

@@ -7,12 +7,13 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::query::{Body, thread_id};
+use super::query::Body;
 use super::runs::{event_stream, last_event, permit};
-use super::threads::find;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::ids::thread_id;
 use crate::protocol::{Channels, Form, command, streamed};
+use crate::threads::find;
 
 /// Refuses the thread of somebody else. One that does not exist may come to be.
 async fn free(app: &Access, thread: &str) -> ApiResult<String> {

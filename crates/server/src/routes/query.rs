@@ -9,7 +9,6 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
 
@@ -42,20 +41,6 @@ pub(super) fn if_exists(
         // It may be somebody else's.
         Some("do_nothing") => existing.map(Json).map_err(|_| conflict()),
         _ => Err(conflict()),
-    }
-}
-
-/// Returns the id of a thread in its usual form.
-pub(super) fn thread_id(text: &str) -> ApiResult<String> {
-    uuid("thread", text)
-}
-
-pub(super) fn uuid(what: &str, text: &str) -> ApiResult<String> {
-    match text.parse::<Uuid>() {
-        Ok(id) => Ok(id.to_string()),
-        Err(_) => Err(ApiError::invalid(format!(
-            "Invalid {what} ID: must be a UUID"
-        ))),
     }
 }
 

@@ -13,31 +13,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::query::{Body, Pairs, page, thread_id, uuid};
+use super::query::{Body, Pairs, page};
 use super::search::ten;
-use super::threads::{find, make};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
-use crate::rows::{Run, Thread, contains, merge};
+use crate::ids::uuid;
+use crate::rows::{Run, contains};
 use crate::runs::{
-    Disconnect, Feed, Frame, RunRequest, cancel as cancel_run, join as join_run, modes, one_of,
-    plan, streamed, submit,
+    Accepted, Disconnect, Frame, RunRequest, accept, cancel as cancel_run, join as join_run, modes,
+    one_of, streamed,
 };
-
-/// A run that was accepted.
-pub(crate) struct Accepted {
-    feed: Arc<Feed>,
-    row: Run,
-    cancel_on_disconnect: bool,
-    stateless: bool,
-}
+use crate::threads::find;
 
 impl Accepted {
-    pub(crate) fn run_id(&self) -> &str {
-        &self.row.run_id
-    }
-
     /// Returns the headers that say where the run is.
     fn headers(&self, suffix: &str) -> HeaderMap {
         let run = &self.row.run_id;
@@ -97,44 +86,6 @@ pub(super) fn event_stream(
         bytes
     });
     (headers, HttpBody::from_stream(body)).into_response()
-}
-
-/// Accepts a run: on a thread, or on one that lives as long as the run.
-pub(crate) async fn accept(
-    app: &Access,
-    thread: Option<&str>,
-    request: RunRequest,
-) -> ApiResult<Accepted> {
-    let create = request.if_not_exists.as_deref() == Some("create");
-    let thread = thread.map(thread_id).transpose()?;
-    let (planned, assistant) = plan(app, thread.as_deref(), request).await?;
-    let own = json!({
-        "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
-    });
-    let id = &planned.row.thread_id;
-    if thread.is_none() || create {
-        let row = Thread::new(id.clone(), app.owner(), own.clone());
-        make(app, &row.temporary(planned.temporary)).await?;
-    }
-    let found = app.rows.thread(id).await?;
-    if !found.is_some_and(|thread| app.sees(&thread.owner)) {
-        return Err(ApiError::not_found("Thread or assistant not found."));
-    }
-    let known = app
-        .rows
-        .change_thread(id, |thread| {
-            merge(&mut thread.metadata, &own);
-        })
-        .await?;
-    if known.is_none() {
-        return Err(ApiError::not_found("Thread or assistant not found."));
-    }
-    Ok(Accepted {
-        feed: submit(app, &planned).await?,
-        cancel_on_disconnect: planned.cancel_on_disconnect,
-        row: planned.row,
-        stateless: thread.is_none(),
-    })
 }
 
 async fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use super::query::{Body, Pairs, selected};
 use super::search::ten;
-use super::threads::find;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
 use crate::guard::Access;
 use crate::rows::{Thread, Writer, contains};
 use crate::runs::{Stands, checkpoint_id, checkpoint_in, settle};
+use crate::threads::find;
 use crate::wire::usage::Usages;
 
 /// What a client wants of a state.

@@ -11,34 +11,15 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::place;
-use super::query::{Body, Pairs, if_exists, thread_id};
+use super::query::{Body, Pairs, if_exists};
 use super::search::Search;
 use super::state;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::ids::thread_id;
 use crate::rows::{Pruning, Thread, Ttl, contains, merge};
 use crate::runs::{one_of, prune_thread, remove_thread};
-
-/// Creates a thread of the user, unless it exists or there are too many. Returns true if it is new.
-pub(super) async fn make(app: &Access, thread: &Thread) -> ApiResult<bool> {
-    if let Some(limit) = app.limits.threads
-        && app.rows.threads_of(&thread.owner).await? >= limit
-        && app.rows.thread(&thread.thread_id).await?.is_none()
-    {
-        return Err(ApiError::too_many(format!(
-            "there are {limit} threads already, which is the limit"
-        )));
-    }
-    Ok(app.rows.create_thread(thread).await?)
-}
-
-/// Returns the row of a thread of the user.
-pub(crate) async fn find(app: &Access, id: &str) -> ApiResult<Thread> {
-    let id = thread_id(id)?;
-    let row = app.rows.thread(&id).await?;
-    let row = row.filter(|thread| app.sees(&thread.owner));
-    row.ok_or_else(|| ApiError::not_found(format!("Thread with ID {id} not found")))
-}
+use crate::threads::{find, make};
 
 #[derive(Deserialize)]
 pub(super) struct Create {

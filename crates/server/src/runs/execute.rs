@@ -67,7 +67,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
     match done {
         Done::Ended(result) => {
             live.feed.end(Some(result.clone()));
-            crate::webhook::send(app, &row, &result).await;
+            app.webhooks.send(&app.rows, &row, &result).await;
             if row.kwargs["temporary"] == json!(true) {
                 tidy(app, &row.thread_id).await;
             }

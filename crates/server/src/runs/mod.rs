@@ -1,5 +1,6 @@
 //! Runs: their queue, their events, their end.
 
+mod accept;
 mod execute;
 mod feed;
 mod frame;
@@ -13,6 +14,7 @@ mod told;
 mod wake;
 mod worker;
 
+pub(crate) use accept::{Accepted, accept};
 pub(crate) use execute::{Stands, settle};
 pub(crate) use feed::Feed;
 pub(crate) use frame::Frame;

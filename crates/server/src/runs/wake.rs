@@ -7,6 +7,7 @@ use langgraph_wait::Wait;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::accept::accept;
 use super::request::{Planned, RunRequest};
 use super::submit::submit;
 use crate::app::App;
@@ -76,7 +77,7 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
         ..RunRequest::default()
     };
     let access = Access::of(app, user);
-    crate::routes::accept(&access, Some(id), request).await?;
+    accept(&access, Some(id), request).await?;
     Ok(())
 }
 

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use super::events::events;
 use super::query::Body;
 use super::runs;
-use super::threads::find;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::threads::find;
 use input::RunAgentInput;
 use output::Output;
 
