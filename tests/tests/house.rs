@@ -84,6 +84,12 @@ fn n1_modules_depend_in_one_direction() {
             for used in line.split("crate::").skip(1) {
                 let used = used.split(|c: char| !c.is_alphanumeric() && c != '_');
                 let used = used.into_iter().next().unwrap_or_default();
+                // What the crate shows users stands above all modules.
+                assert!(
+                    !used.starts_with(char::is_uppercase),
+                    "`{}` takes `{used}` from the root of the crate: take it from where it stands",
+                    path.display()
+                );
                 if rank(used).is_some_and(|rank| rank > own) {
                     let arrow = (module.clone(), used.to_owned());
                     backwards.entry(arrow).or_insert_with(|| path.clone());

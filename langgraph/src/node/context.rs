@@ -112,7 +112,7 @@ impl Context {
         self.scope
             .names
             .get(self.node.index())
-            .map_or(crate::START, |name| name)
+            .map_or(langgraph_topology::START, |name| name)
     }
 
     /// Returns the current superstep. The first nodes of a thread run in step 1.

@@ -69,7 +69,7 @@ impl DetachedContext {
     pub fn new(options: ContextOptions) -> Self {
         let (sender, receiver) = mpsc::channel(Semaphore::MAX_PERMITS);
         let scope = Scope {
-            names: Arc::from([crate::START.into(), options.node]),
+            names: Arc::from([langgraph_topology::START.into(), options.node]),
             limit: options.remaining_steps,
             resources: options.resources.clone(),
             emitter: Some(Emitter::new(sender, options.modes, true)),
