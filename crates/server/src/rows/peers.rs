@@ -94,6 +94,8 @@ impl Watch {
         if watch.peers.has_others() {
             tokio::time::sleep(ALONE * 2).await;
         }
+        // From now on it looks from an async task, which waits for no writer.
+        watch.connection.busy_timeout(Duration::ZERO)?;
         Ok(watch)
     }
 
@@ -101,7 +103,8 @@ impl Watch {
     fn look(&mut self) -> RowsResult<Vec<Signal>> {
         let late = self.round.elapsed() > ROUND;
         if late && self.peers.has_others() {
-            self.forget_gone()?;
+            // If somebody else writes just now, it is done in a later round.
+            let _ = self.forget_gone();
         }
         // The version tells of changes by other connections, also those of this process.
         let version = self
@@ -182,6 +185,7 @@ const OLDEST: &str = "SELECT coalesce(min(number), 0) FROM served_signals";
 impl Drop for Watch {
     fn drop(&mut self) {
         let sql = "DELETE FROM served_processes WHERE name = ?1";
+        let _ = self.connection.busy_timeout(Duration::from_secs(1));
         // Otherwise the others notice when the process is gone.
         let _ = self.connection.execute(sql, [&self.peers.name]);
     }
