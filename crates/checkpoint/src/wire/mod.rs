@@ -5,6 +5,8 @@
 
 mod lent_update;
 mod read;
+mod shape;
+mod tree;
 
 use serde::{Deserialize, Serialize};
 
