@@ -95,6 +95,6 @@ pub use unfilled_join::UnfilledJoin;
 pub use usage::Usage;
 pub use whole::{load_chain, load_list, load_position};
 pub use wire::{
-    JumpWire, LentUpdate, OutputWire, ReadUpdate, RoutesWire, TargetWire, WriteWire, WritesWire,
+    JumpWire, LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire, WritesWire,
 };
 pub use write_behind::WriteBehind;

@@ -23,9 +23,10 @@ pub use langgraph_checkpoint::{
     ThreadPosition, Usage, VisitStatePart, check_path, check_thread_id, open_interrupts,
 };
 pub(crate) use langgraph_checkpoint::{
-    Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LogHead, OnceRecord, OutputWire,
-    Place, Question, Questions, RoutesWire, StoredValue, TargetWire, TaskFold, UnfilledJoin,
-    WriteBehind, WriteWire, fold_tasks, load_chain, load_list, load_position,
+    Answer, Ending, ExitBuffer, Interrupt, Interrupted, JumpWire, LentUpdate, LogHead, OnceRecord,
+    OutputWire, Place, Question, Questions, RoutesWire, StoredValue, TargetWire, TaskFold,
+    UnfilledJoin, UpdateIndex, WriteBehind, WriteWire, fold_tasks, load_chain, load_list,
+    load_position,
 };
 pub(crate) use owner::owner_of;
 pub use snapshot::{Snapshot, TaskSnapshot};

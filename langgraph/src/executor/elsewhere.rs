@@ -11,6 +11,7 @@ use super::call::{Slot, TaskCall};
 use crate::checkpoint::{OutputWire, Place, WriteWire};
 use crate::graph::CompiledStateGraph;
 use crate::node::{Call, ErasedItem, NodeError, NodeRun, Output, Step, whole};
+use crate::state::codec::write_text;
 use crate::state::{State, StateCodec};
 use langgraph_topology::NodeKind;
 
@@ -77,8 +78,10 @@ impl<S: State> Shared<S> {
     }
 
     fn text(&self, state: &S) -> Result<String, NodeError> {
-        let wire = OutputWire::writes(vec![WriteWire::State(whole(state))]);
-        Ok(self.codec.write_text(wire)?)
+        let state = self.codec.give(whole(state));
+        Ok(write_text(&OutputWire::writes(vec![WriteWire::State(
+            state,
+        )]))?)
     }
 
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {

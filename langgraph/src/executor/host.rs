@@ -18,6 +18,7 @@ use crate::node::{
     Call, CancelToken, Context, ErasedItem, Heartbeat, Reporter, Scope, Shared, StoredItem,
     TaskReport, catch, state,
 };
+use crate::state::codec::Decoded;
 use crate::state::{State, StateCodec};
 use crate::stream::{Emitter, Payload, RawEvent, StreamMode, StreamModes};
 
@@ -55,13 +56,14 @@ impl<S: State> TaskHost<S> {
     ///
     /// If the text is no state of this graph.
     pub fn snapshot(&self, text: &str) -> Result<Arc<S>, NodeError> {
-        let mut wire = self.codec.read_text(text)?;
+        let Decoded {
+            mut wire,
+            mut updates,
+        } = self.codec.read_text(text)?;
         let write = wire.writes.pop();
-        let update = write.ok_or_else(|| NodeError::msg("a snapshot is empty"))?;
-        Ok(Arc::new(state(
-            update.into_update(),
-            &self.graph.plan.initial,
-        )))
+        let write = write.ok_or_else(|| NodeError::msg("a snapshot is empty"))?;
+        let update = updates.take(write.into_update())?;
+        Ok(Arc::new(state(update, &self.graph.plan.initial)))
     }
 
     /// Runs a task inside its policies, with the resources of this graph. Dropping the future stops

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::checkpoint::{Interrupted, Questions};
 use crate::error::{NodeError, TaskFailure};
 use crate::node::{Context, Output};
+use crate::state::codec::write_text;
 use crate::state::{State, StateCodec};
 
 /// How a task ended elsewhere.
@@ -43,7 +44,7 @@ impl TaskReply {
         codec: &StateCodec<S>,
         result: Result<Output<S>, NodeError>,
     ) -> Self {
-        let text = result.and_then(|output| Ok(codec.write_text(output.to_wire()?)?));
+        let text = result.and_then(|output| Ok(write_text(&output.to_wire(codec)?)?));
         let refused = cx.take_refused();
         Self {
             result: text.map_err(|error| TaskFailure::of(&error)),
@@ -69,12 +70,7 @@ impl TaskReply {
         if let Some(questions) = self.questions {
             cx.ask(questions, self.refused.map(NodeError::from));
         }
-        let wire = codec.read_text(&self.result.map_err(NodeError::from)?)?;
-        Ok(Output::from_wire(
-            wire.writes,
-            wire.jump,
-            initial,
-            &|name| name,
-        ))
+        let read = codec.read_text(&self.result.map_err(NodeError::from)?)?;
+        Ok(Output::from_wire(read, initial, &|name| name)?)
     }
 }

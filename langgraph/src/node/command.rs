@@ -8,6 +8,7 @@ use super::{NodeError, Output, Send};
 use crate::checkpoint::FormatError;
 use crate::state::State;
 use crate::state::StateCodec;
+use crate::state::codec::write_text;
 use crate::state::write::{Write, Writes};
 use langgraph_topology::{END, NodeName};
 
@@ -325,13 +326,8 @@ impl ParentCommand {
             }
             ParentForm::Stored(_) if *self.state != *name => Err(wrong()),
             ParentForm::Stored(text) => {
-                let wire = codec::<P>()?.read_text(&text)?;
-                Ok(Output::from_wire(
-                    wire.writes,
-                    wire.jump,
-                    initial,
-                    &|node| node,
-                ))
+                let read = codec::<P>()?.read_text(&text)?;
+                Ok(Output::from_wire(read, initial, &|node| node)?)
             }
         }
     }
@@ -350,7 +346,8 @@ fn text<P: State>(command: &dyn Any) -> Result<String, FormatError> {
     let Some(command) = command.downcast_ref::<Command<P>>() else {
         return Err(FormatError::new("a command of another state"));
     };
-    codec::<P>()?.write_text(command.clone().into_parts().to_wire()?)
+    let output = command.clone().into_parts();
+    write_text(&output.to_wire(&codec::<P>()?)?)
 }
 
 impl_debug!([] ParentCommand, |command| "Command<{}>", command.state);

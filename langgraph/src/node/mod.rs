@@ -60,7 +60,7 @@ pub(crate) use persistence::OnlyCall;
 pub(crate) use scope::{Scope, Shared};
 pub(crate) use send::{Argument, ErasedItem, StoredItem, item};
 pub(crate) use step::{Call, Step};
-pub(crate) use stored::{Lent, state, whole};
+pub(crate) use stored::{state, whole};
 pub(crate) use subgraph::{
     AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
     SnapshotQuery, TaskQuery,

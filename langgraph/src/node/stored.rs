@@ -1,25 +1,24 @@
 //! The stored form of outputs.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::command::{Jump, JumpTo, ParentCommand, Target};
 use super::output::Output;
 use super::send::{Argument, Send, StoredItem};
-use crate::checkpoint::{FormatError, JumpWire, OutputWire, TargetWire, WriteWire};
-use crate::state::State;
+use crate::checkpoint::{
+    FormatError, JumpWire, LentUpdate, OutputWire, TargetWire, UpdateIndex, WriteWire,
+};
+use crate::state::codec::{Decoded, Updates};
 use crate::state::write::{Write, Writes};
+use crate::state::{State, StateCodec};
 use langgraph_topology::NodeName;
 
-/// Updates: borrowed if possible, created for a whole state.
-pub(crate) type Lent<'a, S> = Cow<'a, <S as State>::Update>;
-
 impl<S: State> Write<S> {
-    pub(crate) fn to_wire(&self) -> WriteWire<Lent<'_, S>> {
+    pub(crate) fn to_wire(&self, codec: &StateCodec<S>) -> WriteWire<LentUpdate<'_>> {
         match self {
-            Self::Update(update) => WriteWire::Update(Cow::Borrowed(update)),
-            Self::Overwrite(update) => WriteWire::Overwrite(Cow::Borrowed(update)),
-            Self::State(state) => WriteWire::State(whole(&**state)),
+            Self::Update(update) => WriteWire::Update(codec.lend(update)),
+            Self::Overwrite(update) => WriteWire::Overwrite(codec.lend(update)),
+            Self::State(state) => WriteWire::State(codec.give(whole(&**state))),
         }
     }
 
@@ -34,8 +33,8 @@ impl<S: State> Write<S> {
 }
 
 /// Returns a state as an update of all its fields.
-pub(crate) fn whole<S: State>(state: &S) -> Lent<'_, S> {
-    Cow::Owned(state.clone().into())
+pub(crate) fn whole<S: State>(state: &S) -> S::Update {
+    state.clone().into()
 }
 
 /// Returns the state that an update of all its fields sets.
@@ -46,38 +45,58 @@ pub(crate) fn state<S: State>(update: S::Update, initial: &S) -> S {
 }
 
 impl<S: State> Output<S> {
-    pub(crate) fn to_wire(&self) -> Result<OutputWire<Lent<'_, S>>, FormatError> {
-        let writes = self.writes().iter().map(Write::to_wire);
+    pub(crate) fn to_wire(
+        &self,
+        codec: &StateCodec<S>,
+    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
+        let mut writes = Vec::with_capacity(self.writes().len());
+        for write in self.writes() {
+            writes.push(write.to_wire(codec));
+        }
         Ok(OutputWire {
-            jump: self.jump.to_wire()?,
-            ..OutputWire::writes(writes.collect())
+            jump: self.jump.to_wire(codec)?,
+            ..OutputWire::writes(writes)
         })
     }
 
     pub(crate) fn from_wire(
-        writes: Vec<WriteWire<S::Update>>,
-        jump: Option<JumpWire<S::Update>>,
+        decoded: Decoded<S>,
         initial: &S,
         rename: &dyn Fn(NodeName) -> NodeName,
-    ) -> Self {
+    ) -> Result<Self, FormatError> {
+        let Decoded { wire, mut updates } = decoded;
+        Self::of_wire(wire.writes, wire.jump, &mut updates, initial, rename)
+    }
+
+    pub(crate) fn of_wire(
+        writes: Vec<WriteWire<UpdateIndex>>,
+        jump: Option<JumpWire<UpdateIndex>>,
+        updates: &mut Updates<S>,
+        initial: &S,
+        rename: &dyn Fn(NodeName) -> NodeName,
+    ) -> Result<Self, FormatError> {
         let mut read = Vec::with_capacity(writes.len());
         for wire in writes {
+            let wire = wire.try_map(|at| updates.take(at))?;
             read.push(Write::from_wire(wire, initial));
         }
-        Self {
+        Ok(Self {
             writes: Writes::from(read),
-            jump: Jump::from_wire(jump, initial, rename),
-        }
+            jump: Jump::from_wire(jump, updates, initial, rename)?,
+        })
     }
 }
 
 impl<S: State> Jump<S> {
-    fn to_wire(&self) -> Result<Option<JumpWire<Lent<'_, S>>>, FormatError> {
+    fn to_wire(
+        &self,
+        codec: &StateCodec<S>,
+    ) -> Result<Option<JumpWire<LentUpdate<'_>>>, FormatError> {
         Ok(match self {
             Self::Edges => None,
             Self::End => Some(JumpWire::End),
             Self::To(to) => Some(JumpWire::To {
-                targets: Target::all_to_wire(&to.targets)?,
+                targets: Target::all_to_wire(&to.targets, codec)?,
                 edges: to.edges,
             }),
             Self::Parent(parent) => Some(JumpWire::Parent {
@@ -88,26 +107,22 @@ impl<S: State> Jump<S> {
     }
 
     fn from_wire(
-        wire: Option<JumpWire<S::Update>>,
+        wire: Option<JumpWire<UpdateIndex>>,
+        updates: &mut Updates<S>,
         initial: &S,
         rename: &dyn Fn(NodeName) -> NodeName,
-    ) -> Self {
-        match wire {
+    ) -> Result<Self, FormatError> {
+        Ok(match wire {
             None => Self::Edges,
             Some(JumpWire::End) => Self::End,
-            Some(JumpWire::To { targets, edges }) => {
-                let targets = targets
-                    .into_iter()
-                    .map(|target| Target::from_wire(target, initial, rename));
-                Self::To(Box::new(JumpTo {
-                    targets: targets.collect(),
-                    edges,
-                }))
-            }
+            Some(JumpWire::To { targets, edges }) => Self::To(Box::new(JumpTo {
+                targets: Target::all_from_wire(targets, updates, initial, rename)?,
+                edges,
+            })),
             Some(JumpWire::Parent { state, command }) => {
                 Self::Parent(Box::new(ParentCommand::stored(state, command)))
             }
-        }
+        })
     }
 }
 
@@ -129,17 +144,18 @@ impl<S: State> Target<S> {
         rename(name);
     }
 
-    pub(crate) fn all_to_wire(
-        targets: &[Self],
-    ) -> Result<Vec<TargetWire<Lent<'_, S>>>, FormatError> {
+    pub(crate) fn all_to_wire<'a>(
+        targets: &'a [Self],
+        codec: &StateCodec<S>,
+    ) -> Result<Vec<TargetWire<LentUpdate<'a>>>, FormatError> {
         let mut wire = Vec::with_capacity(targets.len());
         for target in targets {
-            wire.push(target.to_wire()?);
+            wire.push(target.to_wire(codec)?);
         }
         Ok(wire)
     }
 
-    fn to_wire(&self) -> Result<TargetWire<Lent<'_, S>>, FormatError> {
+    fn to_wire(&self, codec: &StateCodec<S>) -> Result<TargetWire<LentUpdate<'_>>, FormatError> {
         Ok(match self {
             Self::Node(node) => TargetWire::Node(Arc::clone(node)),
             Self::Send(Send { node, argument }) => match argument {
@@ -149,30 +165,41 @@ impl<S: State> Target<S> {
                 },
                 Argument::State(state) => TargetWire::SendState {
                     node: Arc::clone(node),
-                    state: whole(&**state),
+                    state: codec.give(whole(&**state)),
                 },
             },
         })
     }
 
-    pub(crate) fn from_wire(
-        wire: TargetWire<S::Update>,
+    pub(crate) fn all_from_wire(
+        wires: Vec<TargetWire<UpdateIndex>>,
+        updates: &mut Updates<S>,
         initial: &S,
         rename: &dyn Fn(NodeName) -> NodeName,
-    ) -> Self {
-        match wire {
+    ) -> Result<Vec<Self>, FormatError> {
+        let mut targets = Vec::with_capacity(wires.len());
+        for wire in wires {
+            targets.push(Self::from_wire(wire, updates, initial, rename)?);
+        }
+        Ok(targets)
+    }
+
+    fn from_wire(
+        wire: TargetWire<UpdateIndex>,
+        updates: &mut Updates<S>,
+        initial: &S,
+        rename: &dyn Fn(NodeName) -> NodeName,
+    ) -> Result<Self, FormatError> {
+        Ok(match wire {
             TargetWire::Node(node) => Self::Node(rename(node)),
             TargetWire::Send { node, item } => Self::Send(Send {
                 node: rename(node),
                 argument: Argument::Item(Arc::new(StoredItem(item))),
             }),
-            TargetWire::SendState {
-                node,
-                state: update,
-            } => Self::Send(Send {
+            TargetWire::SendState { node, state: at } => Self::Send(Send {
                 node: rename(node),
-                argument: Argument::State(Arc::new(state(update, initial))),
+                argument: Argument::State(Arc::new(state(updates.take(at)?, initial))),
             }),
-        }
+        })
     }
 }

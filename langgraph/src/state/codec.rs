@@ -1,6 +1,5 @@
 //! Encodes and decodes the values of a state type.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use erased_serde::Deserializer;
@@ -10,7 +9,8 @@ use serde_json::Value;
 
 use super::State;
 use langgraph_checkpoint::{
-    AnyValue, Encoded, FormatError, Formats, LentUpdate, OutputWire, WriteWire, WritesWire,
+    AnyValue, Encoded, FormatError, Formats, LentUpdate, OutputWire, UpdateIndex, WriteWire,
+    WritesWire,
 };
 
 /// Converts an update of an older version of the state type to the current form.
@@ -57,7 +57,8 @@ impl StateVersion {
 ///
 /// What is around an update is written and read by code that is compiled once, for all states.
 pub struct StateCodec<S: State> {
-    lend: for<'a> fn(Lent<'a, S>) -> LentUpdate<'a>,
+    lend: for<'a> fn(&'a S::Update) -> LentUpdate<'a>,
+    give: fn(S::Update) -> LentUpdate<'static>,
     read: for<'de> fn(&mut dyn Deserializer<'de>) -> Result<S::Update, erased_serde::Error>,
     /// Reads the writes of an output from JSON, without the indirection of a format.
     json: Option<ReadWrites<S>>,
@@ -67,9 +68,6 @@ pub struct StateCodec<S: State> {
 static TEXTS: LazyLock<Formats> = LazyLock::new(Formats::default);
 
 type ReadWrites<S> = fn(&str) -> serde_json::Result<WritesWire<<S as State>::Update>>;
-
-/// An update to write, which is borrowed if possible.
-type Lent<'a, S> = Cow<'a, <S as State>::Update>;
 
 impl<S: State> StateCodec<S> {
     /// Creates a codec that uses `serde`.
@@ -89,20 +87,21 @@ impl<S: State> StateCodec<S> {
         S::Update: Serialize + DeserializeOwned,
     {
         Self {
-            lend: |update| update.into(),
+            lend: |update| LentUpdate::Borrowed(update),
+            give: |update| LentUpdate::Owned(Box::new(update)),
             read: |from| erased_serde::deserialize(from),
             json: None,
         }
     }
 
-    pub(crate) fn encode(
-        &self,
-        wire: OutputWire<Lent<'_, S>>,
-        formats: &Formats,
-    ) -> Result<Encoded, FormatError> {
-        let wire = wire.try_map(&mut |update| Ok::<_, FormatError>((self.lend)(update)))?;
-        let encoded = formats.encode(&wire, S::version().number);
-        encoded.map_err(|error| error.within(in_update))
+    /// Lends an update to a writer.
+    pub(crate) fn lend<'a>(&self, update: &'a S::Update) -> LentUpdate<'a> {
+        (self.lend)(update)
+    }
+
+    /// Gives an update to a writer.
+    pub(crate) fn give(&self, update: S::Update) -> LentUpdate<'static> {
+        (self.give)(update)
     }
 
     /// Decodes a value of this version of the state, or of an older one.
@@ -110,24 +109,23 @@ impl<S: State> StateCodec<S> {
         &self,
         encoded: &Encoded,
         formats: &Formats,
-    ) -> Result<OutputWire<S::Update>, FormatError> {
+    ) -> Result<Decoded<S>, FormatError> {
         let version = S::version();
-        match version.migrate {
-            _ if encoded.version > version.number => Err(FormatError::new(format!(
-                "it was written by version {} of `{}`, and this is version {}",
-                encoded.version,
-                std::any::type_name::<S>(),
-                version.number
-            ))),
-            Some(migrate) if encoded.version < version.number => {
-                OutputWire::decode(encoded, formats, &|from| {
-                    let AnyValue(value) = erased_serde::deserialize(from)?;
-                    let value = migrate(encoded.version, value).map_err(Error::custom)?;
-                    (self.read)(&mut <dyn Deserializer<'_>>::erase(value))
-                })
-            }
-            _ => OutputWire::decode(encoded, formats, &self.read),
-        }
+        let migrate = migration(version, encoded, std::any::type_name::<S>())?;
+        let mut updates = Vec::new();
+        let wire = OutputWire::decode(encoded, formats, &mut |from| {
+            let update = match migrate {
+                None => (self.read)(from)?,
+                Some(migrate) => {
+                    let value = migrated(from, encoded.version, migrate)?;
+                    (self.read)(&mut <dyn Deserializer<'_>>::erase(value))?
+                }
+            };
+            updates.push(Some(update));
+            Ok(())
+        })?;
+        let updates = Updates(updates);
+        Ok(Decoded { wire, updates })
     }
 
     /// Decodes only the writes, without the targets.
@@ -144,24 +142,103 @@ impl<S: State> StateCodec<S> {
             return Ok(wire.writes);
         }
         // Also reports errors.
-        Ok(self.decode(encoded, formats)?.writes)
+        let Decoded { wire, mut updates } = self.decode(encoded, formats)?;
+        updates.writes(wire.writes)
     }
 
-    pub(crate) fn write_text(&self, wire: OutputWire<Lent<'_, S>>) -> Result<String, FormatError> {
-        let encoded = self.encode(wire, &TEXTS)?;
-        String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
-    }
-
-    pub(crate) fn read_text(&self, text: &str) -> Result<OutputWire<S::Update>, FormatError> {
+    pub(crate) fn read_text(&self, text: &str) -> Result<Decoded<S>, FormatError> {
         // Most outputs are only writes.
         if let Some(json) = self.json.filter(|_| !text.contains(r#""jump""#))
             && let Ok(wire) = json(text)
         {
-            return Ok(OutputWire::writes(wire.writes));
+            return Decoded::writes(wire.writes);
         }
-        let encoded = Encoded::new("json", 0, text.to_owned());
-        OutputWire::decode(&encoded, &TEXTS, &self.read)
+        let encoded = Encoded::new("json", S::version().number, text.to_owned());
+        self.decode(&encoded, &TEXTS)
     }
+}
+
+/// An output that was read: its updates, and what stands around them.
+pub(crate) struct Decoded<S: State> {
+    pub(crate) wire: OutputWire<UpdateIndex>,
+    pub(crate) updates: Updates<S>,
+}
+
+impl<S: State> Decoded<S> {
+    fn writes(writes: Vec<WriteWire<S::Update>>) -> Result<Self, FormatError> {
+        let mut wire = OutputWire::writes(Vec::with_capacity(writes.len()));
+        let mut updates = Vec::with_capacity(writes.len());
+        for write in writes {
+            let at = UpdateIndex(updates.len());
+            wire.writes.push(write.try_map(|update| {
+                updates.push(Some(update));
+                Ok::<_, FormatError>(at)
+            })?);
+        }
+        let updates = Updates(updates);
+        Ok(Self { wire, updates })
+    }
+}
+
+/// Updates that were read. Each is used once.
+pub(crate) struct Updates<S: State>(Vec<Option<S::Update>>);
+
+impl<S: State> Updates<S> {
+    pub(crate) fn take(&mut self, UpdateIndex(at): UpdateIndex) -> Result<S::Update, FormatError> {
+        let update = self.0.get_mut(at).and_then(Option::take);
+        update.ok_or_else(|| FormatError::new("an update was read twice"))
+    }
+
+    pub(crate) fn writes(
+        &mut self,
+        wires: Vec<WriteWire<UpdateIndex>>,
+    ) -> Result<Vec<WriteWire<S::Update>>, FormatError> {
+        let mut writes = Vec::with_capacity(wires.len());
+        for wire in wires {
+            writes.push(wire.try_map(|at| self.take(at))?);
+        }
+        Ok(writes)
+    }
+}
+
+/// Encodes an output of a state of this version.
+pub(crate) fn encode(
+    wire: &OutputWire<LentUpdate<'_>>,
+    formats: &Formats,
+    version: u32,
+) -> Result<Encoded, FormatError> {
+    let encoded = wire.encode(formats, version);
+    encoded.map_err(|error| error.within(in_update))
+}
+
+/// Writes an output as text.
+pub(crate) fn write_text(wire: &OutputWire<LentUpdate<'_>>) -> Result<String, FormatError> {
+    let encoded = encode(wire, &TEXTS, 0)?;
+    String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
+}
+
+/// Returns what converts an encoded value to the current version, if it is older.
+fn migration(
+    version: StateVersion,
+    encoded: &Encoded,
+    state: &str,
+) -> Result<Option<Migrate>, FormatError> {
+    if encoded.version > version.number {
+        return Err(FormatError::new(format!(
+            "it was written by version {} of `{state}`, and this is version {}",
+            encoded.version, version.number
+        )));
+    }
+    Ok(version.migrate.filter(|_| encoded.version < version.number))
+}
+
+fn migrated(
+    from: &mut dyn Deserializer<'_>,
+    version: u32,
+    migrate: Migrate,
+) -> Result<Value, erased_serde::Error> {
+    let AnyValue(value) = erased_serde::deserialize(from)?;
+    migrate(version, value).map_err(Error::custom)
 }
 
 // A derive would require the same traits of the state.

@@ -7,7 +7,7 @@
 use crate::message::Message;
 use crate::node::IntoOutput;
 
-mod codec;
+pub(crate) mod codec;
 mod has_messages;
 mod name;
 pub(crate) mod plain;

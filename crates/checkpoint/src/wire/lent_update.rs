@@ -1,6 +1,5 @@
 //! An update that is lent to a writer.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -11,15 +10,6 @@ pub enum LentUpdate<'a> {
     Borrowed(&'a dyn erased_serde::Serialize),
     /// It was created to be written.
     Owned(Box<dyn erased_serde::Serialize + 'a>),
-}
-
-impl<'a, U: Clone + Serialize> From<Cow<'a, U>> for LentUpdate<'a> {
-    fn from(update: Cow<'a, U>) -> Self {
-        match update {
-            Cow::Borrowed(update) => Self::Borrowed(update),
-            Cow::Owned(update) => Self::Owned(Box::new(update)),
-        }
-    }
 }
 
 impl Serialize for LentUpdate<'_> {

@@ -1,7 +1,8 @@
 //! The stored form of outputs.
 //!
 //! Its types are generic in the updates, but written and read by code that is compiled once: the
-//! updates are [lent](LentUpdate) to the writer, and [read](OutputWire::decode) by a function.
+//! updates are [lent](LentUpdate) to the writer, and the reader says [where](UpdateIndex) they stand
+//! among those that a function of the caller has read.
 
 mod lent_update;
 mod read;
@@ -12,8 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use langgraph_topology::NodeName;
 
+use crate::{Encoded, FormatError, Formats};
+
 pub use lent_update::LentUpdate;
-pub use read::ReadUpdate;
+pub use read::UpdateIndex;
 
 /// The writes and targets of a task, an input or an update from outside. A state is one write.
 #[derive(Debug, Serialize)]
@@ -53,6 +56,17 @@ impl<U> OutputWire<U> {
     }
 }
 
+impl OutputWire<LentUpdate<'_>> {
+    /// Encodes the output of a state of this version.
+    ///
+    /// # Errors
+    ///
+    /// As [`Formats::encode`].
+    pub fn encode(&self, formats: &Formats, version: u32) -> Result<Encoded, FormatError> {
+        formats.encode(self, version)
+    }
+}
+
 /// One write.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -66,7 +80,12 @@ pub enum WriteWire<U> {
 }
 
 impl<U> WriteWire<U> {
-    fn try_map<V, E>(self, map: &mut impl FnMut(U) -> Result<V, E>) -> Result<WriteWire<V>, E> {
+    /// Converts the update.
+    ///
+    /// # Errors
+    ///
+    /// The error of `map`.
+    pub fn try_map<V, E>(self, map: impl FnOnce(U) -> Result<V, E>) -> Result<WriteWire<V>, E> {
         Ok(match self {
             Self::Update(update) => WriteWire::Update(map(update)?),
             Self::Overwrite(update) => WriteWire::Overwrite(map(update)?),
@@ -135,74 +154,4 @@ pub enum TargetWire<U> {
         /// Every field of the state.
         state: U,
     },
-}
-
-impl<U> OutputWire<U> {
-    /// Converts every update.
-    ///
-    /// # Errors
-    ///
-    /// The first error of `map`.
-    pub fn try_map<V, E>(
-        self,
-        map: &mut impl FnMut(U) -> Result<V, E>,
-    ) -> Result<OutputWire<V>, E> {
-        let mut writes = Vec::with_capacity(self.writes.len());
-        for write in self.writes {
-            writes.push(write.try_map(map)?);
-        }
-        let jump = match self.jump {
-            None => None,
-            Some(JumpWire::End) => Some(JumpWire::End),
-            Some(JumpWire::Parent { state, command }) => Some(JumpWire::Parent { state, command }),
-            Some(JumpWire::To { targets, edges }) => Some(JumpWire::To {
-                targets: map_targets(targets, map)?,
-                edges,
-            }),
-        };
-        Ok(OutputWire {
-            writes,
-            jump,
-            routes: map_routes(self.routes, map)?,
-            cached: self.cached,
-        })
-    }
-}
-
-impl<U> RoutesWire<U> {
-    fn try_map<V, E>(self, map: &mut impl FnMut(U) -> Result<V, E>) -> Result<RoutesWire<V>, E> {
-        Ok(match self {
-            Self::Targets(targets) => RoutesWire::Targets(map_targets(targets, map)?),
-            Self::Several(several) => RoutesWire::Several(map_routes(several, map)?),
-        })
-    }
-}
-
-fn map_routes<U, V, E>(
-    routes: Vec<RoutesWire<U>>,
-    map: &mut impl FnMut(U) -> Result<V, E>,
-) -> Result<Vec<RoutesWire<V>>, E> {
-    let mut mapped = Vec::with_capacity(routes.len());
-    for routes in routes {
-        mapped.push(routes.try_map(map)?);
-    }
-    Ok(mapped)
-}
-
-fn map_targets<U, V, E>(
-    targets: Vec<TargetWire<U>>,
-    map: &mut impl FnMut(U) -> Result<V, E>,
-) -> Result<Vec<TargetWire<V>>, E> {
-    let mut mapped = Vec::with_capacity(targets.len());
-    for target in targets {
-        mapped.push(match target {
-            TargetWire::Node(node) => TargetWire::Node(node),
-            TargetWire::Send { node, item } => TargetWire::Send { node, item },
-            TargetWire::SendState { node, state } => TargetWire::SendState {
-                node,
-                state: map(state)?,
-            },
-        });
-    }
-    Ok(mapped)
 }

@@ -1,7 +1,7 @@
 //! Reads outputs.
 //!
 //! What `serde` would derive is compiled for each type of updates. Here everything around the updates
-//! is compiled once: a [`Tree`] holds their places, and a function that the caller gives reads them.
+//! is compiled once: it holds their places, and a function that the caller gives reads them.
 
 use langgraph_topology::NodeName;
 use serde::de::DeserializeSeed;
@@ -11,12 +11,12 @@ use super::tree::{Reader, Tree, Updates};
 use super::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};
 use crate::{Encoded, FormatError, Formats, ReadValue};
 
-/// Reads an update from a deserializer of any format.
-pub type ReadUpdate<'a, U> =
-    dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<U, erased_serde::Error> + 'a;
+/// The place of an update among those that were read, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpdateIndex(pub usize);
 
-impl<U> OutputWire<U> {
-    /// Decodes an output, whose updates `read` reads.
+impl OutputWire<UpdateIndex> {
+    /// Decodes an output. `read` reads its updates, one after the other.
     ///
     /// # Errors
     ///
@@ -24,53 +24,34 @@ impl<U> OutputWire<U> {
     pub fn decode(
         encoded: &Encoded,
         formats: &Formats,
-        read: &ReadUpdate<'_, U>,
+        read: &mut ReadValue<'_>,
     ) -> Result<Self, FormatError> {
-        let mut updates = Vec::new();
-        let wire = output(encoded, formats, &mut |from| {
-            updates.push(Some(read(from)?));
+        let mut tree = Tree::Nothing;
+        formats.read(encoded, &mut |from| {
+            let reader = Reader {
+                shape: &shape::OUTPUT,
+                updates: &mut Updates { read, count: 0 },
+            };
+            tree = reader.deserialize(from)?;
             Ok(())
         })?;
-        wire.try_map(&mut |Place(place)| {
-            let update = updates.get_mut(place).and_then(Option::take);
-            update.ok_or_else(|| FormatError::new("an update was read twice"))
+        let Tree::Fields(mut fields) = tree else {
+            let nothing = format!("`{}` read nothing", encoded.format);
+            return Err(FormatError::new(nothing));
+        };
+        Ok(Self {
+            writes: list(fields.take("writes"), write)?,
+            jump: match fields.take("jump") {
+                Tree::Nothing => None,
+                tree => Some(jump(tree)?),
+            },
+            routes: list(fields.take("routes"), routes)?,
+            cached: flag(&fields.take("cached")),
         })
     }
 }
 
-/// Where an update stands among those that were read.
-struct Place(usize);
-
-fn output(
-    encoded: &Encoded,
-    formats: &Formats,
-    read: &mut ReadValue<'_>,
-) -> Result<OutputWire<Place>, FormatError> {
-    let mut tree = Tree::Nothing;
-    formats.read(encoded, &mut |from| {
-        let reader = Reader {
-            shape: &shape::OUTPUT,
-            updates: &mut Updates { read, count: 0 },
-        };
-        tree = reader.deserialize(from)?;
-        Ok(())
-    })?;
-    let Tree::Fields(mut fields) = tree else {
-        let nothing = format!("`{}` read nothing", encoded.format);
-        return Err(FormatError::new(nothing));
-    };
-    Ok(OutputWire {
-        writes: list(fields.take("writes"), write)?,
-        jump: match fields.take("jump") {
-            Tree::Nothing => None,
-            tree => Some(jump(tree)?),
-        },
-        routes: list(fields.take("routes"), routes)?,
-        cached: flag(&fields.take("cached")),
-    })
-}
-
-fn write(tree: Tree) -> Result<WriteWire<Place>, FormatError> {
+fn write(tree: Tree) -> Result<WriteWire<UpdateIndex>, FormatError> {
     let (variant, value) = variant(tree)?;
     let update = update(&value)?;
     Ok(match variant {
@@ -80,7 +61,7 @@ fn write(tree: Tree) -> Result<WriteWire<Place>, FormatError> {
     })
 }
 
-fn jump(tree: Tree) -> Result<JumpWire<Place>, FormatError> {
+fn jump(tree: Tree) -> Result<JumpWire<UpdateIndex>, FormatError> {
     Ok(match variant(tree)? {
         ("to", Tree::Fields(mut fields)) => JumpWire::To {
             targets: list(fields.take("targets"), target)?,
@@ -95,14 +76,14 @@ fn jump(tree: Tree) -> Result<JumpWire<Place>, FormatError> {
     })
 }
 
-fn routes(tree: Tree) -> Result<RoutesWire<Place>, FormatError> {
+fn routes(tree: Tree) -> Result<RoutesWire<UpdateIndex>, FormatError> {
     Ok(match variant(tree)? {
         ("targets", targets) => RoutesWire::Targets(list(targets, target)?),
         (_, several) => RoutesWire::Several(list(several, routes)?),
     })
 }
 
-fn target(tree: Tree) -> Result<TargetWire<Place>, FormatError> {
+fn target(tree: Tree) -> Result<TargetWire<UpdateIndex>, FormatError> {
     let name = |tree| Ok::<_, FormatError>(NodeName::from(text(tree)?));
     Ok(match variant(tree)? {
         ("send", Tree::Fields(mut fields)) => TargetWire::Send {
@@ -148,9 +129,9 @@ fn text(tree: Tree) -> Result<String, FormatError> {
     }
 }
 
-fn update(tree: &Tree) -> Result<Place, FormatError> {
+fn update(tree: &Tree) -> Result<UpdateIndex, FormatError> {
     match tree {
-        Tree::Update(place) => Ok(Place(*place)),
+        Tree::Update(place) => Ok(UpdateIndex(*place)),
         _ => Err(FormatError::new("expected an update")),
     }
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::checkpoint::{CheckpointError, Payload, StoredValue, ThreadKey};
 use crate::checkpoint::{
-    Encoded, FormatError, Formats, OutputWire, RoutesWire, TargetWire, WriteWire,
+    Encoded, FormatError, Formats, LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex,
+    WriteWire,
 };
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{
-    ErasedItem, Lent, NodeId, Output, StoredItem, Target, Write, Writes, state, whole,
-};
+use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, Write, Writes, state, whole};
 use crate::state::State;
 use crate::state::StateCodec;
+use crate::state::codec::{Decoded, Updates, encode};
 use crate::superstep::task_result::Finished;
 
 /// Converts values of a graph to payloads, and back.
@@ -42,15 +42,24 @@ struct SentItem(Arc<dyn ErasedItem>);
 
 /// A value that the state's codec encodes.
 trait Coding<S: State>: Send + Sync + 'static {
-    fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError>;
+    fn wire(
+        &self,
+        plan: &Plan<S>,
+        codec: &StateCodec<S>,
+    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError>;
 }
 
 impl<S: State> Coding<S> for TaskDone<S> {
-    fn wire<'a>(&'a self, plan: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
-        let mut wire = self.done.output.to_wire()?;
+    fn wire(
+        &self,
+        plan: &Plan<S>,
+        codec: &StateCodec<S>,
+    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
+        let mut wire = self.done.output.to_wire(codec)?;
         if let Some(node) = plan.node(self.node) {
             for (router, routes) in node.out.routers.iter().zip(&self.done.routes) {
-                wire.routes.push(routes_wire(plan, &router.arms, routes)?);
+                wire.routes
+                    .push(routes_wire(plan, codec, &router.arms, routes)?);
             }
         }
         wire.cached = self.done.cached;
@@ -59,18 +68,27 @@ impl<S: State> Coding<S> for TaskDone<S> {
 }
 
 impl<S: State> Coding<S> for Vec<Write<S>> {
-    fn wire<'a>(&'a self, _: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
+    fn wire(
+        &self,
+        _: &Plan<S>,
+        codec: &StateCodec<S>,
+    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
         let mut writes = Vec::with_capacity(self.len());
         for write in self {
-            writes.push(write.to_wire());
+            writes.push(write.to_wire(codec));
         }
         Ok(OutputWire::writes(writes))
     }
 }
 
 impl<S: State> Coding<S> for Whole<S> {
-    fn wire<'a>(&'a self, _: &Plan<S>) -> Result<OutputWire<Lent<'a, S>>, FormatError> {
-        Ok(OutputWire::writes(vec![WriteWire::State(whole(&*self.0))]))
+    fn wire(
+        &self,
+        _: &Plan<S>,
+        codec: &StateCodec<S>,
+    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
+        let state = codec.give(whole(&*self.0));
+        Ok(OutputWire::writes(vec![WriteWire::State(state)]))
     }
 }
 
@@ -81,7 +99,8 @@ impl<S: State, T: Coding<S>> StoredValue for Coded<S, T> {
                 state: std::any::type_name::<S>(),
             }));
         };
-        codec.encode(self.value.wire(&self.coder.plan)?, formats)
+        let wire = self.value.wire(&self.coder.plan, codec)?;
+        encode(&wire, formats, S::version().number)
     }
 
     fn state(&self) -> &'static str {
@@ -103,9 +122,10 @@ impl StoredValue for SentItem {
 /// graph.
 fn routes_wire<'a, S: State>(
     plan: &Plan<S>,
+    codec: &StateCodec<S>,
     arms: &[Box<[NodeId]>],
     routes: &'a Routes<S>,
-) -> Result<RoutesWire<Lent<'a, S>>, FormatError> {
+) -> Result<RoutesWire<LentUpdate<'a>>, FormatError> {
     Ok(match routes {
         Routes::Arm(arm) => {
             let mut wire = Vec::new();
@@ -114,11 +134,11 @@ fn routes_wire<'a, S: State>(
             }
             RoutesWire::Targets(wire)
         }
-        Routes::Targets(targets) => RoutesWire::Targets(Target::all_to_wire(targets)?),
+        Routes::Targets(targets) => RoutesWire::Targets(Target::all_to_wire(targets, codec)?),
         Routes::Several(several) => {
             let mut wire = Vec::with_capacity(several.len());
             for routes in several {
-                wire.push(routes_wire(plan, arms, routes)?);
+                wire.push(routes_wire(plan, codec, arms, routes)?);
             }
             RoutesWire::Several(wire)
         }
@@ -254,12 +274,6 @@ impl<S: State> Reader<'_, S> {
         both.ok_or_else(|| CheckpointError::NotStorable { state }.into())
     }
 
-    fn wire(&self, encoded: &Encoded) -> Result<OutputWire<S::Update>, AgentError> {
-        let (codec, formats) = self.codec()?;
-        let wire = codec.decode(encoded, formats);
-        wire.map_err(|error| self.unreadable(error))
-    }
-
     fn wire_writes(&self, encoded: &Encoded) -> Result<Vec<WriteWire<S::Update>>, AgentError> {
         let (codec, formats) = self.codec()?;
         let writes = codec.decode_writes(encoded, formats);
@@ -287,14 +301,19 @@ impl<S: State> Reader<'_, S> {
             let coded = self.value::<TaskDone<S>>(payload)?;
             return Ok(self.of_another_graph(&coded.value, &coded.coder.plan));
         };
-        let wire = self.wire(encoded)?;
-        let rename = |name: NodeName| self.plan.renamed(&name);
-        let routes = wire.routes.into_iter();
+        let (codec, formats) = self.codec()?;
+        let decoded = codec.decode(encoded, formats);
+        let finished = decoded.and_then(|decoded| self.finished(decoded));
+        finished.map_err(|error| self.unreadable(error))
+    }
+
+    fn finished(&self, decoded: Decoded<S>) -> Result<Finished<S>, FormatError> {
+        let Decoded { wire, mut updates } = decoded;
+        let (plan, updates) = (self.plan, &mut updates);
+        let rename = |name: NodeName| plan.renamed(&name);
         Ok(Finished {
-            routes: routes
-                .map(|routes| routes_of(routes, &self.plan.initial, &rename))
-                .collect(),
-            output: Output::from_wire(wire.writes, wire.jump, &self.plan.initial, &rename),
+            output: Output::of_wire(wire.writes, wire.jump, updates, &plan.initial, &rename)?,
+            routes: routes_of(wire.routes, updates, &plan.initial, &rename)?,
             cached: wire.cached,
         })
     }
@@ -345,22 +364,21 @@ impl<S: State> Reader<'_, S> {
 }
 
 fn routes_of<S: State>(
-    wire: RoutesWire<S::Update>,
+    wires: Vec<RoutesWire<UpdateIndex>>,
+    updates: &mut Updates<S>,
     initial: &S,
     rename: &dyn Fn(NodeName) -> NodeName,
-) -> Routes<S> {
-    match wire {
-        RoutesWire::Targets(targets) => {
-            let targets = targets
-                .into_iter()
-                .map(|target| Target::from_wire(target, initial, rename));
-            Routes::Targets(targets.collect())
-        }
-        RoutesWire::Several(several) => {
-            let several = several
-                .into_iter()
-                .map(|routes| routes_of(routes, initial, rename));
-            Routes::Several(several.collect())
-        }
+) -> Result<Vec<Routes<S>>, FormatError> {
+    let mut routes = Vec::with_capacity(wires.len());
+    for wire in wires {
+        routes.push(match wire {
+            RoutesWire::Targets(wires) => {
+                Routes::Targets(Target::all_from_wire(wires, updates, initial, rename)?)
+            }
+            RoutesWire::Several(wires) => {
+                Routes::Several(routes_of(wires, updates, initial, rename)?)
+            }
+        });
     }
+    Ok(routes)
 }
