@@ -1,9 +1,10 @@
 //! The head of a log, to which a run and its tasks append.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::{Batch, CheckpointError, Checkpointer, Ending, Head, Owner, Payload, ThreadKey};
 
@@ -95,9 +96,15 @@ impl LogHead {
         // As a rule nobody else writes, and there is no queue to join.
         let mut end = match self.end.try_lock() {
             Ok(end) => end,
-            Err(_) => self.end.lock().await,
+            Err(_) => self.turn().await,
         };
         self.put_behind(&mut end, batch).await
+    }
+
+    /// Waits for the writers before this one. Compiled once: what awaits [`put`](Self::put) is
+    /// compiled for each state.
+    fn turn(&self) -> Pin<Box<dyn Future<Output = MutexGuard<'_, KnownEnd>> + Send + '_>> {
+        Box::pin(self.end.lock())
     }
 
     async fn put_behind(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::copies::add_info;
 use super::plan::{ErasedRouter, Plan};
 use super::routers::{Each, InTurn, Last, Mapped, Named, Pick, Switch, Test};
 use super::{
@@ -133,7 +134,7 @@ impl<S: State> StateGraph<S> {
 
     pub(crate) fn push_node(&mut self, name: NodeName, mut node: ConfiguredNode<S>) {
         node.info.name = name;
-        self.topology.nodes.push(node.info.clone());
+        add_info(&mut self.topology, &node.info);
         self.nodes.push(node);
     }
 

@@ -4,6 +4,7 @@ mod alias;
 mod builder;
 mod compiled;
 mod configured_node;
+pub(crate) mod copies;
 mod defaults;
 mod drawing;
 mod entries;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::copies::copy_of;
 use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
@@ -168,7 +169,7 @@ impl Stops {
 impl<S: State> Plan<S> {
     /// Creates the plan of a graph without problems.
     pub(crate) fn new(graph: &StateGraph<S>) -> Self {
-        let mut topology = graph.topology.clone();
+        let mut topology = copy_of(&graph.topology);
         let mut around = Around {
             defaults: &graph.around,
             cache: graph.cache.clone(),
@@ -383,8 +384,7 @@ impl<S: State> Wiring<S> {
             return;
         };
         let mut sources = index.all(&join.sources);
-        sources.sort_unstable();
-        sources.dedup();
+        NodeId::sort(&mut sources);
         let join_index = self.joins.len();
         for (source, from) in sources.iter().enumerate() {
             if let Some(out) = self.outgoing.get_mut(from.index()) {

@@ -1,5 +1,6 @@
 //! Cancellation of runs.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -85,11 +86,16 @@ impl CancelToken {
     ///
     /// Cancel safe.
     pub async fn cancelled(&self) {
-        // Fails only without a sender, and this is one.
-        let _ = self
-            .0
-            .subscribe()
-            .wait_for(|signal| *signal == Signal::Cancel)
-            .await;
+        until_cancelled(self.0.subscribe()).await;
     }
+}
+
+/// Boxed, and so compiled once: what awaits it is compiled for each state.
+fn until_cancelled(
+    mut signal: watch::Receiver<Signal>,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        // Fails only without a sender, and the token has one.
+        let _ = signal.wait_for(|signal| *signal == Signal::Cancel).await;
+    })
 }

@@ -29,4 +29,10 @@ impl NodeId {
     pub(crate) const fn is_start(self) -> bool {
         self.0 == 0
     }
+
+    /// Sorts nodes by their declaration, each of them once. Compiled once, not for each state.
+    pub(crate) fn sort(nodes: &mut Vec<Self>) {
+        nodes.sort_unstable();
+        nodes.dedup();
+    }
 }

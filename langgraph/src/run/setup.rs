@@ -1,6 +1,9 @@
 //! Prepares a run: its engine, its thread's log, its input.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::Value;
 
 use super::options::Options;
 use crate::checkpoint::{CheckpointError, Json, check_thread_id};
@@ -99,15 +102,7 @@ pub(crate) fn log<S: State>(
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => {
             check_thread_id(thread)?;
-            for (key, value) in &options.metadata {
-                // What is nested too deeply would be stored and never read again.
-                let fits = Json::to_value(value).map(drop);
-                fits.map_err(|source| CheckpointError::Unwritable {
-                    thread: thread.clone(),
-                    what: format!("the metadata `{key}`"),
-                    source,
-                })?;
-            }
+            check_metadata(thread, &options.metadata)?;
             Ok(Some(Log {
                 metadata: options.metadata.clone(),
                 ending: options.ending.clone(),
@@ -115,4 +110,18 @@ pub(crate) fn log<S: State>(
             }))
         }
     }
+}
+
+/// What is nested too deeply would be stored and never read again.
+fn check_metadata(thread: &str, metadata: &BTreeMap<String, Value>) -> Result<(), CheckpointError> {
+    for (key, value) in metadata {
+        if let Err(source) = Json::to_value(value) {
+            return Err(CheckpointError::Unwritable {
+                thread: thread.to_owned(),
+                what: format!("the metadata `{key}`"),
+                source,
+            });
+        }
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::checkpoint::check_path;
 use crate::error::AgentError;
+use crate::graph::copies::copy_of;
 use crate::graph::thread_policy::OnOpenQuestion;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
@@ -233,7 +234,7 @@ impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
 impl<S: State> From<CompiledStateGraph<S>> for AgentGraph<S> {
     fn from(graph: CompiledStateGraph<S>) -> Self {
         Self {
-            kind: NodeKind::Subgraph(Box::new(graph.topology().clone())),
+            kind: NodeKind::Subgraph(Box::new(copy_of(graph.topology()))),
             unstorable: graph.unstorable(),
             step: Arc::new(Shared(graph)),
         }
@@ -337,7 +338,7 @@ impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
 #[diagnostic::do_not_recommend]
 impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
     fn into_node(self) -> ConfiguredNode<P> {
-        let kind = NodeKind::Subgraph(Box::new(self.graph.topology().clone()));
+        let kind = NodeKind::Subgraph(Box::new(copy_of(self.graph.topology())));
         let may_goto = self.may_goto;
         let unstorable = self.graph.unstorable();
         ConfiguredNode::new(Arc::new(self), may_goto)

@@ -245,9 +245,11 @@ impl<S: State> Frontier<S> {
     /// Releases deferred nodes when nothing else is pending.
     pub(crate) fn release_deferred(&mut self) {
         if self.tasks.is_empty() && !self.deferred.is_empty() {
-            self.deferred.sort_unstable();
-            self.tasks
-                .extend(self.deferred.drain(..).map(Task::by_edge));
+            NodeId::sort(&mut self.deferred);
+            for node in &self.deferred {
+                self.tasks.push(Task::by_edge(*node));
+            }
+            self.deferred.clear();
         }
     }
 

@@ -6,6 +6,7 @@
 pub(super) mod fast_path;
 mod inline;
 mod parallel;
+mod running;
 mod slot;
 mod task_set;
 

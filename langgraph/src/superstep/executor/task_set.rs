@@ -4,13 +4,14 @@
 //! all have ended, and by then nothing else shares the state. Tasks report one by one only where
 //! each end counts: because it is emitted or stored, or because it stops the others.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot;
 
+use super::running::{Reporter, Reports, Running, reports};
 use super::slot::TaskSlot;
 use crate::graph::plan::Plan;
 use crate::node::{NodeError, NodeRun, Output, catch};
@@ -26,7 +27,7 @@ pub(super) struct TaskSet<S: State> {
     pub(super) state: Arc<S>,
     pub(super) slots: Vec<TaskSlot<S>>,
     /// Reports the end of each task, if they count one by one.
-    reports: Option<mpsc::UnboundedSender<usize>>,
+    reports: Option<Reporter>,
     /// Returns the whole set from the last task.
     done_tx: oneshot::Sender<Vec<TaskSlot<S>>>,
 }
@@ -35,19 +36,8 @@ pub(super) struct TaskSet<S: State> {
 pub(super) struct TaskSetHandle<S: State> {
     set: Arc<TaskSet<S>>,
     running: Running,
-    reports: Option<mpsc::UnboundedReceiver<usize>>,
+    reports: Option<Reports>,
     done_rx: oneshot::Receiver<Vec<TaskSlot<S>>>,
-}
-
-/// Running tasks, by their places; dropping this stops them.
-struct Running(Vec<Option<JoinHandle<()>>>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        for task in self.0.iter().flatten() {
-            task.abort();
-        }
-    }
 }
 
 impl<S: State> TaskSetHandle<S> {
@@ -59,9 +49,9 @@ impl<S: State> TaskSetHandle<S> {
         each: bool,
     ) -> Self {
         let (done_tx, done_rx) = oneshot::channel();
-        let (reporter, reports) = each.then(mpsc::unbounded_channel).unzip();
+        let (reporter, reports) = each.then(reports).unzip();
         Self {
-            running: Running(Vec::with_capacity(slots.len())),
+            running: Running::with_capacity(slots.len()),
             set: Arc::new(TaskSet {
                 plan: Arc::clone(plan),
                 state: Arc::clone(state),
@@ -82,8 +72,7 @@ impl<S: State> TaskSetHandle<S> {
         };
         // A task of the runtime has no span of its own.
         let task = leaving(place, Span::current());
-        self.running.0.resize_with(index, || None);
-        self.running.0.push(Some(runtime.spawn(task)));
+        self.running.add(index, runtime.spawn(task));
     }
 
     /// Starts all tasks without a known result.
@@ -103,14 +92,15 @@ impl<S: State> TaskSetHandle<S> {
 
     /// Returns the next task that has ended, and frees what it took to run it.
     pub(super) async fn next_report(&mut self) -> Option<usize> {
-        let index = self.reports.as_mut()?.recv().await?;
-        self.running.0.get_mut(index).and_then(Option::take);
+        let reports = self.reports.as_mut()?;
+        let index = poll_fn(|cx| reports.poll_next(cx)).await?;
+        self.running.forget(index);
         Some(index)
     }
 
     /// Stops the running tasks, and waits for them: nothing continues after an error.
     pub(super) async fn stop(mut self) -> Vec<TaskSlot<S>> {
-        drop(std::mem::replace(&mut self.running, Running(Vec::new())));
+        self.running.stop();
         self.finish().await
     }
 
@@ -128,7 +118,7 @@ impl<S: State> TaskSetHandle<S> {
             None => done_rx.await.unwrap_or_default(),
         };
         // They have ended: there is nothing to stop.
-        running.0.clear();
+        running.forget_all();
         slots
     }
 }
@@ -146,8 +136,7 @@ impl<S: State> Drop for Place<S> {
             return;
         };
         if let Some(reports) = &set.reports {
-            // Nobody reads the report after the run has been dropped.
-            let _ = reports.send(self.index);
+            reports.report(self.index);
         }
         if let Some(set) = Arc::into_inner(set) {
             let TaskSet {
