@@ -1,7 +1,7 @@
 //! How a run ends that nobody awaits any more.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
@@ -84,7 +84,12 @@ impl Ending {
         self.at_most(1).await;
     }
 
-    async fn at_most(&self, writers: usize) {
+    /// Boxed, and so compiled once: what awaits it is compiled for each state.
+    fn at_most(&self, writers: usize) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.until(writers))
+    }
+
+    async fn until(&self, writers: usize) {
         self.records.fetch_or(CLOSED, Ordering::SeqCst);
         let limit = timer::sleep(PATIENCE);
         let mut watched = self.writers.subscribe();

@@ -5,6 +5,7 @@
 
 mod cache;
 mod error_handler;
+mod limits;
 mod middleware;
 mod policies;
 mod retry;

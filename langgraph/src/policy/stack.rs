@@ -1,19 +1,17 @@
 //! A node inside its policies. Nodes without policies do not use this module.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::task::coop::unconstrained;
-use tokio::time::sleep_until;
-
+use super::RetryPolicy;
 use super::cache::Cached;
 use super::error_handler::{ErasedHandler, NodeFailure};
+use super::limits::{alarm, pause};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
-use super::{NodeTimeout, RetryPolicy, TimeoutKind};
 use crate::error::NoRuntime;
 use crate::node::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step, catch};
 use crate::state::State;
@@ -117,7 +115,7 @@ impl<S: State> Stack<S> {
                         let error = missing.into();
                         return Err(Failed { error, attempts });
                     }
-                    tokio::time::sleep(policy.wait(attempts, &error)).await;
+                    pause(policy.wait(attempts, &error)).await;
                     attempts += 1;
                 }
                 _ => return Err(Failed { error, attempts }),
@@ -133,15 +131,15 @@ impl<S: State> Stack<S> {
     async fn bounded(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
         // A panic becomes an error here, so that it is retried and handled like one.
         let run = catch(|| self.step.call(call));
-        if let Some(limit) = self.timeout.or(self.idle) {
-            NoRuntime::handle(|| format!("a time limit of {limit:?}"))?;
-        }
-        match (self.timeout, self.idle) {
-            (None, None) => run.await,
-            (Some(limit), None) => run_limited(run, limit).await,
-            (None, Some(idle)) => idle_limited(run, idle, call.cx).await,
-            (Some(limit), Some(idle)) => run_limited(idle_limited(run, idle, call.cx), limit).await,
-        }
+        let Some(mut alarm) = alarm(self.timeout, self.idle, call.cx)? else {
+            return run.await;
+        };
+        let mut run = pin!(run);
+        poll_fn(|cx| match run.as_mut().poll(cx) {
+            Poll::Pending => alarm.as_mut().poll(cx).map(|exceeded| Err(exceeded.into())),
+            answer @ Poll::Ready(_) => answer,
+        })
+        .await
     }
 }
 
@@ -149,48 +147,6 @@ impl<S: State> Stack<S> {
 struct Failed {
     error: NodeError,
     attempts: u32,
-}
-
-async fn run_limited<T>(
-    run: impl Future<Output = Result<T, NodeError>>,
-    limit: Duration,
-) -> Result<T, NodeError> {
-    match tokio::time::timeout(limit, run).await {
-        Ok(answer) => answer,
-        Err(_) => Err(NodeTimeout::new(TimeoutKind::Run, limit).into()),
-    }
-}
-
-async fn idle_limited<T>(
-    mut run: impl Future<Output = Result<T, NodeError>> + Unpin,
-    limit: Duration,
-    cx: &Context,
-) -> Result<T, NodeError> {
-    let heartbeat = cx.heartbeats();
-    let Some(due) = heartbeat.due(limit) else {
-        // The limit is beyond the end of the clock.
-        return run.await;
-    };
-    let mut alarm = pin!(sleep_until(due));
-    poll_fn(|task| {
-        if let Poll::Ready(answer) = Pin::new(&mut run).poll(task) {
-            return Poll::Ready(answer);
-        }
-        // Unconstrained, so that a node that always exhausts its budget cannot starve the alarm.
-        while Pin::new(&mut unconstrained(alarm.as_mut()))
-            .poll(task)
-            .is_ready()
-        {
-            match heartbeat.due(limit) {
-                Some(due) if alarm.deadline() < due => alarm.as_mut().reset(due),
-                _ => {
-                    return Poll::Ready(Err(NodeTimeout::new(TimeoutKind::Idle, limit).into()));
-                }
-            }
-        }
-        Poll::Pending
-    })
-    .await
 }
 
 impl<S: State> Step<S> for Stack<S> {

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -164,14 +163,7 @@ impl Emitter {
         };
         // As a rule there is room, and nothing to wait for.
         if let Err(TrySendError::Full(event)) = self.sender.try_send(event) {
-            self.wait(event).await;
-        }
-    }
-
-    /// Boxed, and so compiled once: what awaits [`send`](Self::send) is compiled for each state.
-    fn wait(&self, event: RawEvent) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(async move {
             let _ = self.sender.send(event).await;
-        })
+        }
     }
 }
