@@ -7,6 +7,8 @@
 mod lent_update;
 mod read;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use serde::{Deserialize, Serialize};
