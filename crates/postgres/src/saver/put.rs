@@ -1,7 +1,5 @@
 //! Appends to a log.
 
-use std::sync::LazyLock;
-
 use deadpool_postgres::GenericClient;
 use langgraph::checkpoint::{Batch, CheckpointError, CheckpointId, Formats, Head};
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
@@ -13,51 +11,51 @@ use super::leases;
 use super::place::{self, uuid};
 use crate::PostgresError;
 
-/// A batch, column by column.
+mod statement;
+
+/// A batch as lines of tables.
 pub(super) struct Lines {
     head: Option<Head>,
     next: Option<Head>,
     /// The code of the status.
     status: i16,
     owner: Option<OwnerRow>,
-    rows: i64,
     /// The bases of the new checkpoints, except for the head and for new ones.
     bases: Vec<CheckpointId>,
-    new: NewCheckpoints,
-    known: KnownCheckpoints,
-    parts: Parts,
+    new: Vec<NewCheckpoint>,
+    known: Vec<KnownCheckpoint>,
+    rows: Vec<Line>,
+    /// How many rows.
+    count: i64,
 }
 
-/// New checkpoints. Rows are counted from the first of the batch.
-#[derive(Default)]
-struct NewCheckpoints {
-    ids: Vec<Uuid>,
-    bases: Vec<Option<Uuid>>,
-    snapshots: Vec<bool>,
-    steps: Vec<i64>,
-    sources: Vec<&'static str>,
-    metadata: Vec<Option<String>>,
-    first: Vec<i64>,
-    last: Vec<i64>,
+/// A new checkpoint. Rows are counted from the first of the batch.
+struct NewCheckpoint {
+    id: Uuid,
+    base: Option<Uuid>,
+    snapshot: bool,
+    step: i64,
+    source: &'static str,
+    metadata: Option<String>,
+    first: i64,
+    last: i64,
 }
 
-/// Existing checkpoints that get more rows.
-#[derive(Default)]
-struct KnownCheckpoints {
-    ids: Vec<Uuid>,
-    last: Vec<i64>,
+/// An existing checkpoint that gets more rows.
+struct KnownCheckpoint {
+    id: Uuid,
+    last: i64,
 }
 
-/// Rows.
-#[derive(Default)]
-struct Parts {
-    checkpoints: Vec<Uuid>,
-    kinds: Vec<i16>,
-    texts: Vec<String>,
-    formats: Vec<Option<String>>,
-    versions: Vec<Option<i64>>,
-    payloads: Vec<Option<Vec<u8>>>,
-    sums: Vec<i64>,
+/// A row.
+struct Line {
+    checkpoint: Uuid,
+    kind: i16,
+    text: String,
+    format: Option<String>,
+    version: Option<i64>,
+    payload: Option<Vec<u8>>,
+    sums: i64,
 }
 
 impl Lines {
@@ -68,14 +66,18 @@ impl Lines {
         let newest = batch.head.map(|head| head.id);
         let bases = batch.bases().filter(|base| Some(*base) != newest);
         let bases = bases.collect();
-        let mut new = NewCheckpoints::default();
+        let mut new = Vec::with_capacity(batch.checkpoints.len());
         for checkpoint in &batch.checkpoints {
-            new.ids.push(uuid(checkpoint.id));
-            new.bases.push(checkpoint.base.map(|base| uuid(base.id)));
-            new.snapshots.push(checkpoint.snapshot.is_some());
-            new.steps.push(checkpoint.step);
-            new.sources.push(source_text(checkpoint.source));
-            new.metadata.push(metadata_text(&checkpoint.metadata)?);
+            new.push(NewCheckpoint {
+                id: uuid(checkpoint.id),
+                base: checkpoint.base.map(|base| uuid(base.id)),
+                snapshot: checkpoint.snapshot.is_some(),
+                step: checkpoint.step,
+                source: source_text(checkpoint.source),
+                metadata: metadata_text(&checkpoint.metadata)?,
+                first: 0,
+                last: 0,
+            });
         }
         let (head, next, status) = (
             batch.head,
@@ -84,52 +86,39 @@ impl Lines {
         );
         let owner = batch.owner.as_deref().map(OwnerRow::of).transpose()?;
         let rows = rows::encode(batch, formats)?;
-        let last = last_rows(&rows);
-        let mut lines = Self {
+        let mut last = last_rows(&rows);
+        let firsts = (0..).zip(&rows);
+        let firsts = firsts.filter(|(_, row)| row.kind == RowKind::Checkpoint);
+        for (checkpoint, (number, row)) in new.iter_mut().zip(firsts) {
+            checkpoint.first = number;
+            checkpoint.last = last.remove(&row.checkpoint).unwrap_or(number);
+        }
+        let known = last
+            .into_iter()
+            .map(|(id, last)| KnownCheckpoint { id: uuid(id), last });
+        Ok(Self {
             head,
             next,
             status,
             owner,
-            rows: signed(rows.len() as u64),
             bases,
             new,
-            known: KnownCheckpoints::default(),
-            parts: Parts::default(),
-        };
-        for (number, row) in (0..).zip(&rows) {
-            if row.kind == RowKind::Checkpoint {
-                lines.new.first.push(number);
-                let last = last.get(&row.checkpoint);
-                lines.new.last.push(last.copied().unwrap_or(number));
-            }
-        }
-        for (id, last) in last {
-            if !lines.new.ids.contains(&uuid(id)) {
-                lines.known.ids.push(uuid(id));
-                lines.known.last.push(last);
-            }
-        }
-        for row in rows {
-            lines.parts.push(row);
-        }
-        Ok(lines)
+            known: known.collect(),
+            count: signed(rows.len() as u64),
+            rows: rows.into_iter().map(Line::of).collect(),
+        })
     }
-}
 
-impl Lines {
     /// Returns true if a new checkpoint is based on an old one that is not the head.
     pub(super) fn has_old_bases(&self) -> bool {
         !self.bases.is_empty()
     }
 }
 
-impl Parts {
-    fn push(&mut self, row: Row) {
-        self.checkpoints.push(uuid(row.checkpoint));
-        self.sums.push(Sums::of(&row).number());
-        self.kinds.push(i16::from(row.kind as u8));
-        self.texts.push(row.text);
-        let (format, version, bytes) = match row.payload {
+impl Line {
+    fn of(row: Row) -> Self {
+        let sums = Sums::of(&row).number();
+        let (format, version, payload) = match row.payload {
             None => (None, None, None),
             Some(payload) => (
                 Some(payload.format.to_string()),
@@ -137,101 +126,81 @@ impl Parts {
                 Some(payload.bytes.into()),
             ),
         };
-        self.formats.push(format);
-        self.versions.push(version);
-        self.payloads.push(bytes);
+        Self {
+            checkpoint: uuid(row.checkpoint),
+            kind: i16::from(row.kind as u8),
+            text: row.text,
+            format,
+            version,
+            payload,
+            sums,
+        }
     }
 }
 
-/// The lease of the thread: until the statement is committed, nobody takes it. `{HOLDER}` is the
-/// number of its holder.
-const LEASE: &str = "lease AS (
-    SELECT 1 FROM thread_leases WHERE thread = $1 AND holder = ${HOLDER} FOR SHARE
-), ";
+/// The parameter of a statement.
+type Parameter<'a> = &'a (dyn ToSql + Sync);
 
-/// Moves the head of a log, if it is where the batch expects it.
-const MOVE: &str = "UPDATE thread_logs
-    SET head = $3, version = version + 1, status = $4, updated_at = clock_timestamp(),
-        rows = rows + $5, owner = coalesce($22, owner)
-    WHERE thread = $1 AND namespace = $2 AND head = $25 AND version = $26 AND {HELD}
-    RETURNING id, rows - $5 AS start";
-
-/// Creates a log, if the batch expects none.
-const MAKE: &str = "INSERT INTO thread_logs
-        (thread, namespace, head, version, status, updated_at, rows, owner)
-    SELECT $1::text, $2::text, $3::uuid, 1, $4::smallint, clock_timestamp(), $5::bigint,
-        $22::bigint
-    WHERE {HELD}
-    ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
-
-/// The single checkpoint that gets more rows, as usual: the equality finds it by its key, without a
-/// join. A plan made while the table was small would read the whole log for several.
-const ONE: &str = "($14::uuid[])[1]";
-const SOME: &str = "ANY ($14::uuid[])";
-
-/// Stores the batch, if the head was as expected. Rows of deleted checkpoints are dropped.
-/// `{KNOWN}` is the set of checkpoints that get more rows.
-const STORE: &str = ",
-owned AS (
-    INSERT INTO thread_owners (key, owner)
-    SELECT $22::bigint, $23::text FROM moved WHERE $22 IS NOT NULL
-    ON CONFLICT DO NOTHING
-),
-new AS (
-    INSERT INTO thread_checkpoints
-        (log, id, base, snapshot, step, source, metadata, first_row, last_row)
-    SELECT moved.id, c.id, c.base, c.snapshot, c.step, c.source, c.metadata,
-        moved.start + c.first_row, moved.start + c.last_row
-    FROM moved, unnest($6::uuid[], $7::uuid[], $8::boolean[], $9::bigint[], $10::text[],
-            $11::text[], $12::bigint[], $13::bigint[])
-        AS c (id, base, snapshot, step, source, metadata, first_row, last_row)
-    RETURNING id, first_row
-),
-known AS (
-    UPDATE thread_checkpoints AS c
-    SET last_row = (SELECT start FROM moved) + (
-        SELECT k.last_row FROM unnest($14::uuid[], $15::bigint[]) AS k (id, last_row)
-        WHERE k.id = c.id
-    )
-    WHERE c.log = (SELECT id FROM moved) AND c.id = {KNOWN}
-    RETURNING c.id, c.first_row
-),
-stored AS (
-    INSERT INTO thread_rows (log, number, checkpoint, kind, text, format, version, payload, sums)
-    SELECT moved.id, moved.start + r.number - 1, f.first_row, r.kind, r.text, r.format, r.version,
-        r.payload, r.sums
-    FROM moved, unnest($16::uuid[], $17::smallint[], $18::text[], $19::text[], $20::bigint[],
-            $21::bytea[], $24::bigint[]) WITH ORDINALITY
-        AS r (checkpoint, kind, text, format, version, payload, sums, number)
-    JOIN (SELECT * FROM new UNION ALL SELECT * FROM known) AS f ON f.id = r.checkpoint
-)
-SELECT 1 FROM moved";
-
-/// The statements that create a log and move its head, and the same two for the holder of a lease.
-struct Statements {
-    plain: [String; 2],
-    held: [String; 2],
+impl Lines {
+    /// Returns the parameters of [`statement::COLUMNS`].
+    fn columns(&self) -> Vec<Box<dyn ToSql + Sync + Send + '_>> {
+        fn column<'a, T, V>(
+            lines: &'a [T],
+            value: impl Fn(&'a T) -> V,
+        ) -> Box<dyn ToSql + Sync + Send + 'a>
+        where
+            V: ToSql + Sync + Send + 'a,
+        {
+            Box::new(lines.iter().map(value).collect::<Vec<_>>())
+        }
+        let owner = self.owner.as_ref();
+        vec![
+            Box::new(owner.map(|owner| owner.key)),
+            Box::new(owner.map(|owner| &*owner.text)),
+            column(&self.new, |new| new.id),
+            column(&self.new, |new| new.base),
+            column(&self.new, |new| new.snapshot),
+            column(&self.new, |new| new.step),
+            column(&self.new, |new| new.source),
+            column(&self.new, |new| new.metadata.as_deref()),
+            column(&self.new, |new| new.first),
+            column(&self.new, |new| new.last),
+            column(&self.known, |known| known.id),
+            column(&self.known, |known| known.last),
+            column(&self.rows, |row| row.checkpoint),
+            column(&self.rows, |row| row.kind),
+            column(&self.rows, |row| &*row.text),
+            column(&self.rows, |row| row.format.as_deref()),
+            column(&self.rows, |row| row.version),
+            column(&self.rows, |row| row.payload.as_deref()),
+            column(&self.rows, |row| row.sums),
+        ]
+    }
 }
 
-/// If one checkpoint gets more rows.
-static WITH_ONE: LazyLock<Statements> = LazyLock::new(|| Statements::new(ONE));
-static WITH_SOME: LazyLock<Statements> = LazyLock::new(|| Statements::new(SOME));
+impl NewCheckpoint {
+    fn parameters(&self) -> [Parameter<'_>; 6] {
+        [
+            &self.id,
+            &self.base,
+            &self.snapshot,
+            &self.step,
+            &self.source,
+            &self.metadata,
+        ]
+    }
+}
 
-impl Statements {
-    fn new(known: &str) -> Self {
-        let store = STORE.replace("{KNOWN}", known);
-        let heads = [(MAKE, "25"), (MOVE, "27")];
-        Self {
-            plain: heads.map(|(head, _)| {
-                let head = head.replace("{HELD}", "true");
-                format!("WITH moved AS ({head}){store}")
-            }),
-            held: heads.map(|(head, holder)| {
-                let lease = LEASE.replace("{HOLDER}", holder);
-                let head = head.replace("{HELD}", "EXISTS (SELECT 1 FROM lease)");
-                format!("WITH {lease}moved AS ({head}){store}")
-            }),
-        }
+impl Line {
+    fn parameters(&self) -> [Parameter<'_>; 6] {
+        [
+            &self.kind,
+            &self.text,
+            &self.format,
+            &self.version,
+            &self.payload,
+            &self.sums,
+        ]
     }
 }
 
@@ -302,65 +271,52 @@ async fn store(
     next: Head,
     holder: Option<&str>,
 ) -> Result<bool, PostgresError> {
-    let known = lines.head.map(|head| (uuid(head.id), signed(head.version)));
     let next = uuid(next.id);
-    let owner = lines.owner.as_ref();
-    let (owner, text) = (
-        owner.map(|owner| owner.key),
-        owner.map(|owner| &*owner.text),
-    );
-    let Lines {
-        new,
-        known: old,
-        parts,
-        ..
-    } = lines;
-    let mut values: Vec<&(dyn ToSql + Sync)> = vec![
+    let head = lines.head.map(|head| (uuid(head.id), signed(head.version)));
+    let columns;
+    let mut values: Vec<Parameter<'_>> = vec![
         &name.thread,
         &name.namespace,
         &next,
         &lines.status,
-        &lines.rows,
-        &new.ids,
-        &new.bases,
-        &new.snapshots,
-        &new.steps,
-        &new.sources,
-        &new.metadata,
-        &new.first,
-        &new.last,
-        &old.ids,
-        &old.last,
-        &parts.checkpoints,
-        &parts.kinds,
-        &parts.texts,
-        &parts.formats,
-        &parts.versions,
-        &parts.payloads,
-        &owner,
-        &text,
-        &parts.sums,
+        &lines.count,
     ];
-    let statements = if old.ids.len() > 1 {
-        &*WITH_SOME
-    } else {
-        &*WITH_ONE
-    };
-    let [make, advance] = match &holder {
-        None => &statements.plain,
-        Some(_) => &statements.held,
-    };
-    let statement = match &known {
-        None => make,
-        Some((id, version)) => {
-            values.push(id);
-            values.push(version);
-            advance
+    if let Some((id, version)) = &head {
+        values.push(id);
+        values.push(version);
+    }
+    let plain = head.is_some() && lines.owner.is_none();
+    let statement = match (&*lines.known, &*lines.new, &*lines.rows) {
+        ([known], [], [row]) if plain => {
+            values.push(&known.id);
+            values.extend(row.parameters());
+            &*statement::ROW
+        }
+        // Rows of known checkpoints come first.
+        ([known], [new], [row, first]) if plain => {
+            values.push(&known.id);
+            values.extend(row.parameters());
+            values.extend(new.parameters());
+            values.extend(first.parameters());
+            &*statement::STEP
+        }
+        (known, ..) => {
+            columns = lines.columns();
+            values.extend(columns.iter().map(|column| &**column as Parameter<'_>));
+            let statements = match known {
+                [] | [_] => &*statement::WITH_ONE,
+                _ => &*statement::WITH_SOME,
+            };
+            match head {
+                None => &statements.make,
+                Some(_) => &statements.advance,
+            }
         }
     };
     if let Some(holder) = &holder {
         values.push(holder);
     }
-    let statement = client.prepare_cached(statement).await?;
+    let text = statement.text(holder.is_some());
+    let statement = client.prepare_cached(text).await?;
     Ok(client.query_opt(&statement, &values).await?.is_some())
 }

@@ -1,0 +1,243 @@
+//! The statements that store a batch, each in one round trip.
+//!
+//! They are put together from pieces. A piece names its parameters, `{like this}`; pieces that are
+//! put into others have names in capitals.
+
+use std::sync::LazyLock;
+
+/// A statement, and the same for the holder of a lease.
+pub(super) struct Statement {
+    plain: String,
+    /// Its last parameter is the holder.
+    held: String,
+}
+
+/// For one row of a known checkpoint, as of a task that has ended: scalars, and no joins.
+///
+/// Its parameters are [`LOG`], [`HEAD`] and [`OLD`].
+pub(super) static ROW: LazyLock<Statement> = LazyLock::new(|| {
+    let stored = [known("{old id}", "0"), stored(OLD_ROW)];
+    Statement::new(&advance(""), &stored, &[LOG, HEAD, OLD])
+});
+
+/// For a superstep of one task: a new checkpoint with one row, behind one row of a known one.
+///
+/// Its parameters are [`LOG`], [`HEAD`], [`OLD`] and [`NEW`].
+pub(super) static STEP: LazyLock<Statement> = LazyLock::new(|| {
+    let rows = stored(&format!("{OLD_ROW} UNION ALL {NEW_ROW}"));
+    let stored = [added(NEW_ONE), known("{old id}", "0"), rows];
+    Statement::new(&advance(""), &stored, &[LOG, HEAD, OLD, NEW])
+});
+
+/// For all other batches, in columns.
+pub(super) struct ForColumns {
+    /// Creates the log. Its parameters are [`LOG`] and [`COLUMNS`].
+    pub(super) make: Statement,
+    /// Moves its head. Its parameters are [`LOG`], [`HEAD`] and [`COLUMNS`].
+    pub(super) advance: Statement,
+}
+
+/// If at most one known checkpoint gets rows. The equality finds it by its key, without a join: a
+/// plan made while the table was small would read the whole log for several.
+pub(super) static WITH_ONE: LazyLock<ForColumns> =
+    LazyLock::new(|| ForColumns::new("({known ids}::uuid[])[1]"));
+
+/// If several known checkpoints get rows.
+pub(super) static WITH_SOME: LazyLock<ForColumns> =
+    LazyLock::new(|| ForColumns::new("ANY ({known ids}::uuid[])"));
+
+impl ForColumns {
+    fn new(id: &str) -> Self {
+        let known = known(id, LAST_ROW);
+        let stored = [OWNED.to_owned(), added(NEW_ONES), known, stored(ROWS)];
+        let advance = advance(", owner = coalesce({owner}, owner)");
+        Self {
+            make: Statement::new(MAKE, &stored, &[LOG, COLUMNS]),
+            advance: Statement::new(&advance, &stored, &[LOG, HEAD, COLUMNS]),
+        }
+    }
+}
+
+impl Statement {
+    /// Creates a statement that stores something if the log moves. `parameters` are numbered.
+    fn new(moved: &str, stored: &[String], parameters: &[&[&str]]) -> Self {
+        let stored = stored.join(", ");
+        let numbered = |held: &str, lease: &str| {
+            let moved = moved.replace("{HELD}", held);
+            let mut sql = format!("WITH {lease}moved AS ({moved}), {stored} SELECT 1 FROM moved");
+            let names = parameters.iter().copied().flatten();
+            for (number, name) in (1..).zip(names.chain(&["holder"])) {
+                sql = sql.replace(&format!("{{{name}}}"), &format!("${number}"));
+            }
+            sql
+        };
+        Self {
+            plain: numbered("true", ""),
+            held: numbered("EXISTS (SELECT 1 FROM lease)", LEASE),
+        }
+    }
+
+    /// Returns the text.
+    pub(super) fn text(&self, held: bool) -> &str {
+        if held { &self.held } else { &self.plain }
+    }
+}
+
+/// The log, and how it stands behind the batch.
+const LOG: &[&str] = &["thread", "namespace", "next", "status", "count"];
+
+/// The head that the batch expects.
+const HEAD: &[&str] = &["head", "head version"];
+
+/// A known checkpoint, and its row.
+const OLD: &[&str] = &[
+    "old id",
+    "old kind",
+    "old text",
+    "old format",
+    "old version",
+    "old payload",
+    "old sums",
+];
+
+/// A new checkpoint, and its row.
+const NEW: &[&str] = &[
+    "new id",
+    "new base",
+    "new snapshot",
+    "new step",
+    "new source",
+    "new metadata",
+    "new kind",
+    "new text",
+    "new format",
+    "new version",
+    "new payload",
+    "new sums",
+];
+
+/// The owner, and the columns of new checkpoints, known ones and rows.
+const COLUMNS: &[&str] = &[
+    "owner",
+    "owner text",
+    "ids",
+    "bases",
+    "snapshots",
+    "steps",
+    "sources",
+    "metadata",
+    "first rows",
+    "last rows",
+    "known ids",
+    "known last rows",
+    "checkpoints",
+    "kinds",
+    "texts",
+    "formats",
+    "versions",
+    "payloads",
+    "sums",
+];
+
+/// The lease of the thread: until the statement is committed, nobody takes it.
+const LEASE: &str = "lease AS (
+    SELECT 1 FROM thread_leases WHERE thread = {thread} AND holder = {holder} FOR SHARE
+), ";
+
+/// Moves the head of a log, if it is where the batch expects it. `owner` may set the owner too.
+fn advance(owner: &str) -> String {
+    format!(
+        "UPDATE thread_logs
+    SET head = {{next}}, version = version + 1, status = {{status}},
+        updated_at = clock_timestamp(), rows = rows + {{count}}{owner}
+    WHERE thread = {{thread}} AND namespace = {{namespace}}
+        AND head = {{head}} AND version = {{head version}} AND {{HELD}}
+    RETURNING id, rows - {{count}} AS start"
+    )
+}
+
+/// Creates a log, if the batch expects none.
+const MAKE: &str = "INSERT INTO thread_logs
+        (thread, namespace, head, version, status, updated_at, rows, owner)
+    SELECT {thread}::text, {namespace}::text, {next}::uuid, 1, {status}::smallint,
+        clock_timestamp(), {count}::bigint, {owner}::bigint
+    WHERE {HELD}
+    ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
+
+/// Stores the owner, which logs have in common.
+const OWNED: &str = "owned AS (
+    INSERT INTO thread_owners (key, owner)
+    SELECT {owner}::bigint, {owner text}::text FROM moved WHERE {owner} IS NOT NULL
+    ON CONFLICT DO NOTHING
+)";
+
+/// Adds the rows of known checkpoints to them: `last_row` is the last one, counted from the first of
+/// the batch. A checkpoint that is deleted is not found, so its rows are dropped.
+fn known(id: &str, last_row: &str) -> String {
+    format!(
+        "known AS (
+    UPDATE thread_checkpoints AS c SET last_row = (SELECT start FROM moved) + {last_row}
+    WHERE c.log = (SELECT id FROM moved) AND c.id = {id}
+    RETURNING c.log, c.id, c.first_row, c.last_row
+)"
+    )
+}
+
+/// The last row of each of several.
+const LAST_ROW: &str = "(
+        SELECT k.last_row FROM unnest({known ids}::uuid[], {known last rows}::bigint[])
+            AS k (id, last_row)
+        WHERE k.id = c.id
+    )";
+
+/// Adds new checkpoints.
+fn added(checkpoints: &str) -> String {
+    format!(
+        "added AS (
+    INSERT INTO thread_checkpoints
+        (log, id, base, snapshot, step, source, metadata, first_row, last_row)
+    {checkpoints}
+)"
+    )
+}
+
+/// One, whose row is the second of the batch.
+const NEW_ONE: &str = "SELECT id, {new id}::uuid, {new base}::uuid, {new snapshot}::boolean,
+        {new step}::bigint, {new source}::text, {new metadata}::text, start + 1, start + 1
+    FROM moved";
+
+const NEW_ONES: &str = "SELECT moved.id, c.id, c.base, c.snapshot, c.step, c.source, c.metadata,
+        moved.start + c.first_row, moved.start + c.last_row
+    FROM moved, unnest({ids}::uuid[], {bases}::uuid[], {snapshots}::boolean[], {steps}::bigint[],
+            {sources}::text[], {metadata}::text[], {first rows}::bigint[], {last rows}::bigint[])
+        AS c (id, base, snapshot, step, source, metadata, first_row, last_row)
+    RETURNING id, first_row";
+
+/// Stores rows.
+fn stored(rows: &str) -> String {
+    format!(
+        "stored AS (
+    INSERT INTO thread_rows (log, number, checkpoint, kind, text, format, version, payload, sums)
+    {rows}
+)"
+    )
+}
+
+/// The first row of the batch, of the known checkpoint.
+const OLD_ROW: &str = "SELECT log, last_row, first_row, {old kind}::smallint, {old text}::text,
+        {old format}::text, {old version}::bigint, {old payload}::bytea, {old sums}::bigint
+    FROM known";
+
+/// The second one, of the new checkpoint.
+const NEW_ROW: &str = "SELECT id, start + 1, start + 1, {new kind}::smallint, {new text}::text,
+        {new format}::text, {new version}::bigint, {new payload}::bytea, {new sums}::bigint
+    FROM moved";
+
+const ROWS: &str = "SELECT moved.id, moved.start + r.number - 1, f.first_row, r.kind, r.text,
+        r.format, r.version, r.payload, r.sums
+    FROM moved, unnest({checkpoints}::uuid[], {kinds}::smallint[], {texts}::text[],
+            {formats}::text[], {versions}::bigint[], {payloads}::bytea[], {sums}::bigint[])
+        WITH ORDINALITY
+        AS r (checkpoint, kind, text, format, version, payload, sums, number)
+    JOIN (SELECT id, first_row FROM added UNION ALL SELECT id, first_row FROM known) AS f
+        ON f.id = r.checkpoint";
