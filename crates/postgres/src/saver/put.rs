@@ -115,6 +115,32 @@ impl Lines {
     }
 }
 
+/// A known checkpoint with its rows, and a new one with its row.
+type Plain<'a> = (
+    &'a KnownCheckpoint,
+    &'a [Line],
+    Option<(&'a NewCheckpoint, &'a Line)>,
+);
+
+impl Lines {
+    /// Returns what a superstep usually stores: rows of the one known checkpoint, and perhaps a new
+    /// one with a single row. `None` if the batch holds anything else.
+    fn plain(&self) -> Option<Plain<'_>> {
+        if self.head.is_none() || self.owner.is_some() {
+            return None;
+        }
+        match (&*self.known, &*self.new) {
+            ([known], []) => Some((known, &self.rows, None)),
+            // Rows of known checkpoints come first.
+            ([known], [new]) if new.first == new.last => {
+                let (row, rows) = self.rows.split_last()?;
+                Some((known, rows, Some((new, row))))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Line {
     fn of(row: Row) -> Self {
         let sums = Sums::of(&row).number();
@@ -141,20 +167,21 @@ impl Line {
 /// The parameter of a statement.
 type Parameter<'a> = &'a (dyn ToSql + Sync);
 
+/// A parameter that is made of several lines.
+type Column<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+fn column<'a, T, V>(lines: &'a [T], value: impl Fn(&'a T) -> V) -> Column<'a>
+where
+    V: ToSql + Sync + Send + 'a,
+{
+    Box::new(lines.iter().map(value).collect::<Vec<_>>())
+}
+
 impl Lines {
-    /// Returns the parameters of [`statement::COLUMNS`].
-    fn columns(&self) -> Vec<Box<dyn ToSql + Sync + Send + '_>> {
-        fn column<'a, T, V>(
-            lines: &'a [T],
-            value: impl Fn(&'a T) -> V,
-        ) -> Box<dyn ToSql + Sync + Send + 'a>
-        where
-            V: ToSql + Sync + Send + 'a,
-        {
-            Box::new(lines.iter().map(value).collect::<Vec<_>>())
-        }
+    /// Returns the parameters `COLUMNS`.
+    fn columns(&self) -> Vec<Column<'_>> {
         let owner = self.owner.as_ref();
-        vec![
+        let mut columns: Vec<Column<'_>> = vec![
             Box::new(owner.map(|owner| owner.key)),
             Box::new(owner.map(|owner| &*owner.text)),
             column(&self.new, |new| new.id),
@@ -168,13 +195,9 @@ impl Lines {
             column(&self.known, |known| known.id),
             column(&self.known, |known| known.last),
             column(&self.rows, |row| row.checkpoint),
-            column(&self.rows, |row| row.kind),
-            column(&self.rows, |row| &*row.text),
-            column(&self.rows, |row| row.format.as_deref()),
-            column(&self.rows, |row| row.version),
-            column(&self.rows, |row| row.payload.as_deref()),
-            column(&self.rows, |row| row.sums),
-        ]
+        ];
+        columns.extend(Line::columns(&self.rows));
+        columns
     }
 }
 
@@ -192,6 +215,17 @@ impl NewCheckpoint {
 }
 
 impl Line {
+    fn columns(rows: &[Self]) -> [Column<'_>; 6] {
+        [
+            column(rows, |row| row.kind),
+            column(rows, |row| &*row.text),
+            column(rows, |row| row.format.as_deref()),
+            column(rows, |row| row.version),
+            column(rows, |row| row.payload.as_deref()),
+            column(rows, |row| row.sums),
+        ]
+    }
+
     fn parameters(&self) -> [Parameter<'_>; 6] {
         [
             &self.kind,
@@ -273,7 +307,7 @@ async fn store(
 ) -> Result<bool, PostgresError> {
     let next = uuid(next.id);
     let head = lines.head.map(|head| (uuid(head.id), signed(head.version)));
-    let columns;
+    let columns: Vec<Column<'_>>;
     let mut values: Vec<Parameter<'_>> = vec![
         &name.thread,
         &name.namespace,
@@ -285,32 +319,34 @@ async fn store(
         values.push(id);
         values.push(version);
     }
-    let plain = head.is_some() && lines.owner.is_none();
-    let statement = match (&*lines.known, &*lines.new, &*lines.rows) {
-        ([known], [], [row]) if plain => {
-            values.push(&known.id);
+    let statement = if let Some((known, rows, new)) = lines.plain() {
+        values.push(&known.id);
+        let statements = if let [row] = rows {
             values.extend(row.parameters());
-            &*statement::ROW
-        }
-        // Rows of known checkpoints come first.
-        ([known], [new], [row, first]) if plain => {
-            values.push(&known.id);
-            values.extend(row.parameters());
-            values.extend(new.parameters());
-            values.extend(first.parameters());
-            &*statement::STEP
-        }
-        (known, ..) => {
-            columns = lines.columns();
+            &*statement::ONE_ROW
+        } else {
+            columns = Line::columns(rows).into();
             values.extend(columns.iter().map(|column| &**column as Parameter<'_>));
-            let statements = match known {
-                [] | [_] => &*statement::WITH_ONE,
-                _ => &*statement::WITH_SOME,
-            };
-            match head {
-                None => &statements.make,
-                Some(_) => &statements.advance,
-            }
+            &*statement::SOME_ROWS
+        };
+        if let Some((new, row)) = new {
+            values.extend(new.parameters());
+            values.extend(row.parameters());
+            &statements.step
+        } else {
+            &statements.rows
+        }
+    } else {
+        columns = lines.columns();
+        values.extend(columns.iter().map(|column| &**column as Parameter<'_>));
+        let statements = if lines.known.len() > 1 {
+            &*statement::WITH_SOME
+        } else {
+            &*statement::WITH_ONE
+        };
+        match head {
+            None => &statements.make,
+            Some(_) => &statements.advance,
         }
     };
     if let Some(holder) = &holder {

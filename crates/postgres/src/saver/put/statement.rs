@@ -1,8 +1,6 @@
 //! The statements that store a batch, each in one round trip.
 //!
-//! They are put together from pieces. A piece names its parameters, `{like this}`; pieces that are
-//! put into others have names in capitals.
-
+//! They are put together from pieces. A piece names its parameters, `{like this}`.
 use std::sync::LazyLock;
 
 /// A statement, and the same for the holder of a lease.
@@ -12,22 +10,39 @@ pub(super) struct Statement {
     held: String,
 }
 
-/// For one row of a known checkpoint, as of a task that has ended: scalars, and no joins.
-///
-/// Its parameters are [`LOG`], [`HEAD`] and [`OLD`].
-pub(super) static ROW: LazyLock<Statement> = LazyLock::new(|| {
-    let stored = [known("{old id}", "0"), stored(OLD_ROW)];
-    Statement::new(&advance(""), &stored, &[LOG, HEAD, OLD])
-});
+/// For rows of one known checkpoint, without joins.
+pub(super) struct ForKnown {
+    /// Stores the rows alone, as of tasks that have ended. Its parameters are [`LOG`], [`HEAD`] and
+    /// those of the rows.
+    pub(super) rows: Statement,
+    /// Stores a new checkpoint with one row behind them: a superstep. Its parameters are the same,
+    /// and [`NEW`].
+    pub(super) step: Statement,
+}
 
-/// For a superstep of one task: a new checkpoint with one row, behind one row of a known one.
-///
-/// Its parameters are [`LOG`], [`HEAD`], [`OLD`] and [`NEW`].
-pub(super) static STEP: LazyLock<Statement> = LazyLock::new(|| {
-    let rows = stored(&format!("{OLD_ROW} UNION ALL {NEW_ROW}"));
-    let stored = [added(NEW_ONE), known("{old id}", "0"), rows];
-    Statement::new(&advance(""), &stored, &[LOG, HEAD, OLD, NEW])
-});
+/// If it is one row: scalars. Its parameters are [`OLD_ROW`].
+pub(super) static ONE_ROW: LazyLock<ForKnown> =
+    LazyLock::new(|| ForKnown::new(FROM_SCALARS, OLD_ROW));
+
+/// If there are several. Their parameters are [`OLD_ROWS`].
+pub(super) static SOME_ROWS: LazyLock<ForKnown> =
+    LazyLock::new(|| ForKnown::new(&from_arrays(), OLD_ROWS));
+
+impl ForKnown {
+    fn new(rows: &str, parameters: &[&str]) -> Self {
+        let advance = advance("");
+        let alone = [known("{old id}", "{count} - 1"), stored(rows)];
+        let step = [
+            added(NEW_ONE),
+            known("{old id}", "{count} - 2"),
+            stored(&format!("{rows} UNION ALL {FROM_NEW}")),
+        ];
+        Self {
+            rows: Statement::new(&advance, &alone, &[LOG, HEAD, parameters]),
+            step: Statement::new(&advance, &step, &[LOG, HEAD, parameters, NEW]),
+        }
+    }
+}
 
 /// For all other batches, in columns.
 pub(super) struct ForColumns {
@@ -49,7 +64,12 @@ pub(super) static WITH_SOME: LazyLock<ForColumns> =
 impl ForColumns {
     fn new(id: &str) -> Self {
         let known = known(id, LAST_ROW);
-        let stored = [OWNED.to_owned(), added(NEW_ONES), known, stored(ROWS)];
+        let stored = [
+            OWNED.to_owned(),
+            added(NEW_ONES),
+            known,
+            stored(&from_columns()),
+        ];
         let advance = advance(", owner = coalesce({owner}, owner)");
         Self {
             make: Statement::new(MAKE, &stored, &[LOG, COLUMNS]),
@@ -90,7 +110,7 @@ const LOG: &[&str] = &["thread", "namespace", "next", "status", "count"];
 const HEAD: &[&str] = &["head", "head version"];
 
 /// A known checkpoint, and its row.
-const OLD: &[&str] = &[
+const OLD_ROW: &[&str] = &[
     "old id",
     "old kind",
     "old text",
@@ -98,6 +118,11 @@ const OLD: &[&str] = &[
     "old version",
     "old payload",
     "old sums",
+];
+
+/// A known checkpoint, and the columns of its rows.
+const OLD_ROWS: &[&str] = &[
+    "old id", "kinds", "texts", "formats", "versions", "payloads", "sums",
 ];
 
 /// A new checkpoint, and its row.
@@ -178,7 +203,7 @@ fn known(id: &str, last_row: &str) -> String {
         "known AS (
     UPDATE thread_checkpoints AS c SET last_row = (SELECT start FROM moved) + {last_row}
     WHERE c.log = (SELECT id FROM moved) AND c.id = {id}
-    RETURNING c.log, c.id, c.first_row, c.last_row
+    RETURNING c.id, c.first_row
 )"
     )
 }
@@ -201,9 +226,10 @@ fn added(checkpoints: &str) -> String {
     )
 }
 
-/// One, whose row is the second of the batch.
+/// One, whose row is the last of the batch.
 const NEW_ONE: &str = "SELECT id, {new id}::uuid, {new base}::uuid, {new snapshot}::boolean,
-        {new step}::bigint, {new source}::text, {new metadata}::text, start + 1, start + 1
+        {new step}::bigint, {new source}::text, {new metadata}::text,
+        start + {count} - 1, start + {count} - 1
     FROM moved";
 
 const NEW_ONES: &str = "SELECT moved.id, c.id, c.base, c.snapshot, c.step, c.source, c.metadata,
@@ -223,21 +249,40 @@ fn stored(rows: &str) -> String {
     )
 }
 
-/// The first row of the batch, of the known checkpoint.
-const OLD_ROW: &str = "SELECT log, last_row, first_row, {old kind}::smallint, {old text}::text,
-        {old format}::text, {old version}::bigint, {old payload}::bytea, {old sums}::bigint
-    FROM known";
+/// The row of the known checkpoint: the first one of the batch.
+const FROM_SCALARS: &str = "SELECT moved.id, start, first_row, {old kind}::smallint,
+        {old text}::text, {old format}::text, {old version}::bigint, {old payload}::bytea,
+        {old sums}::bigint
+    FROM moved, known";
 
-/// The second one, of the new checkpoint.
-const NEW_ROW: &str = "SELECT id, start + 1, start + 1, {new kind}::smallint, {new text}::text,
-        {new format}::text, {new version}::bigint, {new payload}::bytea, {new sums}::bigint
+/// The rows of the known checkpoint.
+fn from_arrays() -> String {
+    format!(
+        "SELECT moved.id, start + r.place - 1, first_row, {ROW}
+    FROM moved, known, unnest({ROWS}) WITH ORDINALITY AS r ({ROW}, place)"
+    )
+}
+
+/// The row of the new checkpoint: the last one of the batch.
+const FROM_NEW: &str = "SELECT id, start + {count} - 1, start + {count} - 1,
+        {new kind}::smallint, {new text}::text, {new format}::text, {new version}::bigint,
+        {new payload}::bytea, {new sums}::bigint
     FROM moved";
 
-const ROWS: &str = "SELECT moved.id, moved.start + r.number - 1, f.first_row, r.kind, r.text,
-        r.format, r.version, r.payload, r.sums
-    FROM moved, unnest({checkpoints}::uuid[], {kinds}::smallint[], {texts}::text[],
-            {formats}::text[], {versions}::bigint[], {payloads}::bytea[], {sums}::bigint[])
-        WITH ORDINALITY
-        AS r (checkpoint, kind, text, format, version, payload, sums, number)
-    JOIN (SELECT id, first_row FROM added UNION ALL SELECT id, first_row FROM known) AS f
-        ON f.id = r.checkpoint";
+/// The rows of all checkpoints.
+fn from_columns() -> String {
+    format!(
+        "SELECT moved.id, start + r.place - 1, c.first_row, {ROW}
+    FROM moved, unnest({ROWS}, {{checkpoints}}::uuid[]) WITH ORDINALITY
+        AS r ({ROW}, checkpoint, place)
+    JOIN (SELECT id, first_row FROM added UNION ALL SELECT id, first_row FROM known) AS c
+        ON c.id = r.checkpoint"
+    )
+}
+
+/// What a row holds.
+const ROW: &str = "kind, text, format, version, payload, sums";
+
+/// The columns of rows.
+const ROWS: &str = "{kinds}::smallint[], {texts}::text[], {formats}::text[], {versions}::bigint[],
+        {payloads}::bytea[], {sums}::bigint[]";
