@@ -1,6 +1,7 @@
 //! The statements that store a batch, each in one round trip.
 //!
 //! They are put together from pieces. A piece names its parameters, `{like this}`.
+
 use std::sync::LazyLock;
 
 /// A statement, and the same for the holder of a lease.
@@ -79,7 +80,8 @@ impl ForColumns {
 }
 
 impl Statement {
-    /// Creates a statement that stores something if the log moves. `parameters` are numbered.
+    /// Creates a statement that stores something if the log moves. Parameters have numbers in the
+    /// order of their names.
     fn new(moved: &str, stored: &[String], parameters: &[&[&str]]) -> Self {
         let stored = stored.join(", ");
         let numbered = |held: &str, lease: &str| {
@@ -286,3 +288,42 @@ const ROW: &str = "kind, text, format, version, payload, sums";
 /// The columns of rows.
 const ROWS: &str = "{kinds}::smallint[], {texts}::text[], {formats}::text[], {versions}::bigint[],
         {payloads}::bytea[], {sums}::bigint[]";
+
+#[cfg(test)]
+mod tests {
+    use super::{ONE_ROW, SOME_ROWS, Statement, WITH_ONE, WITH_SOME};
+
+    /// Returns the numbers of the parameters, each once.
+    fn numbers(sql: &str) -> Vec<usize> {
+        let digits = sql.split('$').skip(1).map(|rest| {
+            let end = rest.find(|c: char| !c.is_ascii_digit());
+            rest[..end.unwrap_or(rest.len())].parse().unwrap()
+        });
+        let mut numbers: Vec<_> = digits.collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    #[test]
+    fn every_parameter_has_a_number_and_is_used() {
+        let statements: [(&Statement, usize); 8] = [
+            (&ONE_ROW.rows, 14),
+            (&ONE_ROW.step, 26),
+            (&SOME_ROWS.rows, 14),
+            (&SOME_ROWS.step, 26),
+            (&WITH_ONE.make, 24),
+            (&WITH_ONE.advance, 26),
+            (&WITH_SOME.make, 24),
+            (&WITH_SOME.advance, 26),
+        ];
+        for (statement, count) in statements {
+            for (held, holder) in [(false, 0), (true, 1)] {
+                let sql = statement.text(held);
+                assert!(!sql.contains('{'), "{sql}");
+                let all: Vec<_> = (1..=count + holder).collect();
+                assert_eq!(numbers(sql), all, "{sql}");
+            }
+        }
+    }
+}
