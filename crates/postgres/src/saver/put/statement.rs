@@ -11,7 +11,7 @@ pub(super) struct Statement {
     held: String,
 }
 
-/// For rows of one known checkpoint, without joins.
+/// For rows of one known checkpoint: nothing is joined by ids. The log exists, and its owner stays.
 pub(super) struct ForKnown {
     /// Stores the rows alone, as of tasks that have ended. Its parameters are [`LOG`], [`HEAD`] and
     /// those of the rows.
