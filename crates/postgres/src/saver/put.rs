@@ -131,10 +131,10 @@ impl Lines {
         }
         match (&*self.known, &*self.new) {
             ([known], []) => Some((known, &self.rows, None)),
-            // Rows of known checkpoints come first.
+            // As a rule, rows of known checkpoints come first.
             ([known], [new]) if new.first == new.last => {
                 let (row, rows) = self.rows.split_last()?;
-                Some((known, rows, Some((new, row))))
+                (row.checkpoint == new.id).then_some((known, rows, Some((new, row))))
             }
             _ => None,
         }
