@@ -18,7 +18,7 @@ use crate::node::{
     Call, CancelToken, Context, ErasedItem, Heartbeat, Reporter, Scope, Shared, StoredItem,
     TaskReport, catch, state,
 };
-use crate::state::codec::Decoded;
+use crate::state::decoded::Decoded;
 use crate::state::{State, StateCodec};
 use crate::stream::{Emitter, Payload, RawEvent, StreamMode, StreamModes};
 

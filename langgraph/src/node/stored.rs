@@ -8,7 +8,7 @@ use super::send::{Argument, Send, StoredItem};
 use crate::checkpoint::{
     FormatError, JumpWire, LentUpdate, OutputWire, TargetWire, UpdateIndex, WriteWire,
 };
-use crate::state::codec::{Decoded, Updates};
+use crate::state::decoded::{Decoded, Updates};
 use crate::state::write::{Write, Writes};
 use crate::state::{State, StateCodec};
 use langgraph_topology::NodeName;
@@ -65,24 +65,13 @@ impl<S: State> Output<S> {
         rename: &dyn Fn(NodeName) -> NodeName,
     ) -> Result<Self, FormatError> {
         let Decoded { wire, mut updates } = decoded;
-        Self::of_wire(wire.writes, wire.jump, &mut updates, initial, rename)
-    }
-
-    pub(crate) fn of_wire(
-        writes: Vec<WriteWire<UpdateIndex>>,
-        jump: Option<JumpWire<UpdateIndex>>,
-        updates: &mut Updates<S>,
-        initial: &S,
-        rename: &dyn Fn(NodeName) -> NodeName,
-    ) -> Result<Self, FormatError> {
-        let mut read = Vec::with_capacity(writes.len());
-        for wire in writes {
-            let wire = wire.try_map(|at| updates.take(at))?;
-            read.push(Write::from_wire(wire, initial));
+        let mut writes = Vec::with_capacity(wire.writes.len());
+        for wire in updates.writes(wire.writes)? {
+            writes.push(Write::from_wire(wire, initial));
         }
         Ok(Self {
-            writes: Writes::from(read),
-            jump: Jump::from_wire(jump, updates, initial, rename)?,
+            writes: Writes::from(writes),
+            jump: Jump::from_wire(wire.jump, &mut updates, initial, rename)?,
         })
     }
 }

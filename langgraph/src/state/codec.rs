@@ -8,9 +8,9 @@ use serde::de::{DeserializeOwned, Error};
 use serde_json::Value;
 
 use super::State;
+use super::decoded::{Decoded, Updates};
 use langgraph_checkpoint::{
-    AnyValue, Encoded, FormatError, Formats, LentUpdate, OutputWire, UpdateIndex, WriteWire,
-    WritesWire,
+    AnyValue, Encoded, FormatError, Formats, LentUpdate, OutputWire, WriteWire, WritesWire,
 };
 
 /// Converts an update of an older version of the state type to the current form.
@@ -112,7 +112,7 @@ impl<S: State> StateCodec<S> {
     ) -> Result<Decoded<S>, FormatError> {
         let version = S::version();
         let migrate = migration(version, encoded, std::any::type_name::<S>())?;
-        let mut updates = Vec::new();
+        let mut updates = Updates::new();
         let wire = OutputWire::decode(encoded, formats, &mut |from| {
             let update = match migrate {
                 None => (self.read)(from)?,
@@ -121,10 +121,9 @@ impl<S: State> StateCodec<S> {
                     (self.read)(&mut <dyn Deserializer<'_>>::erase(value))?
                 }
             };
-            updates.push(Some(update));
+            updates.push(update);
             Ok(())
         })?;
-        let updates = Updates(updates);
         Ok(Decoded { wire, updates })
     }
 
@@ -155,49 +154,6 @@ impl<S: State> StateCodec<S> {
         }
         let encoded = Encoded::new("json", S::version().number, text.to_owned());
         self.decode(&encoded, &TEXTS)
-    }
-}
-
-/// An output that was read: its updates, and what stands around them.
-pub(crate) struct Decoded<S: State> {
-    pub(crate) wire: OutputWire<UpdateIndex>,
-    pub(crate) updates: Updates<S>,
-}
-
-impl<S: State> Decoded<S> {
-    fn writes(writes: Vec<WriteWire<S::Update>>) -> Result<Self, FormatError> {
-        let mut wire = OutputWire::writes(Vec::with_capacity(writes.len()));
-        let mut updates = Vec::with_capacity(writes.len());
-        for write in writes {
-            let at = UpdateIndex(updates.len());
-            wire.writes.push(write.try_map(|update| {
-                updates.push(Some(update));
-                Ok::<_, FormatError>(at)
-            })?);
-        }
-        let updates = Updates(updates);
-        Ok(Self { wire, updates })
-    }
-}
-
-/// Updates that were read. Each is used once.
-pub(crate) struct Updates<S: State>(Vec<Option<S::Update>>);
-
-impl<S: State> Updates<S> {
-    pub(crate) fn take(&mut self, UpdateIndex(at): UpdateIndex) -> Result<S::Update, FormatError> {
-        let update = self.0.get_mut(at).and_then(Option::take);
-        update.ok_or_else(|| FormatError::new("an update was read twice"))
-    }
-
-    pub(crate) fn writes(
-        &mut self,
-        wires: Vec<WriteWire<UpdateIndex>>,
-    ) -> Result<Vec<WriteWire<S::Update>>, FormatError> {
-        let mut writes = Vec::with_capacity(wires.len());
-        for wire in wires {
-            writes.push(wire.try_map(|at| self.take(at))?);
-        }
-        Ok(writes)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::message::Message;
 use crate::node::IntoOutput;
 
 pub(crate) mod codec;
+pub(crate) mod decoded;
 mod has_messages;
 mod name;
 pub(crate) mod plain;

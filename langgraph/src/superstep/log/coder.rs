@@ -13,7 +13,8 @@ use crate::graph::plan::{Plan, Routes};
 use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, Write, Writes, state, whole};
 use crate::state::State;
 use crate::state::StateCodec;
-use crate::state::codec::{Decoded, Updates, encode};
+use crate::state::codec::encode;
+use crate::state::decoded::{Decoded, Updates};
 use crate::superstep::task_result::Finished;
 
 /// Converts values of a graph to payloads, and back.
@@ -307,14 +308,15 @@ impl<S: State> Reader<'_, S> {
         finished.map_err(|error| self.unreadable(error))
     }
 
-    fn finished(&self, decoded: Decoded<S>) -> Result<Finished<S>, FormatError> {
-        let Decoded { wire, mut updates } = decoded;
-        let (plan, updates) = (self.plan, &mut updates);
-        let rename = |name: NodeName| plan.renamed(&name);
+    fn finished(&self, mut decoded: Decoded<S>) -> Result<Finished<S>, FormatError> {
+        let Plan { initial, .. } = self.plan;
+        let rename = |name: NodeName| self.plan.renamed(&name);
+        let cached = decoded.wire.cached;
+        let routes = std::mem::take(&mut decoded.wire.routes);
         Ok(Finished {
-            output: Output::of_wire(wire.writes, wire.jump, updates, &plan.initial, &rename)?,
-            routes: routes_of(wire.routes, updates, &plan.initial, &rename)?,
-            cached: wire.cached,
+            routes: routes_of(routes, &mut decoded.updates, initial, &rename)?,
+            output: Output::from_wire(decoded, initial, &rename)?,
+            cached,
         })
     }
 
