@@ -69,7 +69,7 @@ async fn idles(limit: Option<(Duration, Arc<Heartbeat>)>) -> NodeTimeout {
     pending().await
 }
 
-/// Waits for a wait between two attempts.
+/// Waits between two attempts.
 pub(super) fn pause(wait: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(sleep(wait))
 }
