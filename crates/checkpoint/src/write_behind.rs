@@ -78,7 +78,8 @@ impl Refusal {
 }
 
 enum Job {
-    Put(ThreadKey, Batch),
+    /// Tells whoever waits for it that it is written.
+    Put(ThreadKey, Batch, Option<oneshot::Sender<()>>),
     /// Reports that everything before it is written.
     Barrier(oneshot::Sender<()>),
 }
@@ -177,7 +178,7 @@ impl Writing {
         while let Some(job) = jobs.recv().await {
             match job {
                 Job::Put(..) if self.dropped.load(Ordering::Relaxed) => return,
-                Job::Put(key, batch) => {
+                Job::Put(key, batch, written) => {
                     let status = batch.status;
                     if let Err(error) = contained(self.saver.put(&key, batch)).await {
                         *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
@@ -190,6 +191,9 @@ impl Writing {
                     }
                     if let (Some(ending), true) = (&self.ending, key.namespace.is_empty()) {
                         ending.stored(status);
+                    }
+                    if let Some(written) = written {
+                        let _ = written.send(());
                     }
                 }
                 Job::Barrier(done) => {
@@ -210,12 +214,18 @@ impl Checkpointer for WriteBehind {
         self.check()?;
         // Work that is done once must not be done again after a crash.
         let waits = batch.tasks.iter().any(|task| !task.once.is_empty());
-        if self.jobs.send(Job::Put(key.clone(), batch)).await.is_err() {
+        let (written, wait) = waits.then(oneshot::channel).unzip();
+        let job = Job::Put(key.clone(), batch, written);
+        if self.jobs.send(job).await.is_err() {
             self.check()?;
             return Err(ended());
         }
-        if waits {
-            return self.flush().await;
+        // Not for a later record: if that fails, this work is not repeated.
+        if let Some(wait) = wait
+            && wait.await.is_err()
+        {
+            self.check()?;
+            return Err(ended());
         }
         Ok(())
     }
@@ -257,5 +267,89 @@ impl Checkpointer for WriteBehind {
 impl fmt::Debug for WriteBehind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WriteBehind")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OnceRecord, TaskRecord};
+
+    /// Stores the first batch, and fails with all others.
+    #[derive(Default)]
+    struct StoresOne(AtomicBool);
+
+    #[async_trait]
+    impl Checkpointer for StoresOne {
+        fn formats(&self) -> Option<&Formats> {
+            None
+        }
+
+        async fn put(&self, _: &ThreadKey, _: Batch) -> Result<(), CheckpointError> {
+            if self.0.swap(true, Ordering::Relaxed) {
+                return Err(CheckpointError::storage("the disk is away"));
+            }
+            Ok(())
+        }
+
+        async fn load(
+            &self,
+            _: &ThreadKey,
+            _: Option<CheckpointId>,
+        ) -> Result<Option<Chain>, CheckpointError> {
+            Ok(None)
+        }
+
+        async fn load_state(
+            &self,
+            _: &ThreadKey,
+            _: Option<CheckpointId>,
+            _: &mut VisitStatePart<'_>,
+        ) -> Result<Option<ThreadPosition>, CheckpointError> {
+            Ok(None)
+        }
+
+        async fn head(&self, _: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+            Ok(None)
+        }
+
+        async fn list(
+            &self,
+            _: &ThreadKey,
+            _: ListOptions,
+        ) -> Result<Vec<CheckpointId>, CheckpointError> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn work_that_is_stored_is_not_repeated_because_a_later_record_is_not() {
+        let behind = WriteBehind::new(Arc::<StoresOne>::default(), None);
+        let key = ThreadKey::root("t");
+        let once = OnceRecord {
+            key: "charge".to_owned(),
+            arguments: 0,
+            value: "1".to_owned(),
+        };
+        let record = TaskRecord {
+            checkpoint: CheckpointId::after(None),
+            task: 0,
+            outcome: None,
+            answers: Vec::new(),
+            once: vec![once],
+        };
+        let done_once = Batch {
+            tasks: vec![record],
+            ..Batch::default()
+        };
+        // Both are in the queue before the writer runs.
+        let (stored, queued) = tokio::join!(
+            behind.put(&key, done_once),
+            behind.put(&key, Batch::default())
+        );
+        stored.unwrap();
+        queued.unwrap();
+        let failed = behind.flush().await.unwrap_err();
+        assert!(failed.to_string().contains("the disk is away"), "{failed}");
     }
 }
