@@ -2,7 +2,7 @@ use super::{JumpWire, LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateInde
 use crate::{Encoded, FormatError, Formats};
 
 /// An output that has every part that an output may have.
-fn everything<'a>(update: &'a i32) -> OutputWire<LentUpdate<'a>> {
+fn everything(update: &i32) -> OutputWire<LentUpdate<'_>> {
     let lend = || LentUpdate::Borrowed(update);
     let targets = || {
         vec![
