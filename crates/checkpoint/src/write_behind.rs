@@ -300,15 +300,6 @@ mod tests {
             Ok(None)
         }
 
-        async fn load_state(
-            &self,
-            _: &ThreadKey,
-            _: Option<CheckpointId>,
-            _: &mut VisitStatePart<'_>,
-        ) -> Result<Option<ThreadPosition>, CheckpointError> {
-            Ok(None)
-        }
-
         async fn head(&self, _: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
             Ok(None)
         }
