@@ -1,14 +1,15 @@
 //! What the project's tests share.
 
 mod byte_saver;
+pub mod fixtures;
 pub mod golden;
-mod neighbour;
+mod loopback;
 mod over_memory;
 pub mod parity;
 mod savers;
 
 pub use byte_saver::{ByteSaver, KeptLog};
-pub use neighbour::Neighbour;
+pub use loopback::Loopback;
 pub use over_memory::OverMemory;
 pub use savers::{Opened, open_saver};
 

@@ -56,7 +56,7 @@ async fn cases_answer_alike_when_threads_are_kept_as_bytes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cases_answer_alike_wherever_their_tasks_run() {
     let side_by_side = with("bytes", Mode::Check).await;
-    for workplace in [Workplace::Inline, Workplace::Neighbour] {
+    for workplace in [Workplace::Inline, Workplace::Loopback] {
         let report = at("bytes", Mode::Check, &workplace).await;
         assert_eq!(report.failed(), 0, "{workplace:?}: {report}");
         assert_eq!(report.verdicts, side_by_side.verdicts);

@@ -288,7 +288,7 @@ fn i2_every_named_example_is_there() {
 #[test]
 fn i2_the_tests_that_the_documents_name_are_there() {
     for (name, first) in [
-        ("tests/tests/semantics/state_graph.rs", "a1_"),
+        ("tests/tests/graph/state_graph.rs", "a1_"),
         ("crates/agent/tests/agent/react_linear_chain.rs", "g16_"),
     ] {
         let text = read(name);

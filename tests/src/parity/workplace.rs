@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 #[cfg(feature = "restate")]
 use super::on_restate::{Server, Services};
 use super::state::Dynamic;
-use crate::Neighbour;
+use crate::Loopback;
 
 /// Tells cases apart that run on the same server.
 static CASES: AtomicU64 = AtomicU64::new(0);
@@ -23,7 +23,7 @@ pub enum Workplace {
     /// In this process, one after the other.
     Inline,
     /// As if in another process: all that travels is written down and read again.
-    Neighbour,
+    Loopback,
     /// With workers of a NATS server.
     #[cfg(feature = "nats")]
     Nats(langgraph_nats::Nats),
@@ -33,7 +33,7 @@ pub enum Workplace {
 }
 
 impl Workplace {
-    /// The workplace of that name: `parallel`, `inline`, `neighbour`, `nats`, whose server `NATS_URL` names,
+    /// The workplace of that name: `parallel`, `inline`, `loopback`, `nats`, whose server `NATS_URL` names,
     /// or `restate`, whose server `RESTATE_URL` and `RESTATE_ADMIN_URL` name.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Workplace {
         match name {
             "parallel" => Ok(Self::Parallel),
             "inline" => Ok(Self::Inline),
-            "neighbour" => Ok(Self::Neighbour),
+            "loopback" => Ok(Self::Loopback),
             #[cfg(feature = "nats")]
             "nats" => {
                 let url = crate::variable("NATS_URL")?;
@@ -57,7 +57,7 @@ impl Workplace {
             #[cfg(not(feature = "restate"))]
             "restate" => Err("this build is without Restate; add `--features restate`".to_owned()),
             other => Err(format!(
-                "no workplace `{other}`; there are `parallel`, `inline`, `neighbour`, `nats` and `restate`"
+                "no workplace `{other}`; there are `parallel`, `inline`, `loopback`, `nats` and `restate`"
             )),
         }
     }
@@ -101,9 +101,9 @@ impl Site {
     ) -> CompiledStateGraph<Dynamic> {
         match &self.workplace {
             Workplace::Parallel | Workplace::Inline => graph,
-            Workplace::Neighbour => {
-                let neighbour = Neighbour::of(&graph);
-                graph.executor(neighbour)
+            Workplace::Loopback => {
+                let loopback = Loopback::of(&graph);
+                graph.executor(loopback)
             }
             #[cfg(feature = "nats")]
             Workplace::Nats(nats) => {

@@ -6,8 +6,10 @@ use std::time::Duration;
 use langgraph::checkpoint::{Checkpointer, Durability};
 use langgraph::prelude::*;
 
-use super::saver::{Fault, Faulty};
-use super::support::{Diary, World, graph_in, in_memory, log_of, memory, note, over, shown, wrote};
+use langgraph_tests::fixtures::diary::{
+    Diary, World, graph_in, in_memory, log_of, memory, note, over, shown, wrote,
+};
+use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty};
 
 fn chain(world: &Arc<World>) -> StateGraph<Diary> {
     let mut graph = graph_in(world);

@@ -1,20 +1,22 @@
-//! What a thread keeps when its runs fail, stop or are cut off.
-#![allow(clippy::panic, clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+//! What a thread keeps when its runs fail, its saver fails, or the program changes.
 
-mod bare;
-mod copying;
-mod cut_off;
-mod draining;
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    reason = "helpers of tests are tests; the shapes of nodes and routers are the runtime's"
+)]
+
+mod conformance;
 mod durability;
-mod faults;
-mod looking;
-mod model;
+mod evolution;
+mod failed_superstep;
+mod golden;
+mod minimal_saver;
 mod once;
 mod panics;
-mod pruning;
-mod rivals;
-mod saver;
-mod stopping;
-mod support;
-mod turns;
-mod upkeep;
+mod recovery;
+mod saver_faults;
+mod versions;

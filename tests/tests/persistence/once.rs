@@ -7,7 +7,7 @@ use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use tokio::sync::Notify;
 
-use super::support::{
+use langgraph_tests::fixtures::diary::{
     Diary, DiaryUpdate, World, graph_in, in_memory, log_of, memory, note, over, work_once, world,
     wrote,
 };

@@ -5,7 +5,7 @@
 mod agents;
 mod asking;
 mod budgets;
-#[path = "../../../../tests/tests/support/ends.rs"]
+#[path = "../../../../tests/src/fixtures/time_limit.rs"]
 mod ends;
 mod failing;
 mod mail;

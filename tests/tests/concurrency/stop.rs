@@ -1,0 +1,194 @@
+//! When a run that is stopped has written its last record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::async_trait;
+use langgraph::checkpoint::{
+    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+    Durability, Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey,
+};
+use langgraph::prelude::*;
+use langgraph::run::{CancelToken, Run};
+
+use langgraph_tests::fixtures::diary::{Diary, World, graph_in, note};
+
+/// A saver whose writes take a while, and go on when nobody waits for them any more.
+struct Slow(Arc<MemorySaver>);
+
+#[async_trait]
+impl Checkpointer for Slow {
+    fn formats(&self) -> Option<&Formats> {
+        self.0.formats()
+    }
+
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let (saver, key) = (Arc::clone(&self.0), key.clone());
+        let write = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+            saver.put(&key, batch).await
+        });
+        write.await.unwrap()
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        self.0.load(key, id).await
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        self.0.head(key).await
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        self.0.list(key, options).await
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        self.0.leases()
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        self.0.administration()
+    }
+}
+
+impl Attach<Diary> for Slow {
+    fn attach(self: Arc<Self>) -> Attached<Diary> {
+        Attached::values(self)
+    }
+}
+
+/// A loop of many supersteps, each stored slowly.
+fn graph() -> (Arc<Slow>, CompiledStateGraph<Diary>) {
+    let saver = Arc::new(Slow(Arc::new(MemorySaver::new())));
+    let mut graph = graph_in(&World::new());
+    graph.add_node("note", note).add_edge(START, "note");
+    let more = |diary: &Diary| {
+        if diary.log.len() < 200 {
+            "more"
+        } else {
+            "enough"
+        }
+    };
+    graph.add_conditional_edges("note", more, [("more", "note"), ("enough", END)]);
+    let graph = graph.compile().unwrap().checkpointer(Arc::clone(&saver));
+    (saver, graph)
+}
+
+fn run(graph: &CompiledStateGraph<Diary>, durability: Durability) -> Run<Diary> {
+    graph.run(()).thread("t").durability(durability)
+}
+
+async fn head(saver: &Slow) -> Option<Head> {
+    saver.head(&ThreadKey::root("t")).await.unwrap()
+}
+
+/// Checks that the thread stands still, and that a new run goes on at once.
+async fn stands_still(saver: &Slow, graph: &CompiledStateGraph<Diary>) {
+    let at = head(saver).await;
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    assert_eq!(head(saver).await, at);
+    let diary = graph.thread("t").proceed().await.unwrap().into_state();
+    assert_eq!(diary.log.len(), 200);
+}
+
+const BOTH: [Durability; 2] = [Durability::Sync, Durability::Async];
+
+#[tokio::test]
+async fn a_stopped_stream_says_where_the_thread_stands() {
+    for durability in BOTH {
+        let (saver, graph) = graph();
+        let mut events = run(&graph, durability).stream(StreamMode::Updates);
+        for _ in 0..20 {
+            events.next().await.unwrap().unwrap();
+        }
+        let stopped = events.stop().await.unwrap();
+        assert!(stopped.is_some());
+        assert_eq!(head(&saver).await.map(|head| head.id), stopped);
+        stands_still(&saver, &graph).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_run_ends_when_nothing_is_written_any_more() {
+    for durability in BOTH {
+        let (saver, graph) = graph();
+        let token = CancelToken::new();
+        let cancelled = tokio::spawn(run(&graph, durability).cancel(token.clone()).into_future());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        token.cancel();
+        let error = cancelled.await.unwrap().unwrap_err();
+        assert!(matches!(error, AgentError::Cancelled), "{error}");
+        stands_still(&saver, &graph).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_out_of_time_ends_when_nothing_is_written_any_more() {
+    for durability in BOTH {
+        let (saver, graph) = graph();
+        let timed_out = run(&graph, durability)
+            .timeout(Duration::from_millis(20))
+            .await;
+        assert!(matches!(timed_out, Err(AgentError::TimedOut(_))));
+        stands_still(&saver, &graph).await;
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_run_writes_no_more_than_the_record_under_way() {
+    for durability in BOTH {
+        let (saver, graph) = graph();
+        let dropped = run(&graph, durability);
+        let _ = tokio::time::timeout(Duration::from_millis(20), dropped.into_future()).await;
+        let before = head(&saver).await.map_or(0, |head| head.version);
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        let after = head(&saver).await.map_or(0, |head| head.version);
+        // The record under way, and how the run ended.
+        assert!(after - before <= 2, "{before} to {after}, {durability:?}");
+        stands_still(&saver, &graph).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_starts_at_once_meets_neither_a_conflict_nor_a_state_that_changes() {
+    for durability in BOTH {
+        for after in 1..15 {
+            let (_, graph) = graph();
+            let dropped = run(&graph, durability).into_future();
+            let _ = tokio::time::timeout(Duration::from_millis(after), dropped).await;
+            let diary = run(&graph, durability).await.unwrap().into_state();
+            assert_eq!(diary.log.len(), 200);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_result_of_work_that_is_done_once_is_stored_before_it_is_returned() {
+    async fn work(_: &Diary, cx: &Context) -> Result<(), NodeError> {
+        cx.once("charge", async { Ok::<_, NodeError>(7) }).await?;
+        let saver = cx.resource::<Slow>()?;
+        let stored = saver.load(&ThreadKey::root("t"), None).await?;
+        let records = stored.map_or_else(Vec::new, |chain| chain.records);
+        let tasks = records.iter().flat_map(|record| &record.tasks);
+        let kept = tasks.filter(|task| !task.once.is_empty()).count();
+        assert_eq!(kept, 1);
+        Ok(())
+    }
+    for durability in BOTH {
+        let saver = Arc::new(Slow(Arc::new(MemorySaver::new())));
+        let mut graph = StateGraph::<Diary>::new();
+        graph.add_node("work", work).add_sequence(&["work"]);
+        let graph = graph.compile().unwrap().checkpointer(Arc::clone(&saver));
+        let run = run(&graph, durability).resource(saver);
+        run.await.unwrap();
+    }
+}

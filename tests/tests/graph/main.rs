@@ -1,0 +1,24 @@
+//! Graphs: building and compiling, and what a run of one does, superstep by superstep.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    reason = "helpers of tests are tests; the shapes of nodes and routers are the runtime's"
+)]
+
+mod deferred;
+mod joins;
+mod limits;
+mod linear;
+mod node_forms;
+mod parallel;
+mod routing;
+mod state_graph;
+mod tour;
+mod unfilled_joins;
+mod untracked;
+mod whole_states;
+mod without_runtime;

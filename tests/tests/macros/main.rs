@@ -1,0 +1,14 @@
+//! `#[derive(State)]`, `#[node]` and `graph!`: what they generate, compiled and run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    reason = "helpers of tests are tests; the shapes of nodes and routers are the runtime's"
+)]
+
+mod graph;
+mod node;
+mod state;

@@ -1,0 +1,462 @@
+//! Runs that were cut off at any point: exactly these are resumed, once.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Waker};
+use std::time::Duration;
+
+use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability, RunStatus, ThreadFilter};
+use langgraph::node::{CancelToken, Send};
+use langgraph::prelude::*;
+use langgraph::run::{Resumed, Run};
+
+use langgraph_tests::fixtures::diary::{
+    Diary, DiaryUpdate, World, ask, fragile, graph_in, in_memory, log_of, memory, note, over,
+    shown, state, unique, work_once, world, wrote,
+};
+use langgraph_tests::fixtures::faulty_saver::Faulty;
+
+/// Sequential, parallel, sent, and inside a subgraph.
+fn build(world: &Arc<World>) -> StateGraph<Diary> {
+    let mut inner = StateGraph::<Diary>::new();
+    inner.add_node("x", note).add_node("y", once);
+    inner.add_sequence(&["x", "y"]);
+    let mut graph = graph_in(world);
+    let worker = graph.add_worker("worker", async |item: i64, diary: &Diary, cx: &Context| {
+        tokio::task::yield_now().await;
+        let line = unique(&format!("{item}"), diary);
+        effect(cx, &line);
+        wrote(line)
+    });
+    let sent = worker.clone();
+    graph
+        .add_node("a", note)
+        .add_node("b", once)
+        .add_node("inner", inner.compile().unwrap());
+    graph.add_node("sends", move |_: &Diary| {
+        Command::goto([Send::to(&sent, 1), Send::to(&sent, 2)])
+    });
+    graph.add_node("end", note);
+    graph
+        .add_edge(START, "a")
+        .add_edge("a", "b")
+        .add_edge("a", "inner");
+    graph
+        .add_edge(["b", "inner"], "sends")
+        .add_edge("worker", "end");
+    graph
+}
+
+fn effect(cx: &Context, line: &str) {
+    world(cx).effect(line);
+}
+
+async fn once(diary: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    work_once(cx, &unique(&format!("work of {}", cx.node()), diary)).await?;
+    tokio::task::yield_now().await;
+    Ok(note(diary, cx).await)
+}
+
+/// Lets a future go as far as `polls` polls, and drops it. True when it had ended.
+async fn cut_after(polls: usize, run: impl Future) -> bool {
+    let mut run = pin!(run);
+    for _ in 0..polls {
+        let poll = run
+            .as_mut()
+            .poll(&mut TaskContext::from_waker(Waker::noop()));
+        if poll.is_ready() {
+            return true;
+        }
+        // Tasks beside it go on.
+        tokio::task::yield_now().await;
+    }
+    false
+}
+
+/// Waits for what a run has left in the background.
+async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn running(graph: &CompiledStateGraph<Diary>) -> usize {
+    let filter = ThreadFilter::new().status(RunStatus::Running);
+    graph.threads().list(filter).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_at_any_moment_is_found_and_comes_to_the_same_end() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let graph = in_memory(&build(&World::new()));
+        graph
+            .run(wrote("in"))
+            .thread("t")
+            .durability(durability)
+            .await
+            .unwrap();
+        let expected = (log_of(&graph, "t").await, shown(&graph, "t").await);
+        let (mut polls, mut found) = (0, 0);
+        loop {
+            let world = World::new();
+            let saver = memory();
+            let slow: Arc<dyn Checkpointer> = Faulty::new(&saver, None);
+            let run = over(&build(&world), &slow).run(wrote("in")).thread("t");
+            let ended = cut_after(polls, run.durability(durability).into_future()).await;
+            settle().await;
+            // Another process.
+            let graph = over(&build(&world), &saver);
+            let place = format!("{durability:?} after {polls} polls");
+            let stored = graph.thread("t").state().await.unwrap();
+            tokio::time::sleep(Duration::from_micros(10)).await;
+            let resumed = graph
+                .threads()
+                .resume_pending(Duration::ZERO)
+                .including(RunStatus::Cancelled)
+                .await
+                .unwrap();
+            if let Some(stored) = stored {
+                if !ended && !stored.next.is_empty() {
+                    assert_eq!(resumed.len(), 1, "{place}");
+                }
+                found += resumed.len();
+                for resumed in resumed {
+                    assert_eq!(resumed.thread, "t");
+                    resumed.outcome.unwrap();
+                }
+                let end = (log_of(&graph, "t").await, shown(&graph, "t").await);
+                assert_eq!(end, expected, "{place}");
+                assert_eq!(running(&graph).await, 0, "{place}");
+                // What it had stored did not happen again.
+                for line in stored.values.log.iter().skip(1) {
+                    assert_eq!(world.times(line), 1, "{line} {place}");
+                }
+                // Now there is nothing to do.
+                assert!(
+                    graph
+                        .threads()
+                        .resume_pending(Duration::ZERO)
+                        .await
+                        .unwrap()
+                        .is_empty()
+                );
+            } else {
+                assert!(resumed.is_empty() && !ended, "{place}");
+            }
+            if ended {
+                break;
+            }
+            polls += 1;
+        }
+        assert!(polls > 15, "only {polls} moments");
+        if durability == Durability::Sync {
+            assert!(found > 15, "only {found} of {polls} were cut off");
+        }
+    }
+}
+
+#[tokio::test]
+async fn threads_that_wait_are_left_alone() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph
+        .add_node("ask", ask)
+        .add_node("fragile", fragile)
+        .add_node("note", note);
+    graph.add_router(START, |diary: &Diary| diary.log[0].clone());
+    let graph = in_memory(&graph).lease_term(SHORT_TERM);
+    world.set_broken(true);
+    for node in ["ask", "fragile", "note"] {
+        let run = graph
+            .run(wrote(node))
+            .thread(node)
+            .interrupt_before(["note"]);
+        let _ = run.await;
+    }
+    for thread in ["updated", "copied", "added", "cleared"] {
+        let run = graph
+            .run(wrote("note"))
+            .thread(thread)
+            .interrupt_before(["note"]);
+        run.await.unwrap();
+    }
+    graph
+        .thread("updated")
+        .update(wrote("note"))
+        .as_node(START)
+        .await
+        .unwrap();
+    graph.thread("copied").fork().await.unwrap();
+    graph
+        .thread("added")
+        .add_input(wrote("note"))
+        .await
+        .unwrap();
+    graph.thread("cleared").clear_pending().await.unwrap();
+    let fresh = graph.thread("fresh").update(wrote("note")).as_node(START);
+    fresh.create().await.unwrap();
+
+    let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
+    assert_eq!(threads.len(), 8);
+    let mut before = Vec::new();
+    for info in &threads {
+        before.push(shown(&graph, &info.thread).await);
+    }
+    world.set_broken(false);
+    assert_eq!(running(&graph).await, 0);
+    assert!(
+        graph
+            .threads()
+            .resume_pending(Duration::ZERO)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    for (info, before) in threads.iter().zip(before) {
+        assert_eq!(shown(&graph, &info.thread).await, before, "{}", info.thread);
+    }
+    assert_eq!(state(&graph, "ask").await.interrupts.len(), 1);
+    assert!(world.effects().is_empty());
+}
+
+/// Hangs as long as the world is broken.
+async fn hang(_: &Diary, cx: &Context) -> DiaryUpdate {
+    if world(cx).works().is_err() {
+        std::future::pending::<()>().await;
+    }
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    world(cx).effect(cx.thread_id().unwrap());
+    wrote("hang")
+}
+
+/// The lease of a run that vanished is over soon.
+const SHORT_TERM: Duration = Duration::from_millis(20);
+
+/// Lets a run begin, and forgets it, as if its process had died.
+async fn vanish(run: Run<Diary>) {
+    let mut run = Box::pin(run.into_future());
+    let begun = tokio::time::timeout(Duration::from_millis(10), &mut run);
+    begun.await.unwrap_err();
+    std::mem::forget(run);
+}
+
+async fn three_cut_off() -> (Arc<World>, CompiledStateGraph<Diary>) {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_node("end", note);
+    graph.add_sequence(&["hang", "end"]);
+    let slow: Arc<dyn Checkpointer> = Faulty::new(&memory(), None);
+    let graph = over(&graph, &slow).lease_term(SHORT_TERM);
+    world.set_broken(true);
+    for thread in ["a", "b", "c"] {
+        vanish(graph.run(()).thread(thread)).await;
+    }
+    world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
+    (world, graph)
+}
+
+#[tokio::test]
+async fn of_two_that_look_for_threads_one_takes_each() {
+    let (world, graph) = three_cut_off().await;
+    assert_eq!(running(&graph).await, 3);
+    let threads = graph.threads();
+    let (one, two) = tokio::join!(
+        threads.resume_pending(Duration::ZERO),
+        threads.resume_pending(Duration::ZERO)
+    );
+    // One that the other has just taken is reported as held.
+    let taken = |found: Vec<Resumed<Diary>>| -> Vec<Resumed<Diary>> {
+        found
+            .into_iter()
+            .filter(|one| !is_held(&one.outcome))
+            .collect()
+    };
+    let (one, two) = (taken(one.unwrap()), taken(two.unwrap()));
+    let mut threads: Vec<_> = one
+        .iter()
+        .chain(&two)
+        .map(|resumed| &*resumed.thread)
+        .collect();
+    threads.sort_unstable();
+    assert_eq!(threads, ["a", "b", "c"]);
+    for resumed in one.into_iter().chain(two) {
+        assert!(resumed.outcome.unwrap().is_done());
+    }
+    for thread in threads_of(&graph).await {
+        assert_eq!(world.times(&thread), 1);
+    }
+    assert_eq!(running(&graph).await, 0);
+}
+
+fn is_held<T>(outcome: &Result<T, AgentError>) -> bool {
+    matches!(
+        outcome,
+        Err(AgentError::Checkpoint(CheckpointError::Held { .. }))
+    )
+}
+
+async fn threads_of(graph: &CompiledStateGraph<Diary>) -> Vec<String> {
+    let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
+    threads.into_iter().map(|info| info.thread).collect()
+}
+
+#[tokio::test]
+async fn only_a_run_that_vanished_is_resumed_unless_asked() {
+    let (world, graph) = three_cut_off().await;
+    world.set_broken(true);
+    let timed_out = graph.run(()).thread("timed out");
+    timed_out
+        .timeout(Duration::from_millis(10))
+        .await
+        .unwrap_err();
+    let token = CancelToken::new();
+    let cancelled = graph.run(()).thread("cancelled").cancel(token.clone());
+    let cancelled = tokio::spawn(cancelled.into_future());
+    let dropped = tokio::spawn(graph.run(()).thread("dropped").into_future());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    token.cancel();
+    cancelled.await.unwrap().unwrap_err();
+    dropped.abort();
+    dropped.await.unwrap_err();
+    world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
+    let status = |name: &'static str| {
+        let graph = graph.clone();
+        async move {
+            let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
+            threads
+                .into_iter()
+                .find(|info| info.thread == name)
+                .unwrap()
+                .status
+        }
+    };
+    assert_eq!(status("timed out").await, RunStatus::TimedOut);
+    assert_eq!(status("cancelled").await, RunStatus::Cancelled);
+    assert_eq!(status("dropped").await, RunStatus::Cancelled);
+    assert_eq!(status("a").await, RunStatus::Running);
+
+    let names = |found: &[Resumed<Diary>]| -> Vec<String> {
+        found.iter().map(|one| one.thread.clone()).collect()
+    };
+    let threads = graph.threads();
+    let recovery = threads.resume_pending(Duration::ZERO).concurrency(3);
+    let resumed = recovery.await.unwrap();
+    assert_eq!(names(&resumed), ["a", "b", "c"]);
+    assert!(
+        resumed
+            .iter()
+            .all(|one| one.outcome.is_ok() && one.status == RunStatus::Running)
+    );
+
+    let recovery = threads.resume_pending(Duration::ZERO);
+    let recovery = recovery
+        .including(RunStatus::TimedOut)
+        .including(RunStatus::Cancelled);
+    // The options of a run hold for each of them: here none may take a superstep more.
+    let resumed = recovery.options(|_, run| run.limit(1)).await.unwrap();
+    assert_eq!(names(&resumed), ["cancelled", "dropped", "timed out"]);
+    for one in resumed {
+        assert!(matches!(
+            one.outcome,
+            Err(AgentError::StepLimit { limit: 1, .. })
+        ));
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_a_dead_process_holds_is_reported_or_waited_for() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_sequence(&["hang"]);
+    let graph = in_memory(&graph).lease_term(Duration::from_millis(200));
+    world.set_broken(true);
+    vanish(graph.run(()).thread("t")).await;
+    world.set_broken(false);
+    let threads = graph.threads();
+    let found = threads.resume_pending(Duration::ZERO).await.unwrap();
+    assert!(is_held(&found[0].outcome), "{found:?}");
+    let recovery = threads.resume_pending(Duration::ZERO);
+    let found = recovery.wait(Duration::from_secs(30)).await.unwrap();
+    assert!(found[0].outcome.is_ok(), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_run_right_after_a_dropped_one_meets_no_conflict() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_sequence(&["hang"]);
+    let graph = in_memory(&graph);
+    for round in 0..20 {
+        world.set_broken(true);
+        let run = graph.run(()).thread("t");
+        run.timeout(Duration::from_millis(1)).await.unwrap_err();
+        world.set_broken(false);
+        let outcome = graph.run(()).thread("t").await;
+        assert!(outcome.unwrap().is_done(), "{round}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_stored_something_lately_counts_as_alive() {
+    let (world, graph) = three_cut_off().await;
+    let hour = Duration::from_secs(3600);
+    assert!(
+        graph
+            .threads()
+            .resume_pending(hour)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(world.effects().is_empty());
+    assert_eq!(running(&graph).await, 3);
+}
+
+#[tokio::test]
+async fn one_thread_that_fails_does_not_keep_the_others() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_node("fails", fails_on_b);
+    graph.add_sequence(&["hang", "fails"]);
+    let graph = in_memory(&graph).lease_term(SHORT_TERM);
+    world.set_broken(true);
+    for thread in ["a", "b", "c"] {
+        vanish(graph.run(()).thread(thread)).await;
+    }
+    world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
+    let resumed = graph
+        .threads()
+        .resume_pending(Duration::ZERO)
+        .await
+        .unwrap();
+    let ends = resumed
+        .iter()
+        .map(|resumed| (&*resumed.thread, resumed.outcome.is_ok()));
+    assert_eq!(
+        ends.collect::<Vec<_>>(),
+        [("a", true), ("b", false), ("c", true)]
+    );
+    // It has failed, and is not tried again unless somebody says so.
+    assert!(
+        graph
+            .threads()
+            .resume_pending(Duration::ZERO)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(log_of(&graph, "b").await, ["hang"]);
+}
+
+fn fails_on_b(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+    match cx.thread_id() {
+        Some("b") => Err(NodeError::msg("not this one")),
+        _ => Ok(wrote("works")),
+    }
+}
